@@ -1,0 +1,17 @@
+/** What does the engine know of a plugin? Its declaration and where its code is; it never imports one itself. */
+import type { StagePlugin } from '../../stage/define-stage.js';
+
+export interface PluginEntry {
+  /** The name that `uses` names. */
+  readonly name: string;
+  readonly plugin: StagePlugin;
+  /** Absolute path of the module whose import graph is the plugin's code, and which a worker imports. */
+  readonly modulePath: string;
+  readonly origin: 'built-in' | 'local';
+}
+
+/** Finds plugins by name: the composition root supplies it. */
+export interface PluginRegistry {
+  readonly names: readonly string[];
+  find(name: string): PluginEntry | undefined;
+}

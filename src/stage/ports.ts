@@ -1,0 +1,67 @@
+/** What goes in and out of a stage? Named ports, each with an artifact kind. */
+
+/**
+ * What an artifact is. Two ports connect where their kinds are equal or one is 'any'. A kind says how the artifact is named under artifacts/:
+ * `form: 'file'` with its extension, or a folder.
+ */
+export interface ArtifactKind {
+  readonly form: 'file' | 'folder' | 'either';
+  /** With its dot; '' where the producer's port name already has one. */
+  readonly extension: string;
+  readonly description: string;
+}
+
+/** The kinds that built-in plugins use. A third party's plugin may use others: any `*-report` or `x-*` name is a JSON file or a folder as its port says. */
+export const ARTIFACT_KINDS = {
+  any: { form: 'either', extension: '', description: 'Any file or folder.' },
+  folder: { form: 'folder', extension: '', description: 'A folder.' },
+  file: { form: 'file', extension: '', description: 'Any file.' },
+  json: { form: 'file', extension: '.json', description: 'A JSON file.' },
+  'onnx-model': { form: 'file', extension: '.onnx', description: 'An ONNX model in one file.' },
+  checkpoint: { form: 'file', extension: '', description: 'A state dict: .safetensors, .pth or .pt.' },
+  'detector-config': {
+    form: 'file',
+    extension: '.json',
+    description: 'What a checkpoint cannot hold: sizes, anchors, thresholds, categories.',
+  },
+  recipe: { form: 'file', extension: '.json', description: 'How the host joins the parts of a detector.' },
+  annotations: { form: 'file', extension: '.json', description: 'COCO instances.' },
+  images: { form: 'folder', extension: '', description: 'A folder of images.' },
+  sketches: { form: 'file', extension: '.json', description: 'Calibration sketches of every activation of one model.' },
+  detections: { form: 'file', extension: '.json', description: 'Detections in COCO results form.' },
+  metrics: { form: 'file', extension: '.json', description: 'Nested objects of numbers: gates hold bounds on them, `build` prints them.' },
+  report: { form: 'file', extension: '.json', description: 'What a stage did, for people and for the report page.' },
+} as const satisfies Record<string, ArtifactKind>;
+
+export type KindName = keyof typeof ARTIFACT_KINDS;
+
+export interface Port {
+  readonly kind: KindName;
+  readonly optional: boolean;
+  /** undefined: one artifact. A list: a record with these entries; 'any': a record with entries of any name. */
+  readonly entries: 'any' | readonly string[] | undefined;
+  /** Kinds of single entries of a record where they differ from `kind`. */
+  readonly entryKinds: Readonly<Record<string, KindName>>;
+  readonly description: string;
+}
+
+export type Ports = Readonly<Record<string, Port>>;
+
+export function port(kind: KindName, description = '', options: { optional?: boolean } = {}): Port {
+  return { kind, optional: options.optional ?? false, entries: undefined, entryKinds: {}, description };
+}
+
+/** A port that takes several artifacts by name, such as a data set's `{annotations, images}`. */
+export function recordPort(
+  entries: 'any' | Readonly<Record<string, KindName>>,
+  description = '',
+  options: { optional?: boolean; kind?: KindName } = {},
+): Port {
+  return {
+    kind: options.kind ?? 'any',
+    optional: options.optional ?? false,
+    entries: entries === 'any' ? 'any' : Object.keys(entries),
+    entryKinds: entries === 'any' ? {} : entries,
+    description,
+  };
+}
