@@ -1,0 +1,145 @@
+/** How does untrusted JSON become a typed value? By small readers that are put together, and that report every problem at once. */
+import { findClosest } from './did-you-mean.js';
+import type { Json } from './json.js';
+import { isJsonObject } from './json.js';
+
+export interface JsonProblem {
+  /** Dotted path from the root, such as "rpn.nmsThreshold" or "anchors.sizes[2]"; '' is the root. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Reads one value. Where it does not fit, it adds to `problems` and what it returns is not to be used. */
+export type JsonReader<T> = (value: Json | undefined, path: string, problems: JsonProblem[]) => T | undefined;
+
+type ReaderOf<Fields> = { readonly [Name in keyof Fields]: JsonReader<Fields[Name]> };
+
+export type JsonResult<T> =
+  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'problems'; readonly problems: readonly JsonProblem[] };
+
+/** Reads `value` as a whole: the typed value, or every problem in it. */
+export function readJsonShape<T>(reader: JsonReader<T>, value: Json | undefined): JsonResult<T> {
+  const problems: JsonProblem[] = [];
+  const read = reader(value, '', problems);
+  return problems.length > 0 || read === undefined ? { kind: 'problems', problems } : { kind: 'ok', value: read };
+}
+
+/** An object with exactly these fields; missing and unknown ones are problems, unless the field's reader is `maybe(…)`. */
+export function fields<T extends object>(readers: ReaderOf<T>): JsonReader<T> {
+  const entries = Object.entries(readers) as [string, JsonReader<unknown>][];
+  const names = new Set(entries.map(([name]) => name));
+  return (value, path, problems) => {
+    if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describe(value)}`);
+    for (const name of Object.keys(value)) if (!names.has(name)) fail(problems, join(path, name), unknownField(name, names));
+    const read = entries.map(([name, reader]) => [name, reader(own(value, name), join(path, name), problems)] as const);
+    return Object.fromEntries(read.filter(([, member]) => member !== undefined)) as T;
+  };
+}
+
+/** An object with names of the user's choice; `checkName` gives the reason why a name is not allowed. */
+export function record<T>(member: JsonReader<T>, checkName: (name: string) => string | undefined): JsonReader<Readonly<Record<string, T>>> {
+  return (value, path, problems) => {
+    if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describe(value)}`);
+    const read: [string, T | undefined][] = [];
+    for (const [name, entry] of Object.entries(value)) {
+      const reason = checkName(name);
+      if (reason !== undefined) fail(problems, join(path, name), reason);
+      read.push([name, member(entry, join(path, name), problems)]);
+    }
+    return Object.fromEntries(read) as Record<string, T>;
+  };
+}
+
+/** A list; `length` fixes its length, otherwise it has at least one entry. */
+export function list<T>(member: JsonReader<T>, options: { length?: number } = {}): JsonReader<readonly T[]> {
+  return (value, path, problems) => {
+    if (!Array.isArray(value)) return fail(problems, path, `should be a list, ${describe(value)}`);
+    if (options.length !== undefined && value.length !== options.length)
+      return fail(problems, path, `should have ${options.length} entries, it has ${value.length}`);
+    if (value.length === 0) return fail(problems, path, 'should not be empty');
+    return value.map((entry: Json, index) => member(entry, `${path}[${index}]`, problems)) as T[];
+  };
+}
+
+/** A finite number within `min` and `max`, both inclusive; `above` is an exclusive lower bound. */
+export function number(options: { min?: number; max?: number; above?: number } = {}): JsonReader<number> {
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, above = Number.NEGATIVE_INFINITY } = options;
+  return (value, path, problems) => {
+    if (typeof value !== 'number' || !Number.isFinite(value)) return fail(problems, path, `should be a number, ${describe(value)}`);
+    if (value < min) return fail(problems, path, `should be at least ${min}, it is ${value}`);
+    if (value > max) return fail(problems, path, `should be at most ${max}, it is ${value}`);
+    if (value <= above) return fail(problems, path, `should be more than ${above}, it is ${value}`);
+    return value;
+  };
+}
+
+/** A safe integer of at least `min`. */
+export function integer(min: number): JsonReader<number> {
+  return (value, path, problems) => {
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) return fail(problems, path, `should be an integer, ${describe(value)}`);
+    return value < min ? fail(problems, path, `should be at least ${min}, it is ${value}`) : value;
+  };
+}
+
+/** A string that is not empty. */
+export function text(): JsonReader<string> {
+  return (value, path, problems) => {
+    if (typeof value !== 'string') return fail(problems, path, `should be text, ${describe(value)}`);
+    return value === '' ? fail(problems, path, 'should not be empty') : value;
+  };
+}
+
+/** One of a few literal values. */
+export function literal<const T extends string | number>(...allowed: readonly T[]): JsonReader<T> {
+  return (value, path, problems) => {
+    const found = allowed.find(one => one === value);
+    return found ?? fail(problems, path, `should be ${allowed.map(one => JSON.stringify(one)).join(' or ')}, ${describe(value)}`);
+  };
+}
+
+/** What `first` reads where `matches`, else what `second` reads. */
+export function either<A, B>(
+  matches: (value: Json | undefined) => value is Json,
+  first: JsonReader<A>,
+  second: JsonReader<B>,
+): JsonReader<A | B> {
+  return (value, path, problems) => (matches(value) ? first(value, path, problems) : second(value, path, problems));
+}
+
+/** A field that may be missing. */
+export function maybe<T>(reader: JsonReader<T>): JsonReader<T> {
+  return (value, path, problems) => (value === undefined ? undefined : reader(value, path, problems));
+}
+
+/** "rpn.nmsThreshold: should be a number, it is missing" per problem. */
+export function formatJsonProblems(problems: readonly JsonProblem[]): string[] {
+  return problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+}
+
+function fail(problems: JsonProblem[], path: string, message: string): undefined {
+  problems.push({ path, message });
+  return undefined;
+}
+
+function unknownField(name: string, known: ReadonlySet<string>): string {
+  const closest = findClosest(name, known);
+  return closest === undefined ? 'is not a known field' : `is not a known field; did you mean "${closest}"?`;
+}
+
+function own(value: { readonly [key: string]: Json }, name: string): Json | undefined {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function describe(value: Json | undefined): string {
+  if (value === undefined) return 'it is missing';
+  if (value === null) return 'it is null';
+  if (Array.isArray(value)) return 'it is a list';
+  if (typeof value === 'object') return 'it is an object';
+  const shown = JSON.stringify(value);
+  return `it is ${shown.length > 60 ? `${shown.slice(0, 57)}…` : shown}`;
+}
