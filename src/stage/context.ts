@@ -47,6 +47,7 @@ export interface Part<Input extends JsonObject> {
 export interface PartJob<Input extends JsonObject> {
   readonly manifest: Input;
   readonly blobs: Readonly<Record<string, string>>;
+  readonly unkeyed: Readonly<Record<string, string>>;
   readonly folder: string;
   readonly context: Pick<Context, 'signal' | 'log'>;
 }
@@ -56,6 +57,8 @@ export interface PartRequest<Input extends JsonObject> {
   readonly manifest: Input;
   /** Files by role. Their digests enter the key, their paths do not. */
   readonly blobs: Readonly<Record<string, string>>;
+  /** Paths by role that do not enter the key: everything of them that can change the result must be in the manifest (a digest of what is read, say). */
+  readonly unkeyed?: Readonly<Record<string, string>>;
 }
 
 export interface PartResult {

@@ -34,6 +34,10 @@ export interface StagePlugin<Params = never> {
   readonly determinism: 'exact' | 'measured' | ((params: Params) => 'exact' | 'measured');
   /** Whether ONNX Runtime computes bytes of the outputs: the platform class joins the key. */
   readonly runsModels: 'always' | 'never';
+  /** 'worker' (where absent): runs in a process of its own. 'in-process': for plugins that only start programs, and compute nothing themselves. */
+  readonly isolation?: 'worker' | 'in-process';
+  /** Programs that it starts, as names on the PATH or paths: the digest of each one's file joins the key. A pure function of the params. */
+  readonly tools?: (params: Params) => readonly string[];
   /** Semantic checks that JSON Schema cannot express; each message is shown at the stage's `with`. */
   readonly checkParams?: (params: Params) => readonly string[];
   /** Does the work. Import heavy modules inside it (`await import('./run.js')`), so that planning stays light. */

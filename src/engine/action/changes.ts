@@ -1,0 +1,60 @@
+/** How do two action manifests differ, in words that name the thing? */
+import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import type { Json, JsonObject } from '../../base/json.js';
+import { isJsonObject } from '../../base/json.js';
+
+/** One difference of two manifests: `label` is where ("params.percentile", "inputs.model"); a side is absent where the thing is. */
+export interface Change {
+  readonly label: string;
+  readonly before: Json | undefined;
+  readonly after: Json | undefined;
+}
+
+/** Every leaf that differs, in the order of the labels. Lists are compared as wholes, artifacts (`{kind, digest}`) too. */
+export function findChanges(before: JsonObject, after: JsonObject): readonly Change[] {
+  return compareObjects(before, after, '');
+}
+
+function compareObjects(before: JsonObject, after: JsonObject, prefix: string): readonly Change[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return names.flatMap(name => compareValues(before[name], after[name], prefix + name));
+}
+
+function compareValues(before: Json | undefined, after: Json | undefined, label: string): readonly Change[] {
+  if (isJsonObject(before) && isJsonObject(after) && !isArtifact(before) && !isArtifact(after)) {
+    return compareObjects(before, after, `${label}.`);
+  }
+  if (before !== undefined && after !== undefined && encodeCanonicalJson(before) === encodeCanonicalJson(after)) return [];
+  return before === undefined && after === undefined ? [] : [{ label, before, after }];
+}
+
+function isArtifact(value: JsonObject): boolean {
+  return typeof value.digest === 'string' && typeof value.kind === 'string';
+}
+
+/** One sentence for a change: `params.percentile: 99.9 → 99.99`. Digests are said as "changed", as nobody reads them. */
+export function describeChange({ label, before, after }: Change): string {
+  const what = WORDS[label] ?? label;
+  if (before === undefined) return `${what} is new${isReadable(after) ? `: ${shorten(after)}` : ''}`;
+  if (after === undefined) return `${what} is gone${isReadable(before) ? ` (was ${shorten(before)})` : ''}`;
+  return isReadable(before) && isReadable(after) ? `${what}: ${shorten(before)} → ${shorten(after)}` : `${what} changed`;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  code: "the plugin's code",
+  plugin: 'the plugin',
+  version: "the plugin's version",
+  platformClass: 'the platform class',
+  host: 'the host',
+};
+
+function isReadable(value: Json | undefined): value is Json {
+  if (value === undefined) return false;
+  if (typeof value === 'string') return !/^[0-9a-f]{64}$/.test(value);
+  return !(isJsonObject(value) && isArtifact(value));
+}
+
+function shorten(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

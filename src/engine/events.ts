@@ -1,0 +1,30 @@
+/** What happens during a build, as it happens? Renderers turn these into lines; nothing else prints. */
+import type { GateResult } from './gate-result.js';
+import type { Outcome } from './outcome.js';
+import type { StageId } from './plan/plan.js';
+
+export type BuildEvent =
+  | { readonly kind: 'waiting-for-lock'; readonly folder: string }
+  /** A run starts in a slot of its pools. `reasons`: why, most important first. `attempt` counts from 1. */
+  | { readonly kind: 'stage-started'; readonly stage: StageId; readonly reasons: readonly string[]; readonly attempt: number }
+  | { readonly kind: 'progress'; readonly stage: StageId; readonly done: number; readonly total: number; readonly what: string }
+  /** A line of the stage's log: `output` is what a program it started wrote. Warnings come as 'warning' events too. */
+  | { readonly kind: 'log'; readonly stage: StageId; readonly level: 'info' | 'warning' | 'output'; readonly message: string }
+  | { readonly kind: 'warning'; readonly stage: StageId | undefined; readonly code: WarningCode; readonly message: string }
+  /** A try failed, and another follows. */
+  | { readonly kind: 'retrying'; readonly stage: StageId; readonly message: string; readonly inMs: number }
+  /** Comes exactly once for every selected stage. */
+  | { readonly kind: 'outcome'; readonly stage: StageId; readonly outcome: Outcome }
+  | { readonly kind: 'gate'; readonly result: GateResult };
+
+/** Stable codes of what is worth a warning: docs/errors.md. */
+export type WarningCode =
+  | 'stage-warning'
+  | 'cache-damaged'
+  | 'cache-write-failed'
+  | 'state-damaged'
+  | 'artifact-edited'
+  | 'non-deterministic'
+  | 'input-changed'
+  | 'lock-unavailable'
+  | 'part-not-kept';

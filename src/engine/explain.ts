@@ -1,0 +1,25 @@
+/** Why did, or would, a stage run? The difference of the last manifest and the present one, in words. */
+import { InternalError } from '../base/invariant.js';
+import type { JsonObject } from '../base/json.js';
+import type { Plan, StageId } from './plan/plan.js';
+import type { EnginePorts } from './ports.js';
+import type { StageStatus } from './status.js';
+
+export interface Explanation {
+  readonly stage: StageId;
+  /** With the changes since the last accepted result, where there is one. */
+  readonly status: StageStatus;
+  /** 'never': no result of this stage was ever accepted (or cache/ was deleted). */
+  readonly lastBuilt: 'before' | 'never';
+  /** The manifest as it is now; absent where an input is not known yet. */
+  readonly manifest: JsonObject | undefined;
+}
+
+export async function explainStage(
+  _plan: Plan,
+  _stage: StageId,
+  _ports: EnginePorts,
+  _options: { readonly cacheFolder?: string } = {},
+): Promise<Explanation> {
+  throw new InternalError('the engine has not landed yet');
+}
