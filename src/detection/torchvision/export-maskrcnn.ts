@@ -1,0 +1,146 @@
+/** How does a Mask R-CNN checkpoint become a model that an NPU can run, and a recipe for the host? */
+import { getDefined } from '../../base/invariant.js';
+import type { Model } from '../../onnx/ir/model.js';
+import { DetectionError } from '../detection-error.js';
+import type { FitPolicy, MaskRcnnRecipe, RoiBatch } from '../recipe.js';
+import { BATCH_NORM_EPSILON, type BuiltLevel, buildBackbone } from './backbone.js';
+import type { DetectorConfig } from './config.js';
+import { startModel } from './layers.js';
+import { buildBoxHead, buildMaskHead } from './roi-heads.js';
+import { checkStateDict, countParameters, expectedTensors, type ParameterCounts } from './state-keys.js';
+import { type MaskRcnnStructure, readStructure, type StateDict, withCurrentNames } from './structure.js';
+
+export interface MaskRcnnExportOptions {
+  readonly height: number;
+  readonly width: number;
+  readonly roiBatch: { readonly box: RoiBatch; readonly mask: RoiBatch };
+  readonly fit: FitPolicy;
+  /** FrozenBatchNorm2d's eps, which no checkpoint holds. undefined: not given, an error where the body is frozen. */
+  readonly frozenEpsilon: number | undefined;
+}
+
+export interface MaskRcnnExport {
+  readonly model: Model;
+  readonly recipe: MaskRcnnRecipe;
+  readonly structure: MaskRcnnStructure;
+  readonly parameters: ParameterCounts;
+}
+
+/** Resize, the newest operator of the graph, is at 13; 17 is what NPU tool chains read. */
+const OPSET = 17;
+
+/** Pyramid levels have strides 4, 8, 16, 32 and, for the pooled one, 64. */
+const FINEST_STRIDE = 4;
+
+/** @see torchvision MultiScaleRoIAlign: canonical_scale and canonical_level. */
+const ROI_ASSIGNMENT = { canonicalScale: 224, canonicalLevel: 4 } as const;
+
+/**
+ * Builds the ONNX model of a torchvision Mask R-CNN: three parts without a connection between them, in one graph.
+ *
+ * Inputs `image` [1, 3, height, width], `box_features` [N, C, 7, 7], `mask_features` [M, C, 14, 14]; outputs `feature_0…3`, `objectness_0…4`,
+ * `rpn_deltas_0…4`, `class_logits`, `box_regression`, `mask_logits`, all before permute and reshape. Weights are the state dict's own bytes.
+ *
+ * @throws DetectionError `checkpoint-mismatch`, `config-mismatch`, `input-size`, `frozen-epsilon`.
+ */
+export function exportMaskRcnn(checkpoint: StateDict, config: DetectorConfig, options: MaskRcnnExportOptions): MaskRcnnExport {
+  const state = withCurrentNames(checkpoint);
+  const structure = readStructure(state);
+  const expected = expectedTensors(structure, config.box.roiSize);
+  checkStateDict(state, expected);
+  checkConfig(config, structure);
+  checkInputSize(options, config);
+  const bodyEpsilon = getBodyEpsilon(structure, options);
+
+  const channels = getDefined(structure.pyramid.channels, 'the width of the pyramid');
+  const builder = startModel(state, 'maskrcnn', OPSET);
+  const levels = buildBackbone(builder, structure, { ...options, bodyEpsilon });
+  buildBoxHead(builder, structure, { channels, roiSize: config.box.roiSize, batch: options.roiBatch.box });
+  buildMaskHead(builder, structure, { channels, roiSize: config.mask.roiSize, batch: options.roiBatch.mask });
+  return {
+    model: builder.model,
+    recipe: makeRecipe(levels, channels, config, options),
+    structure,
+    parameters: countParameters(expected),
+  };
+}
+
+/** @throws DetectionError `config-mismatch` with every field that contradicts the checkpoint. */
+function checkConfig(config: DetectorConfig, structure: MaskRcnnStructure): void {
+  const problems: string[] = [];
+  if (config.numClasses !== structure.classes)
+    problems.push(`numClasses is ${config.numClasses}, roi_heads.box_predictor.cls_score has ${structure.classes} classes (background included)`);
+  const levels = structure.stages.length + 1;
+  if (config.anchors.sizes.length !== levels)
+    problems.push(`anchors.sizes has ${config.anchors.sizes.length} levels, the network has ${levels}`);
+  for (const [level, sizes] of config.anchors.sizes.entries()) {
+    const anchors = sizes.length * config.anchors.aspectRatios.length;
+    if (anchors !== structure.rpn.anchorsPerCell)
+      problems.push(`anchors.sizes[${level}] with aspectRatios gives ${anchors} anchors per cell, rpn.head.cls_logits has ${structure.rpn.anchorsPerCell}`);
+  }
+  if (problems.length === 0) return;
+  throw new DetectionError('config-mismatch', `the detector config does not fit the checkpoint: ${problems.join('; ')}`, {
+    details: problems,
+    help: 'the config describes how the network was trained; take the one that belongs to the checkpoint',
+  });
+}
+
+function checkInputSize({ height, width }: MaskRcnnExportOptions, { input }: DetectorConfig): void {
+  const step = input.sizeDivisible;
+  if (height % step === 0 && width % step === 0) return;
+  const nearest = [height, width].map(size => Math.max(1, Math.ceil(size / step)) * step).join('×');
+  throw new DetectionError('input-size', `input height×width ${height}×${width} should be multiples of ${step} (the config's input.sizeDivisible)`, {
+    help: `the next size that fits is ${nearest}`,
+  });
+}
+
+function getBodyEpsilon({ bodyNorm }: MaskRcnnStructure, { frozenEpsilon }: MaskRcnnExportOptions): number {
+  if (bodyNorm === 'batch-norm') return BATCH_NORM_EPSILON;
+  if (frozenEpsilon !== undefined) return frozenEpsilon;
+  throw new DetectionError('frozen-epsilon', 'the body has frozen batch norms (no num_batches_tracked), and the checkpoint does not say their epsilon', {
+    help: "set the param frozenBatchNormEpsilon: 0 for torchvision's published COCO_V1 weights, 1e-5 for networks trained with torchvision's defaults",
+  });
+}
+
+function makeRecipe(built: readonly BuiltLevel[], channels: number, config: DetectorConfig, options: MaskRcnnExportOptions): MaskRcnnRecipe {
+  const levels = built.map((level, index) => ({ stride: FINEST_STRIDE * 2 ** index, ...level }));
+  const { box, mask } = config;
+  return {
+    format: 'tanren-recipe',
+    version: 1,
+    architecture: 'maskrcnn',
+    image: { value: 'image', height: options.height, width: options.width, fit: options.fit },
+    parts: {
+      backbone: {
+        inputs: ['image'],
+        outputs: [
+          ...levels.flatMap(({ feature }) => (feature === 'none' ? [] : [feature])),
+          ...levels.map(({ objectness }) => objectness),
+          ...levels.map(({ deltas }) => deltas),
+        ],
+      },
+      box_head: { inputs: ['box_features'], outputs: ['class_logits', 'box_regression'] },
+      mask_head: { inputs: ['mask_features'], outputs: ['mask_logits'] },
+    },
+    levels,
+    roi: ROI_ASSIGNMENT,
+    boxHead: {
+      input: 'box_features',
+      channels,
+      size: box.roiSize,
+      samplingRatio: box.samplingRatio,
+      batch: options.roiBatch.box,
+      classLogits: 'class_logits',
+      boxRegression: 'box_regression',
+    },
+    maskHead: {
+      input: 'mask_features',
+      channels,
+      size: mask.roiSize,
+      samplingRatio: mask.samplingRatio,
+      batch: options.roiBatch.mask,
+      maskLogits: 'mask_logits',
+    },
+    config,
+  };
+}
