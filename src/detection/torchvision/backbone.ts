@@ -51,7 +51,11 @@ function buildBody(builder: ModelBuilder, structure: MaskRcnnStructure, image: F
   return structure.stages.map(({ blocks }, stage) => {
     for (let block = 0; block < blocks; block++) {
       const stride = stage > 0 && block === 0 ? 2 : 1;
-      x = buildBottleneck(builder, x, `${body}.layer${stage + 1}.${block}`, { stride, epsilon, shortcut: block === 0 ? 'conv' : 'identity' });
+      x = buildBottleneck(builder, x, `${body}.layer${stage + 1}.${block}`, {
+        stride,
+        epsilon,
+        shortcut: block === 0 ? 'conv' : 'identity',
+      });
     }
     return x;
   });
@@ -69,7 +73,8 @@ function buildBottleneck(
   y = norm(conv(builder, y, { module: `${at}.conv2` }, { stride, padding: 1 }), 'bn2');
   y = relu(builder, y, { module: `${at}.relu2` });
   y = norm(conv(builder, y, { module: `${at}.conv3` }, { padding: 0 }), 'bn3');
-  const kept = shortcut === 'identity' ? x : norm(conv(builder, x, { module: `${at}.downsample.0` }, { stride, padding: 0 }), 'downsample.1');
+  const kept =
+    shortcut === 'identity' ? x : norm(conv(builder, x, { module: `${at}.downsample.0` }, { stride, padding: 0 }), 'downsample.1');
   return relu(builder, add(builder, y, kept, { module: `${at}.add` }), { module: `${at}.relu3` });
 }
 
@@ -78,7 +83,9 @@ function buildPyramid(builder: ModelBuilder, { pyramid }: MaskRcnnStructure, map
   const features: Flow[] = [];
   let above: Flow | undefined;
   for (let level = PYRAMID_LEVELS - 1; level >= 0; level--) {
-    const lateral = normedConv(builder, getDefined(maps[level], 'a body map'), `${fpn}.inner_blocks.${level}`, pyramid.norm, { padding: 0 });
+    const lateral = normedConv(builder, getDefined(maps[level], 'a body map'), `${fpn}.inner_blocks.${level}`, pyramid.norm, {
+      padding: 0,
+    });
     const merged: Flow =
       above === undefined
         ? lateral

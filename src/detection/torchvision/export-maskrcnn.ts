@@ -69,14 +69,18 @@ export function exportMaskRcnn(checkpoint: StateDict, config: DetectorConfig, op
 function checkConfig(config: DetectorConfig, structure: MaskRcnnStructure): void {
   const problems: string[] = [];
   if (config.numClasses !== structure.classes)
-    problems.push(`numClasses is ${config.numClasses}, roi_heads.box_predictor.cls_score has ${structure.classes} classes (background included)`);
+    problems.push(
+      `numClasses is ${config.numClasses}, roi_heads.box_predictor.cls_score has ${structure.classes} classes (background included)`,
+    );
   const levels = structure.stages.length + 1;
   if (config.anchors.sizes.length !== levels)
     problems.push(`anchors.sizes has ${config.anchors.sizes.length} levels, the network has ${levels}`);
   for (const [level, sizes] of config.anchors.sizes.entries()) {
     const anchors = sizes.length * config.anchors.aspectRatios.length;
     if (anchors !== structure.rpn.anchorsPerCell)
-      problems.push(`anchors.sizes[${level}] with aspectRatios gives ${anchors} anchors per cell, rpn.head.cls_logits has ${structure.rpn.anchorsPerCell}`);
+      problems.push(
+        `anchors.sizes[${level}] with aspectRatios gives ${anchors} anchors per cell, rpn.head.cls_logits has ${structure.rpn.anchorsPerCell}`,
+      );
   }
   if (problems.length === 0) return;
   throw new DetectionError('config-mismatch', `the detector config does not fit the checkpoint: ${problems.join('; ')}`, {
@@ -89,20 +93,33 @@ function checkInputSize({ height, width }: MaskRcnnExportOptions, { input }: Det
   const step = input.sizeDivisible;
   if (height % step === 0 && width % step === 0) return;
   const nearest = [height, width].map(size => Math.max(1, Math.ceil(size / step)) * step).join('×');
-  throw new DetectionError('input-size', `input height×width ${height}×${width} should be multiples of ${step} (the config's input.sizeDivisible)`, {
-    help: `the next size that fits is ${nearest}`,
-  });
+  throw new DetectionError(
+    'input-size',
+    `input height×width ${height}×${width} should be multiples of ${step} (the config's input.sizeDivisible)`,
+    {
+      help: `the next size that fits is ${nearest}`,
+    },
+  );
 }
 
 function getBodyEpsilon({ bodyNorm }: MaskRcnnStructure, { frozenEpsilon }: MaskRcnnExportOptions): number {
   if (bodyNorm === 'batch-norm') return BATCH_NORM_EPSILON;
   if (frozenEpsilon !== undefined) return frozenEpsilon;
-  throw new DetectionError('frozen-epsilon', 'the body has frozen batch norms (no num_batches_tracked), and the checkpoint does not say their epsilon', {
-    help: "set the param frozenBatchNormEpsilon: 0 for torchvision's published COCO_V1 weights, 1e-5 for networks trained with torchvision's defaults",
-  });
+  throw new DetectionError(
+    'frozen-epsilon',
+    'the body has frozen batch norms (no num_batches_tracked), and the checkpoint does not say their epsilon',
+    {
+      help: "set the param frozenBatchNormEpsilon: 0 for torchvision's published COCO_V1 weights, 1e-5 for networks trained with torchvision's defaults",
+    },
+  );
 }
 
-function makeRecipe(built: readonly BuiltLevel[], channels: number, config: DetectorConfig, options: MaskRcnnExportOptions): MaskRcnnRecipe {
+function makeRecipe(
+  built: readonly BuiltLevel[],
+  channels: number,
+  config: DetectorConfig,
+  options: MaskRcnnExportOptions,
+): MaskRcnnRecipe {
   const levels = built.map((level, index) => ({ stride: FINEST_STRIDE * 2 ** index, ...level }));
   const { box, mask } = config;
   return {

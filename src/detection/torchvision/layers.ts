@@ -52,7 +52,14 @@ export function conv(builder: ModelBuilder, x: Flow, place: Place, options: { st
     pads: ints([padding, padding, padding, padding]),
     strides: ints([stride, stride]),
   };
-  return emit(builder, 'Conv', place, [x.id, ...weightAndBias(builder, place.module)], [x.dims[0], channels, side(x.dims[2]), side(x.dims[3])], attributes);
+  return emit(
+    builder,
+    'Conv',
+    place,
+    [x.id, ...weightAndBias(builder, place.module)],
+    [x.dims[0], channels, side(x.dims[2]), side(x.dims[3])],
+    attributes,
+  );
 }
 
 /** ConvTranspose2d without padding whose kernel equals its stride: every input cell becomes a kernel-sized block. */

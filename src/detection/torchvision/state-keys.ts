@@ -3,8 +3,8 @@ import type { Json } from '../../base/json.js';
 import { formatShape } from '../../tensor/shape.js';
 import { DetectionError } from '../detection-error.js';
 import {
-  BODY_STAGES,
   type BlockNorm,
+  BODY_STAGES,
   linearIndex,
   type MaskRcnnStructure,
   PYRAMID_LEVELS,
@@ -21,7 +21,13 @@ export interface ExpectedTensor {
 
 /** Every tensor of the network, in module order. `roiSize`: the side of the box head's input, from the config. */
 export function expectedTensors(structure: MaskRcnnStructure, roiSize: number): ExpectedTensor[] {
-  return [...bodyTensors(structure), ...pyramidTensors(structure), ...rpnTensors(structure), ...boxTensors(structure, roiSize), ...maskTensors(structure)];
+  return [
+    ...bodyTensors(structure),
+    ...pyramidTensors(structure),
+    ...rpnTensors(structure),
+    ...boxTensors(structure, roiSize),
+    ...maskTensors(structure),
+  ];
 }
 
 function* bodyTensors({ stem, stages, bodyNorm }: MaskRcnnStructure): Generator<ExpectedTensor> {
