@@ -1,0 +1,52 @@
+/** What may the inference function of one operator see? Its node, what is known of its inputs, and the opset; nothing else of the graph. */
+import type { DType } from '../../tensor/dtype.js';
+import type { Constant, Dim, Graph, Node } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+
+/** What is known of one tensor. `elements`: of an integer scalar or vector, as far as each is known (a dim's name stands for its size). */
+export interface Known {
+  readonly dtype: DType | undefined;
+  readonly dims: readonly Dim[] | undefined;
+  readonly elements?: readonly Dim[] | undefined;
+}
+
+export interface NodeContext {
+  readonly node: Node;
+  /** The version of the node's domain that the model imports. */
+  readonly opset: number;
+  /** Is input `index` connected? */
+  has(index: number): boolean;
+  dtype(index: number): DType | undefined;
+  dims(index: number): readonly Dim[] | undefined;
+  /** The elements of an integer input that is a scalar or a vector. */
+  elements(index: number): readonly Dim[] | undefined;
+  constant(index: number): Constant | undefined;
+  /** The input's name and shape, for messages. */
+  describe(index: number): string;
+  /** Infers a sub-graph; `inputs` are what is known of its inputs. */
+  inferSubgraph(graph: Graph, inputs: readonly (Known | undefined)[]): readonly (Known | undefined)[];
+}
+
+/** One entry per output, in order; undefined where nothing is known. @throws OnnxError `shape-mismatch` where the inputs cannot go together. */
+export type InferFunction = (context: NodeContext) => readonly (Known | undefined)[];
+
+export type InferTable = Readonly<Record<string, InferFunction>>;
+
+export function known(dtype: DType | undefined, dims: readonly Dim[] | undefined, elements?: readonly Dim[] | undefined): Known {
+  return { dtype, dims, elements };
+}
+
+export function formatDims(dims: readonly Dim[] | undefined): string {
+  return dims === undefined ? '[…]' : `[${dims.map(dim => dim ?? '?').join(', ')}]`;
+}
+
+/** "Conv "backbone/conv3"": how messages name a node; a node without a name is known by its first output's place. */
+export function describeNode(node: Node): string {
+  return node.name === '' ? `${node.opType} (node ${node.id})` : `${node.opType} "${node.name}"`;
+}
+
+export function mismatch(context: NodeContext, message: string): OnnxError {
+  return new OnnxError('shape-mismatch', `${describeNode(context.node)}: ${message}`, {
+    details: { node: context.node.name, opType: context.node.opType },
+  });
+}
