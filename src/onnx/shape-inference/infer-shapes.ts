@@ -41,8 +41,12 @@ export function inferShapes(model: Model, options: InferOptions = {}): KnownType
 export function startInference(model: Model, options: InferOptions = {}): Inference {
   const state: State = { model, types: new Map(), names: collectNames(model.graph), options, graphs: [], next: 0 };
   inferGraph(state, model.graph, undefined);
-  state.graphs.push(model.graph);
-  return { types: state.types, inferNode: (graph, node) => inferNode({ ...state, graphs: [graph] }, graph, node) };
+  const inferNodeOf = (graph: Graph, node: Node): void => {
+    state.graphs.push(graph);
+    inferNode(state, graph, node);
+    state.graphs.pop();
+  };
+  return { types: state.types, inferNode: inferNodeOf };
 }
 
 /** Writes known types into the values of `model`, in sub-graphs too; made names become unknown sizes. Outputs of the model keep the names of their sizes. */

@@ -1,4 +1,6 @@
 /** Which function infers the outputs of an operator? One table by domain; each function reads the opset itself where versions differ. */
+
+import type { InferFunction, InferTable } from './node-context.js';
 import { CONTROL } from './ops/control.js';
 import { ELEMENTWISE } from './ops/elementwise.js';
 import { GENERATION } from './ops/generation.js';
@@ -9,7 +11,6 @@ import { REDUCTION } from './ops/reduction.js';
 import { RESIZE } from './ops/resize.js';
 import { SELECTION } from './ops/selection.js';
 import { WINDOW } from './ops/window.js';
-import type { InferFunction, InferTable } from './node-context.js';
 
 const ONNX: InferTable = {
   ...CONTROL,

@@ -3,10 +3,10 @@ import type { DType } from '../../../tensor/dtype.js';
 import { findDTypeByOnnx } from '../../../tensor/dtype.js';
 import { findInts, getInt } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
-import { unknownDims } from '../dims.js';
 import { findIntegers } from '../constant-elements.js';
-import { type InferFunction, type InferTable, known, mismatch } from '../node-context.js';
 import { findConstantOf } from '../constant-node.js';
+import { unknownDims } from '../dims.js';
+import { type InferFunction, type InferTable, known, mismatch } from '../node-context.js';
 
 const constant: InferFunction = c => {
   const value = findConstantOf(c.node);
@@ -39,8 +39,6 @@ const random =
   c => [known(findDTypeByOnnx(getInt(c.node, 'dtype', 0)) ?? fallback, findInts(c.node, 'shape'))];
 
 const randomLike: InferFunction = c => [known(findDTypeByOnnx(getInt(c.node, 'dtype', 0)) ?? c.dtype(0), c.dims(0))];
-
-
 
 export const GENERATION: InferTable = {
   Constant: constant,

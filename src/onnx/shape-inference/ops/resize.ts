@@ -44,7 +44,12 @@ const upsample: InferFunction = c => {
   const dims = c.dims(0);
   const attribute = c.node.attributes.get('scales');
   const scales = attribute?.kind === 'floats' ? attribute.value : findFloats(c.constant(1));
-  return [known(c.dtype(0), dims?.map((dim, axis) => scaled(dim, scales?.[axis])))];
+  return [
+    known(
+      c.dtype(0),
+      dims?.map((dim, axis) => scaled(dim, scales?.[axis])),
+    ),
+  ];
 };
 
 export const RESIZE: InferTable = { Resize: resize, Upsample: upsample };

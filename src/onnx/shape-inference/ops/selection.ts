@@ -116,8 +116,7 @@ const gather: InferFunction = c => {
   const axis = resolveAxis(getInt(c.node, 'axis', 0), data.length);
   if (axis === undefined) throw mismatch(c, `axis ${getInt(c.node, 'axis', 0)} is not one of input ${c.describe(0)}`);
   const [values, positions] = [data.length === 1 ? c.elements(0) : undefined, c.elements(1)];
-  const elements =
-    values && positions?.map(at => (typeof at === 'number' ? values[at < 0 ? at + values.length : at] : undefined));
+  const elements = values && positions?.map(at => (typeof at === 'number' ? values[at < 0 ? at + values.length : at] : undefined));
   return [known(c.dtype(0), [...data.slice(0, axis), ...indices, ...data.slice(axis + 1)], elements)];
 };
 
@@ -153,7 +152,12 @@ const expand: InferFunction = c => {
   if (dims === undefined) return [known(c.dtype(0), undefined)];
   const width = Math.max(dims.length, target.length);
   const at = (list: readonly Dim[], axis: number): Dim => (axis < width - list.length ? 1 : list[axis - width + list.length]);
-  return [known(c.dtype(0), Array.from({ length: width }, (_, axis) => expandDim(c, at(dims, axis), at(target, axis))))];
+  return [
+    known(
+      c.dtype(0),
+      Array.from({ length: width }, (_, axis) => expandDim(c, at(dims, axis), at(target, axis))),
+    ),
+  ];
 };
 
 function expandDim(c: NodeContext, size: Dim, target: Dim): Dim {
@@ -166,7 +170,12 @@ function expandDim(c: NodeContext, size: Dim, target: Dim): Dim {
 const tile: InferFunction = c => {
   const dims = c.dims(0);
   const repeats = c.elements(1);
-  return [known(c.dtype(0), dims?.map((dim, axis) => multiplyDims(dim, repeats?.[axis])))];
+  return [
+    known(
+      c.dtype(0),
+      dims?.map((dim, axis) => multiplyDims(dim, repeats?.[axis])),
+    ),
+  ];
 };
 
 const topK: InferFunction = c => {

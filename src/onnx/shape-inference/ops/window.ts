@@ -101,7 +101,12 @@ const pool: InferFunction = c => {
 
 const globalPool: InferFunction = c => {
   const x = c.dims(0);
-  return [known(c.dtype(0), x?.map((dim, axis) => (axis < 2 ? dim : 1)))];
+  return [
+    known(
+      c.dtype(0),
+      x?.map((dim, axis) => (axis < 2 ? dim : 1)),
+    ),
+  ];
 };
 
 const roiAlign: InferFunction = c => {

@@ -1,0 +1,204 @@
+/** How does a patch become part of the graph? Old values are handed to their new producers; what nothing reads any more goes; then dtype, shape and names are checked. */
+import { getDefined } from '../../base/invariant.js';
+import { addInitializer, addNode, freshName, getNode, getValue, removeNode, removeValue, replaceAllUses, subgraphsOf } from '../ir/edit.js';
+import type { Constant, Dim, Graph, Node, Value, ValueId } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+import { describeNode, formatDims, type Known } from '../shape-inference/node-context.js';
+import type { GraphView } from './graph-view.js';
+import type { Patch, PatchNode, Ref } from './patch.js';
+import { type Decline, decline, type RewriteRule } from './rule.js';
+
+export interface AppliedPatch {
+  readonly kind: 'applied';
+  /** Labels of the nodes that the patch added and of those that went. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Names of the values that have a new source. */
+  readonly values: readonly string[];
+}
+
+/**
+ * Applies `patch`, which `rule` made for the match rooted at `root`; `matched` are the match's nodes.
+ * @returns a decline, with the graph untouched, where a model output would have to become an alias of an input, a constant or another output.
+ * @throws OnnxError `patch-changes-type` where a replaced value would get another dtype or shape.
+ */
+export function applyPatch(view: GraphView, rule: RewriteRule, root: Node, matched: readonly Node[], patch: Patch): AppliedPatch | Decline {
+  const { graph } = view;
+  const blocked = patch.replace.find(([old, ref]) => graph.outputs.includes(old) && !canBeOutput(graph, ref));
+  if (blocked !== undefined) return decline(`"${view.nameOf(blocked[0])}" is an output of the model and would become an alias`, root);
+  const before = patch.replace.map(([old]) => ({ value: getValue(graph, old), type: view.typeOf(old) }));
+  const names = before.map(({ value }) => value.name);
+  const building = new Building(view, patch, root);
+  const added = patch.add.map(node => building.addPatchNode(node));
+  for (const [old, ref] of patch.replace) replaceValue(graph, old, ref);
+  for (const node of added) view.inference.inferNode(graph, node);
+  for (const { value, type } of before) checkReplaced(view, rule, root, value, type);
+  return { kind: 'applied', added: added.map(labelOf), removed: removeUnread(graph, matched), values: names };
+}
+
+const labelOf = (node: Node): string => (node.name === '' ? node.opType : `${node.opType} ${node.name}`);
+
+function canBeOutput(graph: Graph, ref: Ref): boolean {
+  if (typeof ref !== 'number') return ref.kind === 'output';
+  return graph.values.get(ref)?.producer !== undefined && !graph.outputs.includes(ref);
+}
+
+/** One patch on its way into the graph: which value each of its references has become. */
+class Building {
+  readonly #view: GraphView;
+  readonly #patch: Patch;
+  readonly #root: Node;
+  readonly #made = new Map<PatchNode, Node>();
+  readonly #constants = new Map<Ref, ValueId>();
+
+  constructor(view: GraphView, patch: Patch, root: Node) {
+    this.#view = view;
+    this.#patch = patch;
+    this.#root = root;
+  }
+
+  addPatchNode(spec: PatchNode): Node {
+    const { model, graph } = this.#view;
+    const inputs = spec.inputs.map(input => (input === undefined ? undefined : this.valueOf(input)));
+    const taken = this.#patch.replace.filter(([, ref]) => isOutputOf(ref, spec));
+    const count = Math.max(...taken.map(([, ref]) => indexOf(ref)), this.#lastRead(spec), 0) + 1;
+    const outputs = Array.from({ length: count }, (_, index) => {
+      const old = taken.find(([, ref]) => indexOf(ref) === index)?.[0];
+      if (old !== undefined) detach(graph, old);
+      return old ?? freshName(graph, `${this.#baseName()}_${spec.opType}`);
+    });
+    const node = addNode(model, graph, {
+      opType: spec.opType,
+      name: spec.name,
+      inputs,
+      attributes: spec.attributes,
+      outputs,
+      before: this.#root.id,
+    });
+    if (spec.name !== '' && spec.name === this.#root.name) {
+      node.docString = this.#root.docString;
+      node.metadata = new Map(this.#root.metadata);
+    }
+    this.#made.set(spec, node);
+    return node;
+  }
+
+  /** The value that `ref` has become; a constant is added when first asked for. */
+  valueOf(ref: Ref): ValueId {
+    if (typeof ref === 'number') return ref;
+    if (ref.kind === 'output') return outputAt(this.#made.get(ref.of), ref.index);
+    const { model, graph, inference } = this.#view;
+    const known = this.#constants.get(ref);
+    if (known !== undefined) return known;
+    const value = addInitializer(model, graph, freshName(graph, ref.name), ref.constant);
+    inference.types.set(value.id, { dtype: ref.constant.dtype, dims: ref.constant.dims });
+    this.#constants.set(ref, value.id);
+    return value.id;
+  }
+
+  #baseName(): string {
+    const first = this.#root.outputs.find(output => output !== undefined);
+    const value = first === undefined ? undefined : this.#view.graph.values.get(first);
+    return value?.name ?? this.#root.opType;
+  }
+
+  #lastRead(spec: PatchNode): number {
+    const reads = this.#patch.add.flatMap(node => node.inputs).filter(input => input !== undefined && isOutputOf(input, spec));
+    return Math.max(...reads.map(ref => (ref === undefined ? 0 : indexOf(ref))), 0);
+  }
+}
+
+function isOutputOf(ref: Ref, node: PatchNode): boolean {
+  return typeof ref !== 'number' && ref.kind === 'output' && ref.of === node;
+}
+
+const indexOf = (ref: Ref): number => (typeof ref !== 'number' && ref.kind === 'output' ? ref.index : 0);
+
+function outputAt(node: Node | undefined, index: number): ValueId {
+  const output = node?.outputs[index];
+  if (output === undefined) throw new OnnxError('patch-order', `a patch reads output ${index} of a node that it does not add before`);
+  return output;
+}
+
+/** Takes `value` from its producer, whose output becomes one left out. */
+function detach(graph: Graph, id: ValueId): void {
+  const value = getValue(graph, id);
+  const producer = value.producer === undefined ? undefined : graph.nodes.get(value.producer);
+  if (producer !== undefined) producer.outputs = producer.outputs.map(output => (output === id ? undefined : output));
+  value.producer = undefined;
+}
+
+function replaceValue(graph: Graph, old: ValueId, ref: Ref): void {
+  if (typeof ref === 'number') replaceByExisting(graph, old, ref);
+  else if (ref.kind === 'constant') replaceByConstant(graph, old, ref.constant);
+}
+
+function replaceByConstant(graph: Graph, old: ValueId, constant: Constant): void {
+  detach(graph, old);
+  const value = getValue(graph, old);
+  value.constant = constant;
+  value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };
+}
+
+/** Readers of `old` read `other`; where `old` is a model output, its name wins and `other` becomes it. */
+function replaceByExisting(graph: Graph, old: ValueId, other: ValueId): void {
+  detach(graph, old);
+  if (!graph.outputs.includes(old)) {
+    replaceAllUses(graph, old, other);
+    removeValue(graph, old);
+    return;
+  }
+  const source = getValue(graph, other);
+  const producer = getNode(graph, getDefined(source.producer, `the producer of "${source.name}"`));
+  producer.outputs = producer.outputs.map(output => (output === other ? old : output));
+  getValue(graph, old).producer = producer.id;
+  replaceAllUses(graph, other, old);
+  removeValue(graph, other);
+}
+
+/** Removes those of `nodes` whose outputs nothing reads, then constants that only they read. */
+function removeUnread(graph: Graph, nodes: readonly Node[]): string[] {
+  const removed: string[] = [];
+  for (const node of nodes) {
+    if (!graph.nodes.has(node.id) || node.outputs.some(output => output !== undefined && isRead(graph, output))) continue;
+    removeNode(graph, node.id);
+    for (const output of node.outputs) if (output !== undefined) removeValue(graph, output);
+    for (const input of node.inputs) if (input !== undefined) removeUnreadConstant(graph, input);
+    removed.push(labelOf(node));
+  }
+  return removed;
+}
+
+function removeUnreadConstant(graph: Graph, id: ValueId): void {
+  const value = graph.values.get(id);
+  if (value === undefined || graph.inputs.includes(id) || isRead(graph, id)) return;
+  if (value.constant !== undefined) removeValue(graph, id);
+}
+
+/** Does a node, in a sub-graph too, or the model's outputs read `id`? */
+function isRead(graph: Graph, id: ValueId): boolean {
+  if (graph.outputs.includes(id)) return true;
+  for (const node of graph.nodes.values()) {
+    if (node.inputs.includes(id)) return true;
+    for (const sub of subgraphsOf(node)) if (isRead(sub, id)) return true;
+  }
+  return false;
+}
+
+function checkReplaced(view: GraphView, rule: RewriteRule, root: Node, value: Value, before: Known): void {
+  const now = view.inference.types.get(value.id);
+  if (now === undefined || !view.graph.values.has(value.id) || value.constant !== undefined) return;
+  const sameDType = before.dtype === undefined || now.dtype === undefined || before.dtype === now.dtype;
+  if (sameDType && compatible(before.dims, now.dims)) return;
+  throw new OnnxError(
+    'patch-changes-type',
+    `rule ${rule.name} at ${describeNode(root)}: "${value.name}" was ${before.dtype} ${formatDims(before.dims)}, the patch makes it ${now.dtype} ${formatDims(now.dims)}`,
+  );
+}
+
+function compatible(before: readonly Dim[] | undefined, now: readonly Dim[] | undefined): boolean {
+  if (before === undefined || now === undefined) return true;
+  return before.length === now.length && before.every((dim, axis) => typeof dim !== 'number' || isOpen(now[axis]) || dim === now[axis]);
+}
+
+const isOpen = (dim: Dim): boolean => typeof dim !== 'number';

@@ -1,0 +1,57 @@
+/** What may a rule ask for? New nodes and constants, and which old values they take the place of. */
+import type { Attribute, Constant, ValueId } from '../ir/model.js';
+
+/** A value of the graph, or one that the patch makes. */
+export type Ref = ValueId | NewOutput | NewConstant;
+
+export interface NewOutput {
+  readonly kind: 'output';
+  readonly of: PatchNode;
+  readonly index: number;
+}
+
+export interface NewConstant {
+  readonly kind: 'constant';
+  /** The wanted name of the initializer; a number is added where it is taken. */
+  readonly name: string;
+  readonly constant: Constant;
+}
+
+export interface PatchNode {
+  readonly opType: string;
+  /** A node that takes over its predecessor's name takes over its doc string and metadata too. */
+  readonly name: string;
+  readonly inputs: readonly (Ref | undefined)[];
+  readonly attributes: Readonly<Record<string, Attribute>> | ReadonlyMap<string, Attribute>;
+}
+
+export interface Patch {
+  readonly kind: 'patch';
+  /** In topological order. */
+  readonly add: readonly PatchNode[];
+  /** Each old value keeps its name, dtype and shape where it gets a new producer or becomes a constant; where it is replaced by another old value, its readers read that one. */
+  readonly replace: readonly (readonly [ValueId, Ref])[];
+}
+
+export function newNode(
+  opType: string,
+  options: {
+    name?: string;
+    inputs: readonly (Ref | undefined)[];
+    attributes?: Readonly<Record<string, Attribute>> | ReadonlyMap<string, Attribute>;
+  },
+): PatchNode {
+  return { opType, name: options.name ?? '', inputs: options.inputs, attributes: options.attributes ?? {} };
+}
+
+export function outputOf(node: PatchNode, index = 0): NewOutput {
+  return { kind: 'output', of: node, index };
+}
+
+export function newConstant(name: string, constant: Constant): NewConstant {
+  return { kind: 'constant', name, constant };
+}
+
+export function patch(options: { add?: readonly PatchNode[]; replace: Patch['replace'] }): Patch {
+  return { kind: 'patch', add: options.add ?? [], replace: options.replace };
+}

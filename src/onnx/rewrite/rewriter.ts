@@ -1,0 +1,76 @@
+/** Who edits the graph? Only this: it tries a rule at each node, applies what the rule returns, checks the graph after every patch, and keeps what happened. */
+
+import type { Model, Node, NodeId } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+import { describeNode } from '../shape-inference/node-context.js';
+import { applyPatch } from './apply-patch.js';
+import { type GraphView, refreshView } from './graph-view.js';
+import { type Miss, matchPattern, nodesOfMatch } from './pattern.js';
+import type { ProofClass, RewriteRule } from './rule.js';
+
+/** What one rule did to a model; plain data for reports. */
+export interface RuleRecord {
+  readonly rule: string;
+  readonly proof: ProofClass;
+  readonly proofText: string;
+  readonly applied: readonly AppliedRecord[];
+  readonly declined: readonly { readonly node: string; readonly reason: string }[];
+  /** Where the rule did not apply but came nearest: the most of its pattern fitted. */
+  readonly nearestMiss: { readonly node: string; readonly reason: string } | undefined;
+}
+
+export interface AppliedRecord {
+  readonly node: string;
+  /** Names of the values that have a new source. */
+  readonly values: readonly string[];
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+export interface RuleScope {
+  /** Nodes at which the rule may be rooted; every node where absent. */
+  readonly nodes?: ReadonlySet<NodeId>;
+  /** Finds problems of the graph after a patch; each is a message. */
+  readonly check: (model: Model) => readonly string[];
+}
+
+/**
+ * Applies `rule` once at every node of the main graph where it matches; nodes that a patch adds are not tried again.
+ * The model that `view` shows is changed; the view returned is the one after it.
+ * @throws OnnxError `patch-changes-type`, `patch-breaks-graph`: a defect of the rule.
+ */
+export function applyRule(view: GraphView, rule: RewriteRule, scope: RuleScope): { readonly view: GraphView; readonly record: RuleRecord } {
+  const applied: AppliedRecord[] = [];
+  const declined: { node: string; reason: string }[] = [];
+  let nearest: Miss | undefined;
+  let now = view;
+  for (const node of [...view.graph.nodes.values()]) {
+    if (!now.graph.nodes.has(node.id) || scope.nodes?.has(node.id) === false) continue;
+    const match = matchPattern(now, rule.pattern, node);
+    if (match === undefined) continue;
+    if (match.kind === 'miss') {
+      if (match.depth > (nearest?.depth ?? 0)) nearest = match;
+      continue;
+    }
+    const label = describeNode(node);
+    const wanted = rule.rewrite(match);
+    const result = wanted.kind === 'decline' ? wanted : applyPatch(now, rule, node, nodesOfMatch(match, rule.pattern), wanted);
+    if (result.kind === 'decline') {
+      declined.push({ node: describeNode(result.node), reason: result.reason });
+      continue;
+    }
+    assertSound(rule, node, scope.check(now.model));
+    now = refreshView(now.model, now.inference);
+    applied.push({ node: label, values: result.values, added: result.added, removed: result.removed });
+  }
+  const { name, proof, proofText } = rule;
+  const nearestMiss = nearest && { node: describeNode(nearest.node), reason: nearest.reason };
+  return { view: now, record: { rule: name, proof, proofText, applied, declined, nearestMiss } };
+}
+
+function assertSound(rule: RewriteRule, node: Node, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new OnnxError('patch-breaks-graph', `rule ${rule.name} at ${describeNode(node)} leaves a graph that is not sound: ${problems[0]}`, {
+    details: { rule: rule.name, problems: [...problems] },
+  });
+}
