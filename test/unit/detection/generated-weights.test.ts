@@ -1,0 +1,7 @@
+import { uniform } from '../../support/generated-weights.js';
+
+describe('generated weights', () => {
+  it('begin as the rule says', () => {
+    expect([...uniform('input', 4)]).toEqual([0.5980662722140551, 0.3703484949655831, 0.9605294466018677, -0.9915206991136074]);
+  });
+});
