@@ -1,0 +1,87 @@
+import {
+  compareArrays,
+  cosineOf,
+  EQUAL_SQNR_DB,
+  figuresOf,
+  mergeComparisons,
+  mergeMoments,
+  momentsOf,
+  NO_COMPARISON,
+  NO_MOMENTS,
+  sqnrDbOf,
+  standardDeviationOf,
+  ulpDistance,
+} from '../../../src/tensor/compare.js';
+
+describe('comparisons', () => {
+  it('an error of a tenth of the signal is 20 dB', () => {
+    const figures = figuresOf(compareArrays([1, -1, 1, -1], [1.1, -1.1, 1.1, -1.1]));
+    expect(figures.sqnrDb).toBeCloseTo(20, 10);
+    expect(figures.maxAbs).toBeCloseTo(0.1, 12);
+    expect(figures.cosine).toBeCloseTo(1, 12);
+  });
+
+  it('merged over samples is the same as over all at once', () => {
+    const [reference, candidate] = [
+      [1, 2, 3, 4, 5],
+      [1.5, 2, 2.5, 4, 5.25],
+    ];
+    const parts = [0, 2, 5]
+      .slice(0, 2)
+      .map((start, index) => compareArrays(reference.slice(start, [2, 5][index]), candidate.slice(start, [2, 5][index])));
+    expect(parts.reduce(mergeComparisons, NO_COMPARISON)).toEqual(compareArrays(reference, candidate));
+  });
+
+  it('equal tensors have infinite SQNR, which reports write as 999', () => {
+    const equal = compareArrays([0, 1], [0, 1]);
+    expect(sqnrDbOf(equal)).toBe(Number.POSITIVE_INFINITY);
+    expect(figuresOf(equal)).toEqual({ maxAbs: 0, cosine: 1, sqnrDb: EQUAL_SQNR_DB, elements: 2, broken: 0 });
+  });
+
+  it('noise where there is no signal is as bad as can be', () => {
+    const noise = compareArrays([0, 0], [0, 1]);
+    expect(sqnrDbOf(noise)).toBe(Number.NEGATIVE_INFINITY);
+    expect(cosineOf(noise)).toBe(0);
+    expect(figuresOf(noise).sqnrDb).toBe(-998);
+  });
+
+  it.each([
+    [Number.NaN, 1, 1],
+    [1, Number.NaN, 1],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1],
+    [Number.POSITIVE_INFINITY, 1, 1],
+    [Number.NaN, Number.NaN, 0],
+    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0],
+  ])('%p against %p counts %p broken pairs', (x, y, broken) => {
+    const comparison = compareArrays([x, 1], [y, 1]);
+    expect(comparison.broken).toBe(broken);
+    expect(sqnrDbOf(comparison)).toBe(broken === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+  });
+
+  it('arrays of different lengths are not compared', () => {
+    expect(() => compareArrays([1], [1, 2])).toThrow(RangeError);
+  });
+});
+
+describe('moments', () => {
+  it('merged over samples are those of all values', () => {
+    const values = Array.from({ length: 101 }, (_, i) => Math.sin(i) + 1e6);
+    const merged = [values.slice(0, 7), values.slice(7, 60), [], values.slice(60)].map(momentsOf).reduce(mergeMoments, NO_MOMENTS);
+    const whole = momentsOf(values);
+    expect(merged).toMatchObject({ count: 101, min: whole.min, max: whole.max });
+    expect(merged.mean).toBeCloseTo(whole.mean, 8);
+    expect(standardDeviationOf(merged)).toBeCloseTo(standardDeviationOf(whole), 10);
+  });
+});
+
+describe('ulp distance', () => {
+  it.each([
+    [1, 1 + 2 ** -23, 1],
+    [0, -0, 0],
+    [-(2 ** -149), 2 ** -149, 2],
+    [1, 2, 2 ** 23],
+    [Number.NaN, 1, Number.POSITIVE_INFINITY],
+  ])('from %p to %p is %p', (a, b, distance) => {
+    expect(ulpDistance(a, b)).toBe(distance);
+  });
+});
