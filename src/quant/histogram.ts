@@ -1,0 +1,76 @@
+/** How often does each size of value occur? Counts on a grid of powers of two, so that histograms of different ranges merge without error. */
+
+/**
+ * Bin i counts the values x with floor(x / 2^exponent) = i. Two histograms merge exactly by making the finer one coarser:
+ * floor(floor(x) / 2) = floor(x / 2). Counts are integers, so the order of merging does not matter.
+ */
+export interface Histogram {
+  readonly exponent: number;
+  /** Index of the first bin that is not empty. */
+  readonly first: number;
+  /** Without empty bins at either end; empty where nothing was counted. */
+  readonly counts: readonly number[];
+}
+
+/** Bins on each side of zero: between 2^10 and 2^11 are used, as the widest value lies in the outer half of its side. */
+const BITS = 11;
+const SMALLEST_EXPONENT = -149;
+
+export const EMPTY_HISTOGRAM: Histogram = { exponent: SMALLEST_EXPONENT, first: 0, counts: [] };
+
+/** Counts the finite values of `data`. @param limit the largest magnitude among them. */
+export function countHistogram(data: Float32Array, limit: number): Histogram {
+  const exponent = gridExponent(limit);
+  const perUnit = 2 ** -exponent;
+  const half = 2 ** BITS;
+  const bins = new Float64Array(2 * half + 1);
+  for (let i = 0; i < data.length; i++) {
+    const bin = Math.floor((data[i] as number) * perUnit) + half;
+    if (bin >= 0 && bin <= 2 * half) bins[bin] = (bins[bin] as number) + 1;
+  }
+  return trim(exponent, -half, bins);
+}
+
+/** The smallest e with limit ≤ 2^(e + BITS). */
+function gridExponent(limit: number): number {
+  if (limit === 0) return SMALLEST_EXPONENT;
+  let power = Math.ceil(Math.log2(limit));
+  if (2 ** power < limit) power++;
+  else if (2 ** (power - 1) >= limit) power--;
+  return Math.max(power - BITS, SMALLEST_EXPONENT);
+}
+
+/** Both sets of values counted together: commutative, associative, exact. */
+export function mergeHistograms(a: Histogram, b: Histogram): Histogram {
+  if (a.counts.length === 0) return b;
+  if (b.counts.length === 0) return a;
+  const exponent = Math.max(a.exponent, b.exponent);
+  const [x, y] = [coarsen(a, exponent), coarsen(b, exponent)];
+  const first = Math.min(x.first, y.first);
+  const last = Math.max(x.first + x.counts.length, y.first + y.counts.length);
+  const bins = new Float64Array(last - first);
+  for (const { first: start, counts } of [x, y]) {
+    for (const [i, count] of counts.entries()) bins[start - first + i] = (bins[start - first + i] as number) + count;
+  }
+  return trim(exponent, first, bins);
+}
+
+function coarsen(histogram: Histogram, exponent: number): Histogram {
+  const ratio = 2 ** (exponent - histogram.exponent);
+  if (ratio === 1) return histogram;
+  const first = Math.floor(histogram.first / ratio);
+  const last = Math.floor((histogram.first + histogram.counts.length - 1) / ratio);
+  const bins = new Float64Array(last - first + 1);
+  for (const [i, count] of histogram.counts.entries()) {
+    const bin = Math.floor((histogram.first + i) / ratio) - first;
+    bins[bin] = (bins[bin] as number) + count;
+  }
+  return trim(exponent, first, bins);
+}
+
+function trim(exponent: number, first: number, bins: Float64Array): Histogram {
+  const start = bins.findIndex(count => count > 0);
+  if (start < 0) return EMPTY_HISTOGRAM;
+  const end = bins.findLastIndex(count => count > 0);
+  return { exponent, first: first + start, counts: [...bins.subarray(start, end + 1)] };
+}

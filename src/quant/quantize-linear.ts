@@ -1,0 +1,58 @@
+/** What are QuantizeLinear and DequantizeLinear on arrays? */
+import { getDefined } from '../base/invariant.js';
+import { countElements, type Shape } from '../tensor/shape.js';
+import { TensorError } from '../tensor/tensor-error.js';
+import type { QParams, TensorQParams } from './qparams.js';
+import { type QuantizedDType, storageRange } from './quantized-dtype.js';
+import { saturate } from './rounding.js';
+
+export type QuantizedArray = Int8Array | Uint8Array | Int16Array | Uint16Array;
+
+const ARRAYS = { int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array } as const;
+
+export function makeQuantizedArray(dtype: QuantizedDType, length: number): QuantizedArray {
+  return new ARRAYS[dtype](length);
+}
+
+/**
+ * Quantizes `x`: round(x / scale) + zeroPoint, the quotient a float32 division, halves to even, saturating at the limits of the type.
+ *
+ * @param x float32 values of shape `dims`, row-major; not changed.
+ * @throws TensorError `qparams-length` where the number of slices is not the size of the axis (one: per tensor).
+ * @see ONNX QuantizeLinear, opset 13.
+ */
+export function quantizeLinear(x: Float32Array, dims: Shape, qparams: TensorQParams): QuantizedArray {
+  const { low, high } = storageRange(qparams.dtype);
+  const y = makeQuantizedArray(qparams.dtype, x.length);
+  forEachSlice(dims, qparams, ({ scale, zeroPoint }, start, end) => {
+    for (let i = start; i < end; i++) y[i] = saturate(Math.fround((x[i] as number) / scale), low - zeroPoint, high - zeroPoint) + zeroPoint;
+  });
+  return y;
+}
+
+/**
+ * The real numbers that `y` stands for: float32((y − zeroPoint) · scale).
+ * @throws TensorError `qparams-length` as quantizeLinear.
+ * @see ONNX DequantizeLinear, opset 13.
+ */
+export function dequantizeLinear(y: QuantizedArray, dims: Shape, qparams: TensorQParams): Float32Array {
+  const x = new Float32Array(y.length);
+  forEachSlice(dims, qparams, ({ scale, zeroPoint }, start, end) => {
+    for (let i = start; i < end; i++) x[i] = ((y[i] as number) - zeroPoint) * scale;
+  });
+  return x;
+}
+
+/** Calls `visit` with the parameters of each contiguous run [start, end) of elements of one slice, in memory order. */
+function forEachSlice(dims: Shape, qparams: TensorQParams, visit: (slice: QParams, start: number, end: number) => void): void {
+  const { axis, slices } = qparams;
+  const size = axis === undefined ? 1 : (dims[axis] ?? 0);
+  if (slices.length !== size) {
+    throw new TensorError('qparams-length', `${slices.length} scales for axis ${axis ?? 'none'} of size ${size}`);
+  }
+  const inner = axis === undefined ? countElements(dims) : countElements(dims.slice(axis + 1));
+  const outer = axis === undefined ? 1 : countElements(dims.slice(0, axis));
+  for (let run = 0; run < outer * size; run++) {
+    visit(getDefined(slices[run % size], 'slice'), run * inner, (run + 1) * inner);
+  }
+}

@@ -1,0 +1,47 @@
+/** Which integers can a quantized tensor hold, and which of them does a scheme use? */
+
+export type QuantizedDType = 'int8' | 'uint8' | 'int16' | 'uint16';
+
+export interface IntegerRange {
+  readonly low: number;
+  readonly high: number;
+}
+
+const FULL: Readonly<Record<QuantizedDType, IntegerRange>> = {
+  int8: { low: -128, high: 127 },
+  uint8: { low: 0, high: 255 },
+  int16: { low: -32768, high: 32767 },
+  uint16: { low: 0, high: 65535 },
+};
+
+const SYMMETRIC: Readonly<Record<QuantizedDType, IntegerRange>> = {
+  ...FULL,
+  int8: { low: -127, high: 127 },
+  int16: { low: -32767, high: 32767 },
+};
+
+/** One bit less: products of two such integers do not saturate 16-bit accumulators of processors without VNNI. */
+const REDUCED: Readonly<Record<QuantizedDType, IntegerRange>> = {
+  int8: { low: -64, high: 64 },
+  uint8: { low: 0, high: 127 },
+  int16: { low: -16384, high: 16384 },
+  uint16: { low: 0, high: 32767 },
+};
+
+/** How a tensor's integers are chosen: their type, whether zero stands in the middle, and whether one bit is left unused. */
+export interface IntegerScheme {
+  readonly dtype: QuantizedDType;
+  readonly symmetric: boolean;
+  readonly reduceRange: boolean;
+}
+
+/** What the type can store: quantized values saturate here. */
+export function storageRange(dtype: QuantizedDType): IntegerRange {
+  return FULL[dtype];
+}
+
+/** The integers that a data range is mapped to: signed symmetric types leave out their lowest value, so that zero is the middle. */
+export function mappedRange({ dtype, symmetric, reduceRange }: IntegerScheme): IntegerRange {
+  if (reduceRange) return REDUCED[dtype];
+  return symmetric ? SYMMETRIC[dtype] : FULL[dtype];
+}
