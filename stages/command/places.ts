@@ -1,0 +1,33 @@
+/** Where do inputs and outputs stand in the program's folder, and may they stand there? */
+import type { KindName } from '../../src/stage/ports.js';
+
+/** Where a port's file or folder stands in the program's folder, with its artifact kind. */
+export type Place = string | { readonly path: string; readonly kind?: KindName };
+
+export function pathOf(place: Place): string {
+  return typeof place === 'string' ? place : place.path;
+}
+
+/** Every reason why the paths are not allowed: they stay in the folder, and no two of them meet. */
+export function checkPlaces(inputs: Readonly<Record<string, Place>>, outputs: Readonly<Record<string, Place>>): string[] {
+  const places = [
+    ...Object.entries(inputs).map(([name, place]) => ({ what: `inputs.${name}`, path: pathOf(place) })),
+    ...Object.entries(outputs).map(([name, place]) => ({ what: `outputs.${name}`, path: pathOf(place) })),
+  ];
+  const problems = places
+    .filter(({ path }) => !staysInside(path))
+    .map(({ what, path }) => `${what}: "${path}" should be a plain relative path inside the folder`);
+  for (const [index, a] of places.entries()) {
+    for (const b of places.slice(index + 1))
+      if (meet(a.path, b.path)) problems.push(`${a.what} and ${b.what} meet: "${a.path}" and "${b.path}"`);
+  }
+  return problems;
+}
+
+function staysInside(path: string): boolean {
+  return !path.includes('\\') && !path.includes('\0') && path.split('/').every(part => part !== '' && part !== '.' && part !== '..');
+}
+
+function meet(a: string, b: string): boolean {
+  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
+}

@@ -1,0 +1,95 @@
+/** How is a program run so that it sees what it declared, and so that what it declared to write is there afterwards? */
+import { cp, lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { getDefined } from '../../src/base/invariant.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import { pathOf } from './places.js';
+import type { CommandParams } from './stage.js';
+
+/** How much of the program's output a failure shows. */
+const TAIL_CHARACTERS = 4000;
+
+/** @throws StageError `command-failed`, `command-output-missing`. */
+export async function runCommand({ params, inputs, outputs, context }: StageJob<CommandParams>): Promise<void> {
+  const folder = join(context.scratch, 'work');
+  await mkdir(folder, { recursive: true });
+  for (const [port, place] of Object.entries(params.inputs)) await placeInput(getPath(inputs[port], port), join(folder, pathOf(place)));
+  const targets = Object.entries(params.outputs).map(([port, place]) => ({
+    port,
+    path: pathOf(place),
+    to: getDefined(outputs[port], port),
+  }));
+  for (const { path } of targets) await mkdir(dirname(join(folder, path)), { recursive: true });
+
+  const argv = params.shell === 'sh' ? ['sh', '-c', ...params.run] : params.run;
+  const tail = keepTail();
+  const result = await context.spawn(argv, { cwd: folder, env: params.env, onOutput: (_stream, text) => tail.add(text) });
+  if (result.exitCode !== 0) throw commandFailed(argv, result, tail.text());
+
+  const missing: typeof targets = [];
+  for (const target of targets) if (!(await isThere(join(folder, target.path)))) missing.push(target);
+  if (missing.length > 0) throw outputMissing(missing, tail.text());
+  for (const { path, to } of targets) await move(join(folder, path), to);
+}
+
+function getPath(input: StageJob<CommandParams>['inputs'][string], port: string): string {
+  return getDefined(typeof input === 'string' ? input : undefined, `input ${port}`);
+}
+
+/** A copy, as the program may write to it. Links are followed: what they lead to is the input. */
+async function placeInput(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  await cp(from, to, { recursive: true, dereference: true, errorOnExist: true, force: false });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    const entry = await lstat(path);
+    return entry.isFile() || entry.isDirectory();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
+    await cp(from, to, { recursive: true });
+    await rm(from, { recursive: true });
+  }
+}
+
+function commandFailed(
+  argv: readonly string[],
+  result: { exitCode: number | undefined; signal: string | undefined },
+  tail: string,
+): StageError {
+  const how = result.signal === undefined ? `exit code ${result.exitCode}` : `signal ${result.signal}`;
+  const said = tail === '' ? ' and wrote nothing' : `; its last output:\n${tail}`;
+  return new StageError('command-failed', `${argv[0]} ended with ${how}${said}`, {
+    details: { argv, exitCode: result.exitCode ?? null, signal: result.signal ?? null, tail },
+    help: "the whole output is in the stage's log; the program sees only its declared inputs, env and tools",
+  });
+}
+
+function outputMissing(missing: readonly { port: string; path: string }[], tail: string): StageError {
+  const names = missing.map(({ port, path }) => `${port} ("${path}")`).join(', ');
+  return new StageError('command-output-missing', `the program ended well but did not write ${names} as a file or folder`, {
+    details: { outputs: missing.map(({ port, path }) => ({ port, path })), tail },
+    help: 'paths are relative to the folder that the program starts in; `outputs` maps each port to the path it writes',
+  });
+}
+
+function keepTail(): { add: (text: string) => void; text: () => string } {
+  let kept = '';
+  return {
+    add: text => {
+      kept = (kept + text).slice(-TAIL_CHARACTERS);
+    },
+    text: () => kept.trimEnd(),
+  };
+}

@@ -1,0 +1,102 @@
+/** What does `command` take and give? Whatever its params declare: any program, run in a folder that holds its declared inputs and nothing else. */
+import { defineStage } from '../../src/stage/define-stage.js';
+import { ARTIFACT_KINDS, type Ports, port } from '../../src/stage/ports.js';
+import { checkPlaces, type Place } from './places.js';
+
+export interface CommandParams {
+  readonly run: readonly string[];
+  readonly shell: 'none' | 'sh';
+  readonly inputs: Readonly<Record<string, Place>>;
+  readonly outputs: Readonly<Record<string, Place>>;
+  readonly tools: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly determinism: 'exact' | 'measured';
+}
+
+const PLACES = {
+  type: 'object',
+  propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_-]*$' },
+  additionalProperties: {
+    anyOf: [
+      { type: 'string', minLength: 1 },
+      {
+        type: 'object',
+        additionalProperties: false,
+        required: ['path'],
+        properties: { path: { type: 'string', minLength: 1 }, kind: { type: 'string', enum: Object.keys(ARTIFACT_KINDS) } },
+      },
+    ],
+  },
+} as const;
+
+export const command = defineStage<CommandParams>({
+  name: 'command',
+  version: 1,
+  description: 'Runs any program in a folder of its own, with the inputs, environment and tools that it declares.',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['run', 'outputs'],
+    properties: {
+      run: {
+        type: 'array',
+        items: { type: 'string' },
+        minItems: 1,
+        description:
+          'The program and its arguments. A program "./name" is a declared input; any other is looked up on the PATH, and its digest is in the key.',
+      },
+      shell: {
+        type: 'string',
+        enum: ['none', 'sh'],
+        default: 'none',
+        description: 'none: the program is started directly. sh: run has one entry, a script for /bin/sh.',
+      },
+      inputs: { ...PLACES, default: {}, description: 'Input port → its path in the folder, or {path, kind}.' },
+      outputs: { ...PLACES, minProperties: 1, description: 'Output port → the path that the program writes, or {path, kind}.' },
+      tools: {
+        type: 'array',
+        items: { type: 'string', minLength: 1 },
+        uniqueItems: true,
+        default: [],
+        description: 'Further programs that it starts: the digest of each is in the key.',
+      },
+      env: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        default: {},
+        description: 'The environment of the program. Nothing else of the environment reaches it but what the stage lists under `env`.',
+      },
+      determinism: {
+        type: 'string',
+        enum: ['exact', 'measured'],
+        default: 'exact',
+        description: 'exact: the same inputs give the same bytes. measured: they may not.',
+      },
+    },
+  },
+  inputs: params => portsOf(params.inputs),
+  outputs: params => portsOf(params.outputs),
+  determinism: params => params.determinism,
+  runsModels: 'never',
+  isolation: 'in-process',
+  tools: ({ run: [program = ''], shell, tools }) => [
+    ...new Set([...(shell === 'sh' ? ['sh'] : isPlaced(program) ? [] : [program]), ...tools]),
+  ],
+  checkParams: ({ run, shell, inputs, outputs }) => [
+    ...(shell === 'sh' && run.length !== 1 ? [`shell: sh takes one entry in run, the script; it has ${run.length}`] : []),
+    ...(run[0] === '' ? ['run[0] is the program; it is empty'] : []),
+    ...checkPlaces(inputs, outputs),
+  ],
+  run: async job => (await import('./run.js')).runCommand(job),
+});
+
+/** A program that stands in the folder: one of the declared inputs. */
+function isPlaced(program: string): boolean {
+  return program.startsWith('./');
+}
+
+function portsOf(places: Readonly<Record<string, Place>>): Ports {
+  return Object.fromEntries(
+    Object.entries(places).map(([name, place]) => [name, port(typeof place === 'string' ? 'any' : (place.kind ?? 'any'))]),
+  );
+}

@@ -1,0 +1,76 @@
+/** How does a test run one plugin alone? With real folders, real programs, and a context that remembers what was logged. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InternalError } from '../../src/base/invariant.js';
+import type { JsonObject } from '../../src/base/json.js';
+import type { Context, SpawnOptions, SpawnResult } from '../../src/stage/context.js';
+import type { InputPaths, StagePlugin } from '../../src/stage/define-stage.js';
+import type { Ports } from '../../src/stage/ports.js';
+import { ajvOf } from './params-schema.js';
+
+export interface StageRun {
+  /** One path per output port. */
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly log: readonly string[];
+}
+
+/** Runs `plugin` in a folder of its own under `folder`; params get their defaults as in a build. */
+export async function runStage<Params>(
+  plugin: StagePlugin<Params>,
+  { params, inputs, folder }: { params: JsonObject; inputs: InputPaths; folder: string },
+): Promise<StageRun> {
+  const parsed = parseParams(plugin, params);
+  const here = await mkdtemp(join(folder, 'run-'));
+  const ports = outputPorts(plugin, parsed);
+  const outputs = Object.fromEntries(Object.keys(ports).map(port => [port, join(here, port)]));
+  const log: string[] = [];
+  const scratch = await mkdtemp(join(here, 'scratch-'));
+  await plugin.run({ params: parsed, inputs, outputs, context: testContext(scratch, log) });
+  return { outputs, log };
+}
+
+/** Checks params against the plugin's schema, fills defaults, and applies its own checks. Throws all problems in one message. */
+export function parseParams<Params>(plugin: StagePlugin<Params>, params: JsonObject): Params {
+  const parsed = ajvOf(plugin.params)(params) as Params;
+  const problems = plugin.checkParams?.(parsed) ?? [];
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return parsed;
+}
+
+export function outputPorts<Params>(plugin: StagePlugin<Params>, params: Params): Ports {
+  return typeof plugin.outputs === 'function' ? plugin.outputs(params) : plugin.outputs;
+}
+
+/** A folder for one test file, removed by `remove`. */
+export async function temporaryFolder(name: string): Promise<{ path: string; remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), `tanren-${name}-`));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+function testContext(scratch: string, log: string[]): Context {
+  return {
+    signal: new AbortController().signal,
+    scratch,
+    log: (level, message) => log.push(`${level}: ${message}`),
+    progress: () => undefined,
+    random: () => () => 0.5,
+    memo: () => Promise.reject(new InternalError('no parts in this test')),
+    spawn: runProgram,
+  };
+}
+
+function runProgram([program = '', ...args]: readonly string[], options: SpawnOptions): Promise<SpawnResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program === 'node' ? process.execPath : program, args, {
+      cwd: options.cwd,
+      env: { ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => options.onOutput?.('stdout', text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => options.onOutput?.('stderr', text));
+    child.on('error', reject);
+    child.on('close', (exitCode, signal) => resolve({ exitCode: exitCode ?? undefined, signal: signal ?? undefined }));
+  });
+}

@@ -1,0 +1,133 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import { command } from '../../../stages/command/stage.js';
+import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder('command');
+  await writeFile(join(folder.path, 'source.txt'), 'a\n# b\nc\n');
+  await mkdir(join(folder.path, 'images'));
+  await writeFile(join(folder.path, 'images/1.txt'), 'one');
+});
+afterAll(() => folder.remove());
+
+function run(params: JsonObject, inputs: Record<string, string> = {}): Promise<StageRun> {
+  const paths = Object.fromEntries(Object.entries(inputs).map(([port, path]) => [port, join(folder.path, path)]));
+  return runStage(command, { params, inputs: paths, folder: folder.path });
+}
+
+const script = (code: string): string[] => ['node', '-e', code];
+
+describe('command', () => {
+  it('runs a program on its declared inputs and hands over what it wrote', async () => {
+    const code = "const fs=require('fs');fs.writeFileSync('out/n.txt',String(fs.readFileSync('in/source.txt','utf8').split('\\n').length))";
+    const { outputs } = await run(
+      { run: script(code), inputs: { source: 'in/source.txt' }, outputs: { count: 'out/n.txt' } },
+      { source: 'source.txt' },
+    );
+    expect(await readFile(outputs.count ?? '', 'utf8')).toBe('4');
+  });
+
+  it('runs a script of the shell where asked', async () => {
+    const { outputs } = await run(
+      { run: ['grep -v "^#" source.txt | sort -r > lines'], shell: 'sh', inputs: { source: 'source.txt' }, outputs: { lines: 'lines' } },
+      { source: 'source.txt' },
+    );
+    expect(await readFile(outputs.lines ?? '', 'utf8')).toBe('c\na\n');
+  });
+
+  it('takes and gives folders', async () => {
+    const { outputs } = await run(
+      { run: ['cp', '-r', 'images', 'copy'], inputs: { images: 'images' }, outputs: { copy: 'copy' } },
+      { images: 'images' },
+    );
+    expect(await readFile(join(outputs.copy ?? '', '1.txt'), 'utf8')).toBe('one');
+  });
+
+  it('shows the program its declared inputs and environment, and nothing else', async () => {
+    process.env.TANREN_TEST_SECRET = 'not for the program';
+    const code = "require('fs').writeFileSync('seen.json',JSON.stringify({files:require('fs').readdirSync('.'),env:process.env}))";
+    const { outputs } = await run(
+      { run: script(code), inputs: { source: 'a.txt' }, outputs: { seen: 'seen.json' }, env: { LANG: 'C' } },
+      { source: 'source.txt' },
+    );
+    delete process.env.TANREN_TEST_SECRET;
+    expect(JSON.parse(await readFile(outputs.seen ?? '', 'utf8'))).toEqual({ files: ['a.txt'], env: { LANG: 'C' } });
+  });
+
+  it('does not let the program change its inputs', async () => {
+    const code = "require('fs').writeFileSync('source.txt','changed');require('fs').writeFileSync('o','')";
+    await run({ run: script(code), inputs: { source: 'source.txt' }, outputs: { o: 'o' } }, { source: 'source.txt' });
+    expect(await readFile(join(folder.path, 'source.txt'), 'utf8')).toBe('a\n# b\nc\n');
+  });
+
+  it('fails with exit code and the tail of the output where the program fails', async () => {
+    const code = "console.log('x'.repeat(9000));console.error('the reason');process.exit(3)";
+    const failed = run({ run: script(code), outputs: { o: 'o' } });
+    await expect(failed).rejects.toMatchObject({ code: 'command-failed', details: { exitCode: 3, signal: null } });
+    await expect(failed).rejects.toThrow(/^node ended with exit code 3; its last output:\nx+\nthe reason$/);
+    await expect(failed.catch((error: Error) => error.message.length)).resolves.toBeLessThan(4100);
+  });
+
+  it('names the signal that ended the program', async () => {
+    await expect(run({ run: ['kill -9 $$'], shell: 'sh', outputs: { o: 'o' } })).rejects.toThrow(
+      'sh ended with signal SIGKILL and wrote nothing',
+    );
+  });
+
+  it('names every declared output that was not written', async () => {
+    const failed = run({ run: script("require('fs').writeFileSync('b','')"), outputs: { a: 'a.txt', b: 'b', c: 'deep/c.txt' } });
+    await expect(failed).rejects.toMatchObject({
+      code: 'command-output-missing',
+      details: {
+        outputs: [
+          { port: 'a', path: 'a.txt' },
+          { port: 'c', path: 'deep/c.txt' },
+        ],
+      },
+    });
+  });
+
+  it('does not take a symbolic link for an output', async () => {
+    await expect(run({ run: ['ln', '-s', '/etc/hostname', 'o'], outputs: { o: 'o' } })).rejects.toMatchObject({
+      code: 'command-output-missing',
+    });
+  });
+});
+
+describe("command's params", () => {
+  it('give its ports and tools', () => {
+    const params = parseParams(command, {
+      run: ['python3', 'x.py'],
+      outputs: { model: { path: 'm.onnx', kind: 'onnx-model' }, log: 'log' },
+      tools: ['git', 'python3'],
+    });
+    expect(Object.entries(outputPorts(command, params)).map(([name, { kind }]) => [name, kind])).toEqual([
+      ['model', 'onnx-model'],
+      ['log', 'any'],
+    ]);
+    expect(command.tools?.(params)).toEqual(['python3', 'git']);
+  });
+
+  it.each([
+    ['the shell, for a script', { run: ['ls'], shell: 'sh' }, ['sh']],
+    ['none for a program that is an input', { run: ['./tool'] }, []],
+  ])('name as tools %s', (_, params, tools) => {
+    expect(command.tools?.(parseParams(command, { ...params, outputs: { o: 'o' } }))).toEqual(tools);
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ['leave the folder', { outputs: { o: '../o' } }, 'outputs.o: "../o" should be a plain relative path inside the folder'],
+    ['are absolute', { outputs: { o: '/o' } }, 'outputs.o: "/o" should be a plain relative path inside the folder'],
+    ['meet', { inputs: { i: 'x' }, outputs: { o: 'x/y' } }, 'inputs.i and outputs.o meet: "x" and "x/y"'],
+    [
+      'give the shell two scripts',
+      { run: ['a', 'b'], shell: 'sh', outputs: { o: 'o' } },
+      'shell: sh takes one entry in run, the script; it has 2',
+    ],
+  ])('are refused where they %s', (_, params, problem) => {
+    expect(() => parseParams(command, { run: ['x'], ...params })).toThrow(problem);
+  });
+});
