@@ -14,6 +14,8 @@ export class RuntimeError extends CodedError {
 export interface SessionOptions {
   /** ONNX Runtime's graph optimisation level. */
   readonly optimization: 'disabled' | 'basic' | 'extended' | 'all';
+  /** Whether memory of earlier runs is kept for later ones (faster, and the default) or given back. Changes no result. */
+  readonly memoryArena?: 'kept' | 'none';
 }
 
 /**
@@ -44,6 +46,7 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
   const settings: ort.InferenceSession.SessionOptions = {
     executionProviders: ['cpu'],
     graphOptimizationLevel: LEVELS[options.optimization],
+    enableCpuMemArena: options.memoryArena !== 'none',
     intraOpNumThreads: INTRA_OP_THREADS,
     interOpNumThreads: 1,
     executionMode: 'sequential',
