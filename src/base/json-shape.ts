@@ -12,7 +12,7 @@ export interface JsonProblem {
 /** Reads one value. Where it does not fit, it adds to `problems` and what it returns is not to be used. */
 export type JsonReader<T> = (value: Json | undefined, path: string, problems: JsonProblem[]) => T | undefined;
 
-type ReaderOf<Fields> = { readonly [Name in keyof Fields]-?: JsonReader<Exclude<Fields[Name], undefined>> };
+type ReaderOf<Fields> = { readonly [Name in keyof Fields]-?: JsonReader<Fields[Name]> };
 
 export type JsonResult<T> =
   | { readonly kind: 'ok'; readonly value: T }
