@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { StageError } from '../../src/stage/stage-error.js';
+import type { CommandParams } from './params.js';
 import { pathOf } from './places.js';
-import type { CommandParams } from './stage.js';
 
 /** How much of the program's output a failure shows. */
 const TAIL_CHARACTERS = 4000;

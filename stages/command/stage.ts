@@ -1,17 +1,8 @@
 /** What does `command` take and give? Whatever its params declare: any program, run in a folder that holds its declared inputs and nothing else. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { ARTIFACT_KINDS, type Ports, port } from '../../src/stage/ports.js';
+import type { CommandParams } from './params.js';
 import { checkPlaces, type Place } from './places.js';
-
-export interface CommandParams {
-  readonly run: readonly string[];
-  readonly shell: 'none' | 'sh';
-  readonly inputs: Readonly<Record<string, Place>>;
-  readonly outputs: Readonly<Record<string, Place>>;
-  readonly tools: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly determinism: 'exact' | 'measured';
-}
 
 const PLACES = {
   type: 'object',

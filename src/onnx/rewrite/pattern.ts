@@ -3,7 +3,7 @@ import { getDefined } from '../../base/invariant.js';
 import type { Constant, Node, ValueId } from '../ir/model.js';
 import { describeNode } from '../shape-inference/node-context.js';
 import type { GraphView } from './graph-view.js';
-import type { Match } from './rule.js';
+import type { Match } from './match.js';
 
 export type Pattern = OpPattern;
 

@@ -1,0 +1,25 @@
+/** What does a rule see of the place where its pattern fits? */
+import type { Constant, Node, ValueId } from '../ir/model.js';
+import type { Known } from '../shape-inference/node-context.js';
+
+/** Where a pattern fits: its root node, and the values and nodes that it names. */
+export interface Match {
+  readonly node: Node;
+  /** The ONNX opset of the model. */
+  readonly opset: number;
+  /** A node inside the pattern, by its name there. */
+  inner(name: string): Node;
+  value(name: string): ValueId;
+  /** Of an optional input. */
+  find(name: string): ValueId | undefined;
+  constant(name: string): Constant;
+  findConstant(name: string): Constant | undefined;
+  type(value: ValueId): Known;
+  /** The constant that a value is, also where the pattern does not name it. */
+  constantOf(value: ValueId | undefined): Constant | undefined;
+  /** How many node inputs and graph outputs read the value. */
+  useCount(value: ValueId): number;
+  /** The root's output. */
+  output(index?: number): ValueId;
+  nameOf(value: ValueId): string;
+}
