@@ -1,8 +1,8 @@
 /** How is a program run so that it sees what it declared, and so that what it declared to write is there afterwards? */
 import { cp, lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { getDefined } from '../../src/base/invariant.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
+import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { CommandParams } from './params.js';
 import { pathOf } from './places.js';
@@ -14,11 +14,11 @@ const TAIL_CHARACTERS = 4000;
 export async function runCommand({ params, inputs, outputs, context }: StageJob<CommandParams>): Promise<void> {
   const folder = join(context.scratch, 'work');
   await mkdir(folder, { recursive: true });
-  for (const [port, place] of Object.entries(params.inputs)) await placeInput(getPath(inputs[port], port), join(folder, pathOf(place)));
+  for (const [port, place] of Object.entries(params.inputs)) await placeInput(getInputPath(inputs, port), join(folder, pathOf(place)));
   const targets = Object.entries(params.outputs).map(([port, place]) => ({
     port,
     path: pathOf(place),
-    to: getDefined(outputs[port], port),
+    to: getOutputPath(outputs, port),
   }));
   for (const { path } of targets) await mkdir(dirname(join(folder, path)), { recursive: true });
 
@@ -31,10 +31,6 @@ export async function runCommand({ params, inputs, outputs, context }: StageJob<
   for (const target of targets) if (!(await isThere(join(folder, target.path)))) missing.push(target);
   if (missing.length > 0) throw outputMissing(missing, tail.text());
   for (const { path, to } of targets) await move(join(folder, path), to);
-}
-
-function getPath(input: StageJob<CommandParams>['inputs'][string], port: string): string {
-  return getDefined(typeof input === 'string' ? input : undefined, `input ${port}`);
 }
 
 /** A copy, as the program may write to it. Links are followed: what they lead to is the input. */

@@ -1,0 +1,12 @@
+/** Which plugins are built in, and where is the code of each? Declarations are light and imported here; what a run needs is imported when it runs. */
+import type { StagePlugin } from '../src/stage/define-stage.js';
+import { command } from './command/stage.js';
+
+export interface BuiltInPlugin {
+  readonly plugin: StagePlugin;
+  /** Path of the compiled declaration under the installation's dist/, with slashes: the root of the plugin's code digest, and what a worker imports. */
+  readonly module: string;
+}
+
+/** In the order of `tanren plugins`. */
+export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [{ plugin: command, module: 'stages/command/stage.js' }];
