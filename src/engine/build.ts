@@ -1,8 +1,23 @@
 /** How is exactly the missing part of a plan built? */
-import { InternalError } from '../base/invariant.js';
-import type { Plan, StageId } from './plan/plan.js';
+import { join } from 'node:path';
+import { artifactPath } from './artifact-path.js';
+import type { CacheFolder } from './cache/cache-folder.js';
+import { cacheFolderAt, makeCacheFolder } from './cache/cache-folder.js';
+import type { Lock } from './cache/lock.js';
+import type { AcceptedStage } from './cache/state-log.js';
+import { messageOf } from './engine-error.js';
+import type { GateResult } from './gate-result.js';
+import { checkGate } from './gate-result.js';
+import { removeStaging } from './output/publish.js';
+import { selectStages } from './plan/dependencies.js';
+import type { Plan, PlannedStage, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
-import type { BuildReport } from './report.js';
+import type { BuildReport, StageReport } from './report.js';
+import { removeLeftovers } from './run/run-folder.js';
+import type { Session } from './run/session.js';
+import { findSettled, openSession } from './run/session.js';
+import type { StageEnd } from './run/stage-end.js';
+import { cancelled } from './run/stage-end.js';
 
 export interface BuildOptions {
   /** Stages to build with all they depend on: `plan.targets` resolves names. */
@@ -12,11 +27,118 @@ export interface BuildOptions {
   readonly failures: 'stop' | 'keep-going';
   /** 'targets': run the targets (not what they depend on) even where a record exists, and replace it. */
   readonly force: 'targets' | 'never';
-  /** Where artifacts of earlier builds are kept; cache/ in the project folder where absent. */
+  /** Where results of earlier builds are kept; cache/ in the project folder where absent. */
   readonly cacheFolder?: string;
 }
 
 /** Builds the targets. Stage failures, missed gates and cancellation are in the report; it throws internal errors only. */
-export async function build(_plan: Plan, _options: BuildOptions, _ports: EnginePorts): Promise<BuildReport> {
-  throw new InternalError('the engine has not landed yet');
+export async function build(plan: Plan, options: BuildOptions, ports: EnginePorts): Promise<BuildReport> {
+  const started = performance.now();
+  const selected = selectStages(plan, options.targets);
+  const forced = findForced(selected, options);
+  const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
+  const settled = ports.signal.aborted ? new Map() : findSettled(openSession(plan, ports, cache, 'read'), selected, forced);
+  const ends =
+    settled.size === selected.length ? endSettled(settled, ports) : await buildUnderLock(plan, options, ports, cache, selected, forced);
+  const gates = checkGates(selected, ends);
+  for (const result of gates) ports.emit({ kind: 'gate', result });
+  const stages = new Map(selected.map(stage => [stage.id, reportOf(plan, stage, ends.get(stage.id) ?? cancelled)]));
+  return { stages, gates, durationMs: performance.now() - started, conclusion: concludeFrom([...stages.values()], gates) };
+}
+
+function findForced(selected: readonly PlannedStage[], { force, targets }: BuildOptions): ReadonlySet<StageId> {
+  if (force === 'never') return new Set();
+  return new Set(targets === 'all' ? selected.map(stage => stage.id) : targets);
+}
+
+function endSettled(settled: ReadonlyMap<StageId, AcceptedStage>, ports: EnginePorts): ReadonlyMap<StageId, StageEnd> {
+  const ends = new Map<StageId, StageEnd>();
+  for (const [stage, accepted] of settled) {
+    const end: StageEnd = { outcome: { kind: 'up-to-date' }, accepted };
+    ends.set(stage, end);
+    ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
+  }
+  return ends;
+}
+
+/** What another build did while this one waited counts: everything is looked at again under the lock. */
+async function buildUnderLock(
+  plan: Plan,
+  options: BuildOptions,
+  ports: EnginePorts,
+  cache: CacheFolder,
+  selected: readonly PlannedStage[],
+  forced: ReadonlySet<StageId>,
+): Promise<ReadonlyMap<StageId, StageEnd>> {
+  const lock = await lockCache(cache, ports);
+  try {
+    if (lock !== undefined) await removeLeft(plan, cache);
+    const session = openSession(plan, ports, cache, 'write');
+    warnOfDamage(session);
+    const settled = ports.signal.aborted ? new Map() : findSettled(session, selected, forced);
+    const { buildStages } = await import('./run/build-stages.js');
+    const ends = await buildStages(session, { selected, settled, forced, jobs: options.jobs, failures: options.failures });
+    flushState(session);
+    return ends;
+  } finally {
+    await lock?.release();
+  }
+}
+
+async function lockCache(cache: CacheFolder, ports: EnginePorts): Promise<Lock | undefined> {
+  try {
+    makeCacheFolder(cache);
+    const { acquireLock } = await import('./cache/lock.js');
+    const onWaiting = (): void => ports.emit({ kind: 'waiting-for-lock', folder: cache.root });
+    return await acquireLock(cache.lock, { signal: ports.signal, onWaiting });
+  } catch (error) {
+    if (ports.signal.aborted) return undefined;
+    const message = `${cache.root} cannot be locked (${messageOf(error)}): do not build twice at the same time`;
+    ports.emit({ kind: 'warning', stage: undefined, code: 'lock-unavailable', message });
+    return undefined;
+  }
+}
+
+async function removeLeft(plan: Plan, cache: CacheFolder): Promise<void> {
+  removeLeftovers(cache.temporary);
+  await removeStaging(join(plan.projectFolder, 'artifacts'));
+}
+
+function warnOfDamage({ loaded, ports, cache, plan }: Session): void {
+  if (loaded.damagedLines === 0) return;
+  const message = `${loaded.damagedLines} of ${loaded.lines} lines of ${cache.state(plan.pipeline)} are damaged or of another version, and left out`;
+  ports.emit({ kind: 'warning', stage: undefined, code: 'state-damaged', message });
+}
+
+function flushState({ writer, ports }: Session): void {
+  try {
+    writer?.flush();
+  } catch (error) {
+    ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message: `the state is not written: ${messageOf(error)}` });
+  }
+}
+
+function checkGates(selected: readonly PlannedStage[], ends: ReadonlyMap<StageId, StageEnd>): readonly GateResult[] {
+  return selected.flatMap(stage => {
+    const accepted = ends.get(stage.id)?.accepted;
+    return accepted === undefined ? [] : stage.gate.map(gate => checkGate(stage.id, gate, accepted.metrics));
+  });
+}
+
+function reportOf(plan: Plan, stage: PlannedStage, end: StageEnd): StageReport {
+  const ports = Object.keys(end.accepted?.outputs ?? {});
+  return {
+    stage: stage.id,
+    outcome: end.outcome,
+    metrics: end.accepted?.metrics,
+    previousMetrics: end.previousMetrics,
+    artifacts: Object.fromEntries(ports.map(port => [port, artifactPath(plan, stage, port)])),
+  };
+}
+
+function concludeFrom(stages: readonly StageReport[], gates: readonly GateResult[]): BuildReport['conclusion'] {
+  const has = (kind: StageReport['outcome']['kind']): boolean => stages.some(({ outcome }) => outcome.kind === kind);
+  if (has('cancelled')) return 'cancelled';
+  if (has('failed') || has('skipped')) return 'failed';
+  return gates.some(({ verdict }) => verdict === 'missed') ? 'gate-missed' : 'built';
 }

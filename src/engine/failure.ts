@@ -24,9 +24,23 @@ export function toFailure(error: unknown): Failure {
   }
   if (error instanceof InternalError) return { ...blank, code: 'internal', message: error.message, stack: error.stack };
   if (error instanceof Error) {
+    const system = systemFailure(error);
+    if (system !== undefined) return system;
     return { ...blank, code: 'stage-crashed', message: error.message, causes: causesOf(error), stack: error.stack };
   }
   return { ...blank, code: 'stage-crashed', message: String(error) };
+}
+
+/** What the user can mend: a full disk, a folder that cannot be written. */
+function systemFailure(error: Error): Failure | undefined {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return { ...blank, code: 'disk-full', message: `no space left: ${error.message}`, help: 'free space and build again; nothing is lost' };
+  }
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
+    return { ...blank, code: 'not-permitted', message: error.message, help: 'make the folder writable and build again' };
+  }
+  return undefined;
 }
 
 const blank: Failure = {

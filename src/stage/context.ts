@@ -14,12 +14,19 @@ export interface Context {
   random(label: string): () => number;
   /** Keeps a part of the work: see `definePart`. */
   memo<Input extends JsonObject>(part: Part<Input>, request: PartRequest<Input>): Promise<PartResult>;
-  /** Runs an external program that the stage declares as a tool, in the scratch folder or `cwd`; killed with the stage. */
+  /** The values of the environment variables that the stage declares, where they are set. */
+  readonly env: Readonly<Record<string, string>>;
+  /**
+   * Runs an external program, without a shell, in `cwd`; killed with the stage. Its environment is fixed (PATH, HOME, a UTF-8 locale, UTC, TMPDIR in scratch),
+   * plus the stage's `env`, plus `options.env`.
+   * @throws StageError `tool-missing` where there is no such program.
+   */
   spawn(command: readonly string[], options: SpawnOptions): Promise<SpawnResult>;
 }
 
 export interface SpawnOptions {
   readonly cwd: string;
+  /** Further variables. */
   readonly env: Readonly<Record<string, string>>;
   /** Gets each chunk of output as it comes; it is written to the stage's log too. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;

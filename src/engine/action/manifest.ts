@@ -1,0 +1,66 @@
+/** What can change the bytes of a stage's outputs? The action manifest names it all; its digest is the action's key. */
+import type { Brand } from '../../base/brand.js';
+import type { Digest } from '../../base/digest.js';
+import { digestBytes, digestJson } from '../../base/digest.js';
+import type { Json, JsonObject } from '../../base/json.js';
+import type { Artifact } from '../cache/artifact.js';
+
+export type ActionKey = Brand<string, 'ActionKey'>;
+
+/** An input port with its content pinned: one artifact, or a record of them. */
+export type PinnedPort = Artifact | { readonly entries: Readonly<Record<string, Artifact>> };
+
+export interface ActionFacts {
+  readonly plugin: string;
+  readonly version: number;
+  readonly code: Digest;
+  readonly params: JsonObject;
+  readonly inputs: Readonly<Record<string, PinnedPort>>;
+  /** Digest of each program's file, by the name that the plugin uses. */
+  readonly tools: Readonly<Record<string, Digest>>;
+  /** Values of the declared environment variables. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Only where the plugin runs models. */
+  readonly platformClass: string | undefined;
+  /** Only where the plugin measures. */
+  readonly host: string | undefined;
+}
+
+/** The labelled document of an action: canonical, without times, paths or anything else that does not change bytes. */
+export function makeManifest(facts: ActionFacts): JsonObject {
+  return {
+    format: 1,
+    plugin: facts.plugin,
+    version: facts.version,
+    code: facts.code,
+    params: facts.params,
+    inputs: mapValues(facts.inputs, port => ('entries' in port ? mapValues(port.entries, encodeInput) : encodeInput(port))),
+    ...(isEmpty(facts.tools) ? {} : { tools: facts.tools }),
+    ...(isEmpty(facts.env) ? {} : { env: mapValues(facts.env, encodeVariable) }),
+    ...(facts.platformClass === undefined ? {} : { platformClass: facts.platformClass }),
+    ...(facts.host === undefined ? {} : { host: facts.host }),
+  };
+}
+
+export function keyOf(manifest: JsonObject): ActionKey {
+  return digestJson(manifest) as string as ActionKey;
+}
+
+function encodeInput(artifact: Artifact): JsonObject {
+  return { kind: artifact.kind, digest: artifact.digest, ...(artifact.executable ? { executable: true } : {}) };
+}
+
+/** A variable may hold a secret, and manifests are kept and shown: its digest stands for it. */
+function encodeVariable(value: string | undefined): Json {
+  return value === undefined ? null : digestBytes(`tanren-env:${value}`);
+}
+
+function mapValues<A, B>(record: Readonly<Record<string, A>>, map: (value: A) => B): Record<string, B> {
+  const mapped: Record<string, B> = {};
+  for (const name of Object.keys(record)) mapped[name] = map(record[name] as A);
+  return mapped;
+}
+
+function isEmpty(record: object): boolean {
+  return Object.keys(record).length === 0;
+}

@@ -1,0 +1,32 @@
+/** Which file is a program that a stage starts? As the system finds it: a path, or a name on the PATH. */
+import { delimiter, isAbsolute, join } from 'node:path';
+import { lookAt } from '../cache/stamp.js';
+import { EngineError } from '../engine-error.js';
+
+/** The path of a tool. A name with a slash is relative to `projectFolder`. @throws EngineError `tool-missing`. */
+export function resolveTool(tool: string, projectFolder: string, path: string | undefined): string {
+  if (isAbsolute(tool)) return existing(tool, tool);
+  if (tool.includes('/')) return existing(tool, join(projectFolder, tool));
+  const endings = process.platform === 'win32' ? ['.exe', '.cmd', '.bat', ''] : [''];
+  for (const folder of (path ?? '').split(delimiter)) {
+    for (const ending of endings) {
+      const candidate = join(folder, tool + ending);
+      if (folder !== '' && isProgram(candidate)) return candidate;
+    }
+  }
+  throw missing(tool, 'it is not on the PATH');
+}
+
+function existing(tool: string, path: string): string {
+  if (lookAt(path)?.kind !== 'file') throw missing(tool, `${path} is no file`);
+  return path;
+}
+
+function isProgram(path: string): boolean {
+  const look = lookAt(path);
+  return look?.kind === 'file' && (look.executable || process.platform === 'win32');
+}
+
+function missing(tool: string, why: string): EngineError {
+  return new EngineError('tool-missing', `program "${tool}" is not found: ${why}`, { help: 'install it, or correct its name' });
+}

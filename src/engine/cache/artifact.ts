@@ -1,0 +1,52 @@
+/** What identifies the content of an artifact? */
+import type { Digest } from '../../base/digest.js';
+import { parseDigest } from '../../base/digest.js';
+import type { Json } from '../../base/json.js';
+import { isJsonObject } from '../../base/json.js';
+
+/** A file by the digest of its bytes, a folder by the digest of its tree document. `sizeBytes` of a folder is the sum of its files. */
+export interface Artifact {
+  readonly kind: 'file' | 'tree';
+  readonly digest: Digest;
+  readonly sizeBytes: number;
+  /** Of a file: may the owner execute it? Always false of a folder, whose tree says it per file. */
+  readonly executable: boolean;
+}
+
+export type Artifacts = Readonly<Record<string, Artifact>>;
+
+export function parseArtifact(value: Json | undefined): Artifact | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { kind, sizeBytes, executable } = value;
+  const digest = parseDigest(value.digest);
+  if ((kind !== 'file' && kind !== 'tree') || digest === undefined || typeof sizeBytes !== 'number' || typeof executable !== 'boolean')
+    return undefined;
+  return { kind, digest, sizeBytes, executable };
+}
+
+/** Every port's artifact, or undefined where one is malformed. */
+export function parseArtifacts(value: Json | undefined): Artifacts | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const artifacts: Record<string, Artifact> = {};
+  for (const [port, member] of Object.entries(value)) {
+    const artifact = parseArtifact(member);
+    if (artifact === undefined) return undefined;
+    artifacts[port] = artifact;
+  }
+  return artifacts;
+}
+
+/** Plain JSON of artifacts. */
+export function encodeArtifacts(artifacts: Artifacts): Json {
+  return Object.fromEntries(Object.entries(artifacts).map(([port, artifact]) => [port, { ...artifact }]));
+}
+
+/** Are both the same bytes under the same ports? */
+export function sameArtifacts(a: Artifacts, b: Artifacts): boolean {
+  return differingPorts(a, b).length === 0;
+}
+
+export function differingPorts(a: Artifacts, b: Artifacts): readonly string[] {
+  const ports = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
+  return ports.filter(port => a[port]?.digest !== b[port]?.digest || a[port]?.executable !== b[port]?.executable);
+}

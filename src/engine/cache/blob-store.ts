@@ -1,0 +1,99 @@
+/** How is content kept under its digest, and given back only if it still is that content? */
+import { constants, readFileSync } from 'node:fs';
+import { chmod, copyFile, open, rename, rm } from 'node:fs/promises';
+import type { Digest } from '../../base/digest.js';
+import { digestBytes } from '../../base/digest.js';
+import { systemCode } from '../engine-error.js';
+import type { CacheFolder } from './cache-folder.js';
+import { digestPath } from './digest-file.js';
+import { lookAt } from './stamp.js';
+import { withFolder, writeWhole } from './write-file.js';
+
+export type Fetch = 'found' | 'missing' | 'damaged';
+
+export interface BlobStore {
+  /** Moves a complete file into the store. An older blob of the digest is replaced: it may be damaged. */
+  takeFile(path: string, digest: Digest): Promise<void>;
+  keepBytes(bytes: string | Uint8Array): Promise<Digest>;
+  /** Copies a blob to `path`, verified. On anything but 'found' nothing is left at `path`. A damaged blob is removed. */
+  copyTo(digest: Digest, path: string, executable: boolean): Promise<Fetch>;
+  /** The verified bytes of a (small) blob. */
+  read(digest: Digest): Buffer | undefined;
+  /** Checks a blob in place. A damaged blob is removed. */
+  verify(digest: Digest): Promise<Fetch>;
+}
+
+export function openBlobStore(cache: CacheFolder): BlobStore {
+  return {
+    takeFile: (path, digest) => takeFile(path, cache.blob(digest)),
+    async keepBytes(bytes) {
+      const digest = digestBytes(bytes);
+      if (readVerified(cache.blob(digest), digest) === undefined) await writeWhole(cache.blob(digest), bytes);
+      return digest;
+    },
+    copyTo: (digest, path, executable) => copyVerified(cache.blob(digest), digest, path, executable),
+    read: digest => readVerified(cache.blob(digest), digest),
+    verify: digest => verify(cache.blob(digest), digest),
+  };
+}
+
+async function takeFile(path: string, blob: string): Promise<void> {
+  await flush(path);
+  await chmod(path, 0o400);
+  await withFolder(blob, () => move(path, blob));
+}
+
+async function flush(path: string): Promise<void> {
+  const file = await open(path, process.platform === 'win32' ? 'r+' : 'r');
+  try {
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (systemCode(error) !== 'EXDEV') throw error;
+    const temporary = `${to}.tmp`;
+    await copyFile(from, temporary);
+    await flush(temporary);
+    await rename(temporary, to);
+    await rm(from, { force: true });
+  }
+}
+
+async function copyVerified(blob: string, digest: Digest, path: string, executable: boolean): Promise<Fetch> {
+  try {
+    await copyFile(blob, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' && lookAt(blob) === undefined) return 'missing';
+    await rm(path, { force: true });
+    throw error;
+  }
+  await chmod(path, executable ? 0o755 : 0o644);
+  const size = lookAt(path)?.sizeBytes ?? 0;
+  if ((await digestPath(path, size)) === digest) return 'found';
+  await rm(path, { force: true });
+  await rm(blob, { force: true });
+  return 'damaged';
+}
+
+function readVerified(blob: string, digest: Digest): Buffer | undefined {
+  try {
+    const bytes = readFileSync(blob);
+    return digestBytes(bytes) === digest ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function verify(blob: string, digest: Digest): Promise<Fetch> {
+  const look = lookAt(blob);
+  if (look === undefined) return 'missing';
+  if ((await digestPath(blob, look.sizeBytes)) === digest) return 'found';
+  await rm(blob, { force: true });
+  return 'damaged';
+}

@@ -1,0 +1,45 @@
+/** Where in cache/ does what stand? */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+
+/** Paths inside one cache folder. Nothing here touches the disk. */
+export interface CacheFolder {
+  readonly root: string;
+  blob(digest: Digest): string;
+  record(key: string): string;
+  state(pipeline: string): string;
+  log(pipeline: string, stage: string): string;
+  readonly platform: string;
+  readonly lock: string;
+  readonly temporary: string;
+  /** A new name in the folder for what is not complete. */
+  newTemporary(what: string): string;
+}
+
+export function cacheFolderAt(root: string): CacheFolder {
+  const temporary = join(root, 'tmp');
+  return {
+    root,
+    blob: digest => join(root, 'cas', digest.slice(0, 2), digest),
+    record: key => join(root, 'actions', key.slice(0, 2), `${key}.json`),
+    state: pipeline => join(root, 'state', `${pipeline.replaceAll('/', '%')}.log`),
+    log: (pipeline, stage) => join(root, 'logs', pipeline, `${stage}.log`),
+    platform: join(root, 'state', 'platform.json'),
+    lock: join(root, 'lock'),
+    temporary,
+    newTemporary: what => join(temporary, `${what}-${randomBytes(8).toString('hex')}`),
+  };
+}
+
+/** Makes the folders that a build writes to. The cache holds artifacts, which may be secret: nobody else may read it. */
+export function makeCacheFolder(cache: CacheFolder): void {
+  for (const folder of ['cas', 'actions', 'state', 'logs', 'tmp', 'lock'])
+    mkdirSync(join(cache.root, folder), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(join(cache.root, '.gitignore'), '*\n!.gitignore\n', { flag: 'wx' });
+  } catch {
+    // It is there already, or the folder is read-only: then the first write that matters says so.
+  }
+}

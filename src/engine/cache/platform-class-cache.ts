@@ -1,0 +1,50 @@
+/** Which platform class is this machine of? Computed once per machine and library, and kept under a guard that is cheap to check. */
+import { readFileSync } from 'node:fs';
+import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import { isJsonObject } from '../../base/json.js';
+import type { PlatformClassPort } from '../ports.js';
+import type { CacheFolder } from './cache-folder.js';
+import { parseJson } from './tree.js';
+import { writeWhole } from './write-file.js';
+
+export interface PlatformClass {
+  /** The kept class where its guard still holds. */
+  find(): string | undefined;
+  /** The class; runs the probe models where none is kept. Kept on disk only where `keep` says so. */
+  get(): Promise<string>;
+}
+
+export function createPlatformClass(cache: CacheFolder, port: PlatformClassPort, keep: 'keep' | 'read-only'): PlatformClass {
+  let known: string | undefined;
+  let computing: Promise<string> | undefined;
+  const find = (): string | undefined => {
+    known ??= readKept(cache.platform, port.guard());
+    return known;
+  };
+  const compute = async (): Promise<string> => {
+    const computed = await port.compute();
+    // A class that cannot be kept is computed again next time: no reason to stop.
+    if (keep === 'keep')
+      await writeWhole(cache.platform, encodeCanonicalJson({ guard: port.guard(), class: computed })).catch(() => undefined);
+    known = computed;
+    return computed;
+  };
+  return {
+    find,
+    async get() {
+      const found = find();
+      if (found !== undefined) return found;
+      computing ??= compute();
+      return computing;
+    },
+  };
+}
+
+function readKept(path: string, guard: string): string | undefined {
+  try {
+    const document = parseJson(readFileSync(path, 'utf8'));
+    return isJsonObject(document) && document.guard === guard && typeof document.class === 'string' ? document.class : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,205 @@
+/** What was accepted last, and what do stamps stand for? One append-only log per pipeline: checked lines, the last one of a name holds. */
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import type { Digest } from '../../base/digest.js';
+import { parseDigest } from '../../base/digest.js';
+import type { Json, JsonObject } from '../../base/json.js';
+import { isJsonObject } from '../../base/json.js';
+import type { ActionKey } from '../action/manifest.js';
+import { systemCode } from '../engine-error.js';
+import type { Artifact } from './artifact.js';
+import { parseArtifact } from './artifact.js';
+import type { Stamp } from './stamp.js';
+import { parseJson } from './tree.js';
+
+/** The last accepted result of a stage, as it was published. */
+export interface AcceptedStage {
+  readonly key: ActionKey;
+  readonly outputs: Readonly<Record<string, PublishedArtifact>>;
+  readonly metrics: JsonObject | undefined;
+  /** Of the result before, where it was another. */
+  readonly previousMetrics: JsonObject | undefined;
+  readonly durationMs: number;
+}
+
+export interface PublishedArtifact extends Artifact {
+  /** Stamps of all that was published: equal ones mean that nobody has touched it. */
+  readonly signature: string;
+}
+
+/** A digest that holds as long as the file's stamp is this. */
+export interface StampedDigest {
+  readonly stamp: Stamp;
+  readonly digest: Digest;
+}
+
+/** The code digest of a third party's module, as long as the stamps of its files are these. */
+export interface StampedCode {
+  readonly files: Readonly<Record<string, Stamp>>;
+  readonly digest: Digest;
+}
+
+export interface State {
+  readonly stages: Map<string, AcceptedStage>;
+  readonly files: Map<string, StampedDigest>;
+  readonly code: Map<string, StampedCode>;
+}
+
+export interface LoadedState {
+  readonly state: State;
+  /** Lines that did not check, and were left out. */
+  readonly damagedLines: number;
+  readonly lines: number;
+}
+
+const HEADER = 'tanren-state 1';
+
+/** Reads the log at `path`; one that is not there, or that a newer version wrote, gives an empty state. */
+export function loadState(path: string): LoadedState {
+  const state: State = { stages: new Map(), files: new Map(), code: new Map() };
+  const lines = readText(path).split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  if (lines.length === 0) return { state, damagedLines: 0, lines: 0 };
+  if (lines[0] !== HEADER) return { state, damagedLines: lines.length, lines: lines.length };
+  let damagedLines = 0;
+  for (const line of lines.slice(1)) if (!applyLine(state, line)) damagedLines++;
+  return { state, damagedLines, lines: lines.length };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+export interface StateWriter {
+  acceptStage(id: string, accepted: AcceptedStage): void;
+  stampFile(path: string, stamped: StampedDigest): void;
+  stampCode(module: string, stamped: StampedCode): void;
+  /** Writes what has been collected since the last flush, in one append. @throws what the file system throws. */
+  flush(): void;
+}
+
+/** Appends to the log at `path` and keeps `state` in step. Compacts by rename where most lines are superseded. Only under the lock. */
+export function openStateWriter(path: string, loaded: LoadedState): StateWriter {
+  const { state } = loaded;
+  let { lines } = loaded;
+  let fresh = loaded.damagedLines > 0 || loaded.lines === 0;
+  let pending: string[] = [];
+  let pendingFiles: Record<string, Json> = {};
+  const push = (record: JsonObject): void => {
+    pending.push(encodeLine(record));
+  };
+  return {
+    acceptStage(id, accepted) {
+      state.stages.set(id, accepted);
+      push(encodeStage(id, accepted));
+    },
+    stampFile(file, stamped) {
+      state.files.set(file, stamped);
+      pendingFiles[file] = [stamped.stamp, stamped.digest];
+    },
+    stampCode(module, stamped) {
+      state.code.set(module, stamped);
+      push({ code: module, files: stamped.files, digest: stamped.digest });
+    },
+    flush() {
+      if (Object.keys(pendingFiles).length > 0) push({ files: pendingFiles });
+      pendingFiles = {};
+      if (pending.length === 0) return;
+      if (fresh || lines > 200 + 3 * (state.stages.size + state.code.size)) {
+        lines = rewrite(path, state);
+        fresh = false;
+      } else {
+        // A tail torn by a crash was counted as damaged, and the log rewritten: the file ends with a full line here.
+        appendFileSync(path, pending.join(''), { mode: 0o600 });
+        lines += pending.length;
+      }
+      pending = [];
+    },
+  };
+}
+
+function rewrite(path: string, state: State): number {
+  const files = [...state.files].map(([file, { stamp, digest }]) => [file, [stamp, digest]] as const);
+  const lines = [
+    `${HEADER}\n`,
+    ...(files.length === 0 ? [] : [encodeLine({ files: Object.fromEntries(files) })]),
+    ...[...state.code].map(([module, { files: stamps, digest }]) => encodeLine({ code: module, files: stamps, digest })),
+    ...[...state.stages].map(([id, accepted]) => encodeLine(encodeStage(id, accepted))),
+  ];
+  const temporary = `${path}.tmp`;
+  writeFileSync(temporary, lines.join(''), { mode: 0o600 });
+  renameSync(temporary, path);
+  return lines.length;
+}
+
+function encodeStage(id: string, accepted: AcceptedStage): JsonObject {
+  const outputs = Object.fromEntries(Object.entries(accepted.outputs).map(([port, artifact]) => [port, { ...artifact }]));
+  return {
+    stage: id,
+    key: accepted.key,
+    outputs,
+    durationMs: Math.round(accepted.durationMs),
+    ...(accepted.metrics === undefined ? {} : { metrics: accepted.metrics }),
+    ...(accepted.previousMetrics === undefined ? {} : { previousMetrics: accepted.previousMetrics }),
+  };
+}
+
+function encodeLine(record: JsonObject): string {
+  const body = JSON.stringify(record);
+  return `${checksum(body)} ${body}\n`;
+}
+
+function checksum(body: string): string {
+  return crc32(body).toString(16).padStart(8, '0');
+}
+
+function applyLine(state: State, line: string): boolean {
+  const body = line.slice(9);
+  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(body)) return false;
+  const record = parseJson(body);
+  if (!isJsonObject(record)) return false;
+  if (typeof record.stage === 'string') return applyStage(state, record.stage, record);
+  if (typeof record.code === 'string') return applyCode(state, record.code, record);
+  return isJsonObject(record.files) && applyFiles(state, record.files);
+}
+
+function applyStage(state: State, id: string, record: JsonObject): boolean {
+  const { key, outputs } = record;
+  if (typeof key !== 'string' || !isJsonObject(outputs)) return false;
+  const published: Record<string, PublishedArtifact> = {};
+  for (const [port, value] of Object.entries(outputs)) {
+    const artifact = parseArtifact(value);
+    if (artifact === undefined || !isJsonObject(value) || typeof value.signature !== 'string') return false;
+    published[port] = { ...artifact, signature: value.signature };
+  }
+  state.stages.set(id, {
+    key: key as ActionKey,
+    outputs: published,
+    metrics: isJsonObject(record.metrics) ? record.metrics : undefined,
+    previousMetrics: isJsonObject(record.previousMetrics) ? record.previousMetrics : undefined,
+    durationMs: typeof record.durationMs === 'number' ? record.durationMs : 0,
+  });
+  return true;
+}
+
+function applyFiles(state: State, files: JsonObject): boolean {
+  for (const [path, value] of Object.entries(files)) {
+    const [stamp, text] = Array.isArray(value) ? value : [];
+    const digest = parseDigest(text);
+    if (typeof stamp !== 'string' || digest === undefined) return false;
+    state.files.set(path, { stamp: stamp as Stamp, digest });
+  }
+  return true;
+}
+
+function applyCode(state: State, module: string, record: JsonObject): boolean {
+  const digest = parseDigest(record.digest);
+  if (digest === undefined || !isJsonObject(record.files)) return false;
+  state.code.set(module, { files: record.files as Readonly<Record<string, Stamp>>, digest });
+  return true;
+}

@@ -1,0 +1,16 @@
+/** How does the engine itself say that a stage cannot be built? */
+import { CodedError } from '../base/coded-error.js';
+
+/** Codes: docs/errors.md, section "engine". */
+export class EngineError extends CodedError {
+  override readonly name = 'EngineError';
+}
+
+/** The system's code of a failed call ("ENOENT"), where `error` has one. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

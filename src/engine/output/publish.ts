@@ -1,0 +1,191 @@
+/** How do outputs appear under artifacts/? All of a stage at once, by rename, in place of what was there. */
+import { randomBytes } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdir, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+import { digestBytes } from '../../base/digest.js';
+import type { Artifact } from '../cache/artifact.js';
+import type { BlobStore } from '../cache/blob-store.js';
+import { digestPath } from '../cache/digest-file.js';
+import { lookAtLink } from '../cache/stamp.js';
+import type { PublishedArtifact } from '../cache/state-log.js';
+import type { TreeEntry } from '../cache/tree.js';
+import { decodeTree, encodeTree, signatureOf, walkFolder } from '../cache/tree.js';
+import { systemCode } from '../engine-error.js';
+
+/** Puts the content of a digest at a path that does not exist yet; false where it is not to be had whole. */
+export type FetchFile = (digest: Digest, path: string, executable: boolean) => Promise<boolean>;
+export type FetchTree = (digest: Digest) => readonly TreeEntry[] | undefined;
+
+export interface Content {
+  readonly fetchFile: FetchFile;
+  readonly fetchTree: FetchTree;
+}
+
+/** Content out of the store alone. */
+export function contentOf(store: BlobStore): Content {
+  return {
+    fetchFile: async (digest, path, executable) => (await store.copyTo(digest, path, executable)) === 'found',
+    fetchTree: digest => {
+      const bytes = store.read(digest);
+      return bytes === undefined ? undefined : decodeTree(bytes.toString());
+    },
+  };
+}
+
+export interface Publication {
+  /** Absolute path of artifacts/. */
+  readonly artifactsRoot: string;
+  /** Absolute path of the stage's folder in it. */
+  readonly folder: string;
+  /** Artifacts by port, and the name that each port has in the folder. */
+  readonly outputs: Readonly<Record<string, Artifact>>;
+  readonly names: Readonly<Record<string, string>>;
+}
+
+/** @returns what was published; undefined where some content is not to be had whole: then nothing has changed. */
+export async function publish(
+  publication: Publication,
+  content: Content,
+): Promise<Readonly<Record<string, PublishedArtifact>> | undefined> {
+  const { artifactsRoot, folder, outputs, names } = publication;
+  makeArtifactsRoot(artifactsRoot);
+  const staging = join(artifactsRoot, '.staging', randomBytes(8).toString('hex'));
+  await mkdir(staging, { recursive: true });
+  try {
+    for (const [port, artifact] of Object.entries(outputs)) {
+      if (!(await place(artifact, join(staging, names[port] ?? port), content))) return undefined;
+    }
+    await mkdir(dirname(folder), { recursive: true });
+    await swap(staging, folder);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+  const published: Record<string, PublishedArtifact> = {};
+  for (const [port, artifact] of Object.entries(outputs)) {
+    published[port] = { ...artifact, signature: publishedSignature(join(folder, names[port] ?? port), artifact.kind) ?? '' };
+  }
+  return published;
+}
+
+/** Removes what interrupted builds have left. Only under the lock. */
+export async function removeStaging(artifactsRoot: string): Promise<void> {
+  await rm(join(artifactsRoot, '.staging'), { recursive: true, force: true });
+}
+
+function makeArtifactsRoot(root: string): void {
+  if (lstatSync(root, { throwIfNoEntry: false }) !== undefined) return;
+  mkdirSync(root, { recursive: true });
+  writeFileSync(join(root, '.gitignore'), '*\n!.gitignore\n');
+}
+
+async function place(artifact: Artifact, path: string, content: Content): Promise<boolean> {
+  if (artifact.kind === 'file') return placeFile(artifact.digest, path, artifact.executable, content);
+  const tree = content.fetchTree(artifact.digest);
+  if (tree === undefined) return false;
+  await mkdir(path, { recursive: true });
+  for (const entry of tree) {
+    const at = join(path, entry.path);
+    await mkdir(dirname(at), { recursive: true });
+    if (entry.kind === 'folder') await mkdir(at, { recursive: true });
+    else if (entry.kind === 'symlink') await symlink(entry.target, at);
+    else if (!(await placeFile(entry.digest, at, entry.executable, content))) return false;
+  }
+  return true;
+}
+
+const BACKDATE_S = 2;
+
+async function placeFile(digest: Digest, path: string, executable: boolean, content: Content): Promise<boolean> {
+  if (!(await content.fetchFile(digest, path, executable))) return false;
+  // An edit right after publishing sets the time to now: so it differs from this one, however coarse the clock.
+  const time = Math.floor(Date.now() / 1000) - BACKDATE_S;
+  await utimes(path, time, time);
+  return true;
+}
+
+async function swap(staging: string, folder: string): Promise<void> {
+  const old = `${staging}.old`;
+  try {
+    await rename(folder, old);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+  await rename(staging, folder);
+  await rm(old, { recursive: true, force: true });
+}
+
+/** The signature of what stands at a published path; undefined where it is not of the kind. Links are not followed. */
+export function publishedSignature(path: string, kind: 'file' | 'tree'): string | undefined {
+  const look = lookAtLink(path);
+  if (look === undefined) return undefined;
+  if (kind === 'file') return look.kind === 'file' ? look.stamp : undefined;
+  return look.kind === 'folder' ? signatureOf(walkFolder(path, 'keep')) : undefined;
+}
+
+/** Is everything that was published still there, alone, and untouched by its stamps? */
+export function findTouched(
+  folder: string,
+  outputs: Readonly<Record<string, PublishedArtifact>>,
+  names: Readonly<Record<string, string>>,
+): string | undefined {
+  const ports = Object.keys(outputs);
+  const expected = new Set(ports.map(port => names[port] ?? port));
+  const present = listNames(folder);
+  for (const port of ports) {
+    const name = names[port] ?? port;
+    if (!present.includes(name)) return `${name} is missing`;
+    const published = outputs[port];
+    if (published !== undefined && publishedSignature(join(folder, name), published.kind) !== published.signature)
+      return `${name} was changed`;
+  }
+  const stranger = present.find(name => !expected.has(name));
+  return stranger === undefined ? undefined : `${stranger} is no output of the stage`;
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Do touched files still hold what was published? @returns the new signatures, or undefined where something differs. */
+export async function resign(
+  folder: string,
+  outputs: Readonly<Record<string, PublishedArtifact>>,
+  names: Readonly<Record<string, string>>,
+): Promise<Readonly<Record<string, PublishedArtifact>> | undefined> {
+  const expected = new Set(Object.keys(outputs).map(port => names[port] ?? port));
+  if (listNames(folder).some(name => !expected.has(name))) return undefined;
+  const signed: Record<string, PublishedArtifact> = {};
+  for (const [port, artifact] of Object.entries(outputs)) {
+    const path = join(folder, names[port] ?? port);
+    const before = publishedSignature(path, artifact.kind);
+    if (before === undefined || !(await holds(path, artifact)) || publishedSignature(path, artifact.kind) !== before) return undefined;
+    signed[port] = { ...artifact, signature: before };
+  }
+  return signed;
+}
+
+async function holds(path: string, artifact: Artifact): Promise<boolean> {
+  if (artifact.kind === 'file') {
+    const look = lookAtLink(path);
+    return (
+      look?.executable === artifact.executable &&
+      look.sizeBytes === artifact.sizeBytes &&
+      (await digestPath(path, look.sizeBytes)) === artifact.digest
+    );
+  }
+  const tree: TreeEntry[] = [];
+  for (const entry of walkFolder(path, 'keep')) {
+    if (entry.kind !== 'file') tree.push(entry);
+    else {
+      const { sizeBytes, executable } = entry.look;
+      tree.push({ kind: 'file', path: entry.path, digest: await digestPath(join(path, entry.path), sizeBytes), sizeBytes, executable });
+    }
+  }
+  return digestBytes(encodeTree(tree)) === artifact.digest;
+}

@@ -1,0 +1,29 @@
+/** Which stages does a stage depend on? */
+import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from './plan.js';
+
+/** Every stage whose outputs it reads, once each. */
+export function dependenciesOf(stage: Pick<PlannedStage, 'inputs'>): readonly StageId[] {
+  const found = new Set<StageId>();
+  for (const binding of Object.values(stage.inputs)) {
+    for (const ref of refsOf(binding)) if (ref.kind === 'artifact') found.add(ref.stage);
+  }
+  return [...found];
+}
+
+export function refsOf(binding: InputBinding): readonly InputRef[] {
+  return binding.kind === 'record' ? Object.values(binding.entries) : [binding];
+}
+
+/** The targets and all that they depend on, in the plan's order. */
+export function selectStages(plan: Plan, targets: 'all' | readonly StageId[]): readonly PlannedStage[] {
+  const all = [...plan.stages.values()];
+  if (targets === 'all') return all;
+  const wanted = new Set(targets);
+  const selected: PlannedStage[] = [];
+  for (const stage of all.reverse()) {
+    if (!wanted.has(stage.id)) continue;
+    selected.push(stage);
+    for (const dependency of dependenciesOf(stage)) wanted.add(dependency);
+  }
+  return selected.reverse();
+}

@@ -1,0 +1,121 @@
+/** How does a completed run become the stage's result? Blobs, then the record, then what users see, then the state. */
+import { constants, existsSync } from 'node:fs';
+import { chmod, copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+import type { Artifact } from '../cache/artifact.js';
+import { differingPorts } from '../cache/artifact.js';
+import type { AcceptedStage, PublishedArtifact } from '../cache/state-log.js';
+import { encodeTree } from '../cache/tree.js';
+import { EngineError, messageOf } from '../engine-error.js';
+import type { CollectedOutput } from '../output/collect.js';
+import type { Content } from '../output/publish.js';
+import { contentOf, publish } from '../output/publish.js';
+import type { PlannedStage } from '../plan/plan.js';
+import type { PinnedStage } from './pin-stage.js';
+import type { CompletedRun } from './run-once.js';
+import type { Session } from './session.js';
+import { placeOf } from './session.js';
+
+/** Stores, records and publishes a run. A failed cache write is a warning; @throws where the artifacts cannot be written. */
+export async function keepResult(session: Session, stage: PlannedStage, pinned: PinnedStage, run: CompletedRun): Promise<AcceptedStage> {
+  const artifacts = artifactsOf(run);
+  const warn = (message: string): void => session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
+  try {
+    await storeOutputs(session, run);
+    const log = run.log === undefined ? undefined : await session.store.keepBytes(run.log);
+    const result = { outputs: artifacts, metrics: run.metrics, log, durationMs: run.durationMs };
+    const other = await session.records.add(pinned.key, pinned.manifest, result);
+    if (other !== undefined && stage.determinism === 'exact') warnOfDifference(session, stage, differingPorts(other.outputs, artifacts));
+  } catch (error) {
+    warn(`the result is not kept in the cache: ${messageOf(error)}`);
+  }
+  const published = await publishOrThrow(session, stage, artifacts, contentOfRun(session, run));
+  return accept(session, stage, pinned, { outputs: published, metrics: run.metrics, durationMs: run.durationMs });
+}
+
+/** Makes a published result the stage's accepted one, and writes that down. */
+export function accept(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  result: Pick<AcceptedStage, 'outputs' | 'metrics' | 'durationMs'>,
+): AcceptedStage {
+  const before = session.state.stages.get(stage.id);
+  const isSame = before !== undefined && differingPorts(before.outputs, result.outputs).length === 0;
+  const accepted: AcceptedStage = { ...result, key: pinned.key, previousMetrics: isSame ? before.previousMetrics : before?.metrics };
+  try {
+    session.writer?.acceptStage(stage.id, accepted);
+    session.writer?.flush();
+  } catch (error) {
+    const message = `the state is not written: ${messageOf(error)}; the next build looks at this stage again`;
+    session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
+  }
+  return accepted;
+}
+
+function artifactsOf(run: CompletedRun): Record<string, Artifact> {
+  return Object.fromEntries(Object.entries(run.outputs).map(([port, { artifact }]) => [port, artifact]));
+}
+
+async function storeOutputs({ store }: Session, run: CompletedRun): Promise<void> {
+  for (const output of Object.values(run.outputs)) {
+    for (const [path, digest] of filesOf(output)) await store.takeFile(path, digest);
+    if (output.tree !== undefined) await store.keepBytes(encodeTree(output.tree));
+  }
+}
+
+function filesOf({ path, artifact, tree }: CollectedOutput): readonly (readonly [string, Digest])[] {
+  if (tree === undefined) return [[path, artifact.digest]];
+  return tree.flatMap(entry => (entry.kind === 'file' ? [[join(path, entry.path), entry.digest] as const] : []));
+}
+
+/** The run's own files where the store did not take them, else the store's, verified. */
+function contentOfRun(session: Session, run: CompletedRun): Content {
+  const stored = contentOf(session.store);
+  const left = new Map<Digest, string>();
+  const trees = new Map<Digest, CollectedOutput>();
+  for (const output of Object.values(run.outputs)) {
+    if (output.tree !== undefined) trees.set(output.artifact.digest, output);
+    for (const [path, digest] of filesOf(output)) if (existsSync(path)) left.set(digest, path);
+  }
+  return {
+    async fetchFile(digest, path, executable) {
+      const from = left.get(digest);
+      if (from === undefined) return stored.fetchFile(digest, path, executable);
+      await copyFile(from, path, constants.COPYFILE_FICLONE);
+      await chmod(path, executable ? 0o755 : 0o644);
+      return true;
+    },
+    fetchTree: digest => trees.get(digest)?.tree ?? stored.fetchTree(digest),
+  };
+}
+
+async function publishOrThrow(
+  session: Session,
+  stage: PlannedStage,
+  outputs: Readonly<Record<string, Artifact>>,
+  content: Content,
+): Promise<Readonly<Record<string, PublishedArtifact>>> {
+  const published = await publishStage(session, stage, outputs, content);
+  if (published === undefined)
+    throw new EngineError('cache-unreliable', 'a blob that was just stored does not have its digest any more: check the disk');
+  return published;
+}
+
+/** Publishes artifacts; undefined where content is not to be had whole, and nothing was changed. */
+export async function publishStage(
+  session: Session,
+  stage: PlannedStage,
+  outputs: Readonly<Record<string, Artifact>>,
+  content: Content,
+): Promise<Readonly<Record<string, PublishedArtifact>> | undefined> {
+  const { folder, names } = placeOf(session.plan, stage);
+  const artifactsRoot = join(session.plan.projectFolder, 'artifacts');
+  return publish({ artifactsRoot, folder, outputs, names }, content);
+}
+
+function warnOfDifference({ ports }: Session, stage: PlannedStage, differing: readonly string[]): void {
+  const message = `the same action gave other bytes than before: ${differing.map(port => `output "${port}"`).join(', ')}; both results are kept`;
+  ports.emit({ kind: 'warning', stage: stage.id, code: 'non-deterministic', message });
+}

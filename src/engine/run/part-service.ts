@@ -1,0 +1,149 @@
+/** Which parts of stages' work are kept? The engine's side of `context.memo`: keys, records, and no part computed twice at a time. */
+import { join } from 'node:path';
+import { digestJson } from '../../base/digest.js';
+import { getDefined } from '../../base/invariant.js';
+import type { JsonObject } from '../../base/json.js';
+import type { CodeDigests } from '../action/code-digest.js';
+import type { ActionRecords, ActionResult } from '../cache/action-records.js';
+import type { Artifact } from '../cache/artifact.js';
+import { differingPorts } from '../cache/artifact.js';
+import type { BlobStore } from '../cache/blob-store.js';
+import type { CacheFolder } from '../cache/cache-folder.js';
+import { digestPath } from '../cache/digest-file.js';
+import { lookAt } from '../cache/stamp.js';
+import { messageOf } from '../engine-error.js';
+import type { WarningCode } from '../events.js';
+import type { PartAnswer, PartQuestion } from '../worker/messages.js';
+import type { PartKeeper } from '../worker/run-parts.js';
+
+export interface PartService {
+  /** The keeper of one run. `kept: 'ignore'` computes every part again. */
+  keeperFor(run: { kept: 'use' | 'ignore'; warn: (code: WarningCode, message: string) => void }): RunKeeper;
+}
+
+export interface RunKeeper extends PartKeeper {
+  /** Gives up what the run asked for and did not answer: others may compute it. */
+  release(): void;
+}
+
+export interface PartServiceNeeds {
+  readonly cache: CacheFolder;
+  readonly store: BlobStore;
+  readonly records: ActionRecords;
+  readonly code: CodeDigests;
+  readonly platformClass: () => Promise<string>;
+}
+
+interface Claim {
+  readonly key: string;
+  readonly manifest: JsonObject;
+  readonly startedMs: number;
+  readonly settle: () => void;
+}
+
+export function createPartService({ cache, store, records, code, platformClass }: PartServiceNeeds): PartService {
+  const running = new Map<string, Promise<void>>();
+  let tickets = 0;
+
+  const manifestOf = async (question: PartQuestion): Promise<JsonObject> => ({
+    format: 1,
+    part: question.name,
+    version: question.version,
+    code: code.find(question.modulePath) ?? (await code.compute(question.modulePath)),
+    manifest: question.manifest,
+    blobs: question.blobs,
+    ...(question.runsModels === 'always' ? { platformClass: await platformClass() } : {}),
+  });
+
+  const isWhole = async (result: ActionResult): Promise<boolean> => {
+    for (const { digest } of Object.values(result.outputs)) if ((await store.verify(digest)) !== 'found') return false;
+    return true;
+  };
+
+  return {
+    keeperFor({ kept, warn }) {
+      const claims = new Map<string, Claim>();
+
+      const findKept = async (key: string, part: string): Promise<Readonly<Record<string, string>> | undefined> => {
+        const record = records.find(key);
+        if (record === undefined) return undefined;
+        const result = record === 'damaged' ? undefined : record.results.at(-1);
+        if (result !== undefined && (await isWhole(result))) {
+          return Object.fromEntries(Object.entries(result.outputs).map(([name, { digest }]) => [name, cache.blob(digest)]));
+        }
+        warn('cache-damaged', `a kept result of part ${part} is damaged or incomplete; it is computed again`);
+        if (result !== undefined) await records.dropResult(key, result);
+        return undefined;
+      };
+
+      const settle = (ticket: string): void => {
+        claims.get(ticket)?.settle();
+        claims.delete(ticket);
+      };
+
+      return {
+        async find(question): Promise<PartAnswer> {
+          const manifest = await manifestOf(question);
+          const key = digestJson(manifest);
+          for (let other = running.get(key); other !== undefined; other = running.get(key)) await other;
+          const { promise, resolve } = withResolvers();
+          running.set(key, promise);
+          const ticket = `part-${tickets++}`;
+          const release = (): void => {
+            running.delete(key);
+            resolve();
+          };
+          claims.set(ticket, { key, manifest, startedMs: performance.now(), settle: release });
+          const files = kept === 'use' ? await findKept(key, question.name) : undefined;
+          if (files === undefined) return { kind: 'missing', ticket };
+          settle(ticket);
+          return { kind: 'found', files };
+        },
+
+        async keep(ticket, folder, names) {
+          const claim = getDefined(claims.get(ticket), ticket);
+          const files: Record<string, string> = {};
+          const outputs: Record<string, Artifact> = {};
+          try {
+            for (const name of names) {
+              const path = join(folder, name);
+              files[name] = path;
+              const sizeBytes = lookAt(path)?.sizeBytes ?? 0;
+              const digest = await digestPath(path, sizeBytes);
+              await store.takeFile(path, digest);
+              files[name] = cache.blob(digest);
+              outputs[name] = { kind: 'file', digest, sizeBytes, executable: false };
+            }
+            const result = { outputs, metrics: undefined, log: undefined, durationMs: performance.now() - claim.startedMs };
+            const other = await records.add(claim.key, claim.manifest, result);
+            if (other !== undefined) {
+              const ports = differingPorts(other.outputs, outputs).join(', ');
+              warn('non-deterministic', `part ${String(claim.manifest.part)} gave other bytes than before for equal inputs: ${ports}`);
+            }
+          } catch (error) {
+            warn('cache-write-failed', `a part is not kept: ${messageOf(error)}`);
+          }
+          settle(ticket);
+          return Object.fromEntries(names.map(name => [name, files[name] ?? join(folder, name)]));
+        },
+
+        drop(ticket, why) {
+          if (why !== '' && claims.has(ticket)) warn('part-not-kept', why);
+          settle(ticket);
+        },
+
+        release() {
+          for (const ticket of [...claims.keys()]) settle(ticket);
+        },
+      };
+    },
+  };
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>(settle => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

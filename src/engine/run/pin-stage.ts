@@ -1,0 +1,186 @@
+/** What is a stage's action right now? Every input pinned by digest, the manifest, and its key. */
+import { isAbsolute, join } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+import { getDefined } from '../../base/invariant.js';
+import type { JsonObject } from '../../base/json.js';
+import type { StagePlugin } from '../../stage/define-stage.js';
+import type { CodeDigests } from '../action/code-digest.js';
+import { identifyHost } from '../action/host.js';
+import type { ActionKey, PinnedPort } from '../action/manifest.js';
+import { keyOf, makeManifest } from '../action/manifest.js';
+import { resolveTool } from '../action/tools.js';
+import { artifactPath } from '../artifact-path.js';
+import type { Artifact } from '../cache/artifact.js';
+import type { InputDigests, PinnedSource } from '../cache/input-digests.js';
+import type { PlatformClass } from '../cache/platform-class-cache.js';
+import { EngineError } from '../engine-error.js';
+import { publishedSignature } from '../output/publish.js';
+import { refsOf } from '../plan/dependencies.js';
+import type { InputRef, Plan, PlannedStage, StageId } from '../plan/plan.js';
+
+/** One input with its content, and how to see whether it has changed since. */
+export interface PinnedInput {
+  readonly port: string;
+  readonly entry: string | undefined;
+  readonly ref: InputRef;
+  /** Absolute. */
+  readonly path: string;
+  readonly artifact: Artifact;
+  readonly signature: string;
+  readonly proof: 'settled' | 'racy';
+}
+
+export interface PinnedStage {
+  readonly key: ActionKey;
+  readonly manifest: JsonObject;
+  readonly inputs: readonly PinnedInput[];
+}
+
+/** Outputs of a stage that others read: with the signature of what is published, or '' where it is only predicted. */
+export type KnownOutputs = Readonly<Record<string, Artifact & { readonly signature: string }>>;
+
+export interface Pinner {
+  /** The action where stamps prove every input; undefined where something must be read or computed. @throws EngineError. */
+  find(stage: PlannedStage, outputsOf: (stage: StageId) => KnownOutputs | undefined): PinnedStage | undefined;
+  /** The action. @throws EngineError. */
+  pin(stage: PlannedStage, outputsOf: (stage: StageId) => KnownOutputs | undefined): Promise<PinnedStage>;
+  /** The first input that is not what was pinned. */
+  findChanged(pinned: PinnedStage): Promise<PinnedInput | undefined>;
+}
+
+export interface PinnerNeeds {
+  readonly plan: Plan;
+  readonly digests: InputDigests;
+  readonly code: CodeDigests;
+  readonly platformClass: PlatformClass;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** How the pieces of an action are got. */
+interface Pieces {
+  readonly source: (path: string) => PinnedSource | undefined;
+  readonly code: (modulePath: string) => Digest | undefined;
+  readonly platformClass: () => string | undefined;
+}
+
+export function createPinner({ plan, digests, code, platformClass, environment }: PinnerNeeds): Pinner {
+  const toolPaths = new Map<string, string>();
+  const toolPath = (tool: string): string => {
+    const path = toolPaths.get(tool) ?? resolveTool(tool, plan.projectFolder, environment.PATH ?? environment.Path);
+    toolPaths.set(tool, path);
+    return path;
+  };
+
+  const assemble = (
+    stage: PlannedStage,
+    pieces: Pieces,
+    outputsOf: (stage: StageId) => KnownOutputs | undefined,
+  ): PinnedStage | undefined => {
+    const inputs: PinnedInput[] = [];
+    const ports: Record<string, PinnedPort> = {};
+    for (const [port, binding] of Object.entries(stage.inputs)) {
+      const named: readonly (readonly [string | undefined, InputRef])[] =
+        binding.kind === 'record' ? Object.entries(binding.entries) : [[undefined, binding]];
+      const entries: Record<string, Artifact> = {};
+      for (const [entry, ref] of named) {
+        const pinned = pinRef(plan, ref, pieces, outputsOf);
+        if (pinned === undefined) return undefined;
+        inputs.push({ port, entry, ref, ...pinned });
+        if (entry === undefined) ports[port] = pinned.artifact;
+        else entries[entry] = pinned.artifact;
+      }
+      if (binding.kind === 'record') ports[port] = { entries };
+    }
+    const { plugin, modulePath } = stage.plugin;
+    const codeDigest = pieces.code(modulePath);
+    const modelClass = plugin.runsModels === 'always' ? pieces.platformClass() : undefined;
+    if (codeDigest === undefined || (plugin.runsModels === 'always' && modelClass === undefined)) return undefined;
+    const tools: Record<string, Digest> = {};
+    for (const tool of toolsOf(stage)) {
+      const source = pieces.source(toolPath(tool));
+      if (source === undefined) return undefined;
+      tools[tool] = source.artifact.digest;
+    }
+    const manifest = makeManifest({
+      plugin: plugin.name,
+      version: plugin.version,
+      code: codeDigest,
+      params: stage.params,
+      inputs: ports,
+      tools,
+      env: Object.fromEntries(stage.env.map(name => [name, environment[name]])),
+      platformClass: modelClass,
+      host: stage.determinism === 'measured' ? identifyHost() : undefined,
+    });
+    return { key: keyOf(manifest), manifest, inputs };
+  };
+
+  return {
+    find: (stage, outputsOf) => assemble(stage, { source: digests.find, code: code.find, platformClass: platformClass.find }, outputsOf),
+
+    async pin(stage, outputsOf) {
+      const sources = new Map<string, PinnedSource>();
+      for (const path of [...sourcePathsOf(stage), ...toolsOf(stage).map(toolPath)]) {
+        if (!sources.has(path)) sources.set(path, digests.find(path) ?? (await digests.digest(path)));
+      }
+      const { plugin, modulePath } = stage.plugin;
+      const codeDigest = code.find(modulePath) ?? (await code.compute(modulePath));
+      const modelClass = plugin.runsModels === 'always' ? await platformClass.get() : undefined;
+      const pinned = assemble(
+        stage,
+        { source: path => sources.get(path), code: () => codeDigest, platformClass: () => modelClass },
+        outputsOf,
+      );
+      return getDefined(pinned, `the action of ${stage.id}`);
+    },
+
+    async findChanged({ inputs }) {
+      for (const input of inputs) if (await hasChanged(input, digests)) return input;
+      return undefined;
+    },
+  };
+}
+
+function pinRef(
+  plan: Plan,
+  ref: InputRef,
+  pieces: Pieces,
+  outputsOf: (stage: StageId) => KnownOutputs | undefined,
+): Omit<PinnedInput, 'port' | 'entry' | 'ref'> | undefined {
+  if (ref.kind === 'source') {
+    const source = pieces.source(ref.path);
+    return source === undefined ? undefined : { path: isAbsolute(ref.path) ? ref.path : join(plan.projectFolder, ref.path), ...source };
+  }
+  const producer = getDefined(plan.stages.get(ref.stage), ref.stage);
+  const output = getDefined(outputsOf(ref.stage), `outputs of ${ref.stage}`)[ref.port];
+  if (output === undefined) {
+    throw new EngineError('input-missing', `${ref.stage} did not write its optional output "${ref.port}"`, {
+      help: 'connect another output, or none',
+    });
+  }
+  const { signature, ...artifact } = output;
+  return { path: join(plan.projectFolder, artifactPath(plan, producer, ref.port)), artifact, signature, proof: 'settled' };
+}
+
+async function hasChanged(input: PinnedInput, digests: InputDigests): Promise<boolean> {
+  if (input.ref.kind === 'artifact') return publishedSignature(input.path, input.artifact.kind) !== input.signature;
+  try {
+    const now = digests.find(input.ref.path) ?? (await digests.digest(input.ref.path));
+    return now.signature !== input.signature || now.artifact.digest !== input.artifact.digest;
+  } catch (error) {
+    if (error instanceof EngineError) return true;
+    throw error;
+  }
+}
+
+function sourcePathsOf(stage: PlannedStage): readonly string[] {
+  return Object.values(stage.inputs)
+    .flatMap(refsOf)
+    .flatMap(ref => (ref.kind === 'source' ? [ref.path] : []));
+}
+
+function toolsOf(stage: PlannedStage): readonly string[] {
+  // A plugin takes params of its own type: these were checked against its schema when the plan was made.
+  const plugin = stage.plugin.plugin as unknown as StagePlugin<JsonObject>;
+  return plugin.tools?.(stage.params) ?? [];
+}

@@ -1,0 +1,160 @@
+/** What comes of one try to run an action? Its outputs, digested, in a folder of their own; or why there are none. */
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import type { JsonObject } from '../../base/json.js';
+import { isJsonObject } from '../../base/json.js';
+import { artifactName } from '../artifact-path.js';
+import { parseJson } from '../cache/tree.js';
+import { EngineError } from '../engine-error.js';
+import type { Failure } from '../failure.js';
+import { toFailure } from '../failure.js';
+import type { CollectedOutput } from '../output/collect.js';
+import { collectOutputs } from '../output/collect.js';
+import type { PlannedStage } from '../plan/plan.js';
+import type { ActionDocument } from '../worker/action-document.js';
+import { absolutePaths, RUN_LAYOUT } from '../worker/action-document.js';
+import { runInProcess } from './in-process-run.js';
+import type { RunKeeper } from './part-service.js';
+import type { PinnedInput, PinnedStage } from './pin-stage.js';
+import { makeRunFolder, writeActionDocument } from './run-folder.js';
+import { openRunLog } from './run-log.js';
+import type { Session } from './session.js';
+import { runInWorker } from './worker-run.js';
+
+export interface CompletedRun {
+  readonly kind: 'completed';
+  readonly folder: string;
+  readonly outputs: Readonly<Record<string, CollectedOutput>>;
+  readonly metrics: JsonObject | undefined;
+  readonly log: Buffer | undefined;
+  readonly durationMs: number;
+}
+
+export type RunEnd = CompletedRun | { readonly kind: 'failed'; readonly folder: string; readonly failure: Failure };
+
+export async function runOnce(session: Session, stage: PlannedStage, pinned: PinnedStage, keeper: RunKeeper): Promise<RunEnd> {
+  const { ports, cache, plan } = session;
+  const started = performance.now();
+  const folder = newRunFolder(session);
+  const logPath = cache.log(plan.pipeline, stage.id);
+  const log = openRunLog(logPath, message => ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message }));
+  let logged = 'nothing' as 'nothing' | 'something';
+  const timeout = stage.timeoutMs === undefined ? undefined : AbortSignal.timeout(stage.timeoutMs);
+  const signal = timeout === undefined ? ports.signal : AbortSignal.any([ports.signal, timeout]);
+  try {
+    const failure = await run(session, stage, pinned, folder, keeper, signal, (level, text) => {
+      logged = 'something';
+      log.write(level === 'output' ? text : `${level === 'warning' ? 'warning: ' : ''}${text}\n`);
+    });
+    if (timeout?.aborted === true && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
+    if (failure !== undefined) return { kind: 'failed', folder, failure: withLog(failure) };
+    const outputs = await collectOutputs(stage, absolutePaths(folder, outputPaths(stage)), folder);
+    return {
+      kind: 'completed',
+      folder,
+      outputs,
+      metrics: readMetrics(stage, outputs),
+      log: log.close(),
+      durationMs: performance.now() - started,
+    };
+  } catch (error) {
+    return { kind: 'failed', folder, failure: withLog(toFailure(error)) };
+  } finally {
+    log.close();
+  }
+
+  function withLog(failure: Failure): Failure {
+    return logged === 'something' ? { ...failure, logPath: relative(plan.projectFolder, logPath) } : failure;
+  }
+}
+
+function newRunFolder({ cache, ports }: Session): string {
+  const folder = cache.newTemporary('run');
+  try {
+    makeRunFolder(folder, []);
+    return folder;
+  } catch (error) {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'tanren-run-'));
+    ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message: `running in ${elsewhere}: ${String(error)}` });
+    return elsewhere;
+  }
+}
+
+async function run(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  folder: string,
+  keeper: RunKeeper,
+  signal: AbortSignal,
+  write: (level: 'info' | 'warning' | 'output', text: string) => void,
+): Promise<Failure | undefined> {
+  const { ports } = session;
+  const { plugin, modulePath } = stage.plugin;
+  const paths = makeRunFolder(folder, pinned.inputs.map(toRunInput));
+  const action: ActionDocument = {
+    format: 1,
+    plugin: plugin.name,
+    modulePath,
+    key: pinned.key,
+    params: stage.params,
+    ...paths,
+    outputs: outputPaths(stage),
+    env: stage.env,
+  };
+  const order = {
+    folder,
+    installRoot: ports.installRoot,
+    environment: ports.environment,
+    declaredEnv: declaredEnv(stage, ports.environment),
+    keeper,
+    signal,
+    listener: {
+      log(level: 'info' | 'warning' | 'output', text: string) {
+        write(level, text);
+        for (const message of text.replace(/\r?\n$/, '').split(/\r?\n/)) ports.emit({ kind: 'log', stage: stage.id, level, message });
+        if (level === 'warning') ports.emit({ kind: 'warning', stage: stage.id, code: 'stage-warning', message: text });
+      },
+      progress(done: number, total: number, what: string) {
+        ports.emit({ kind: 'progress', stage: stage.id, done, total, what });
+      },
+    },
+  };
+  if (plugin.isolation === 'in-process') return runInProcess(plugin, action, order);
+  writeActionDocument(folder, action);
+  return runInWorker(order);
+}
+
+function toRunInput({ port, entry, path, artifact, signature, proof }: PinnedInput) {
+  const known = artifact.kind === 'file' && proof === 'settled' ? { stamp: signature, digest: artifact.digest } : undefined;
+  return { port, entry, path, kind: artifact.kind, known };
+}
+
+function outputPaths(stage: PlannedStage): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.keys(stage.outputPorts).map(port => [port, `${RUN_LAYOUT.outputs}/${artifactName(stage, port)}`]));
+}
+
+function declaredEnv(stage: PlannedStage, environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(stage.env.flatMap(name => (environment[name] === undefined ? [] : [[name, environment[name] ?? '']])));
+}
+
+function timedOut(timeoutMs: number): EngineError {
+  return new EngineError('timeout', `the stage ran longer than its timeout of ${timeoutMs / 1000} s, and was killed`, {
+    details: { timeoutMs },
+    help: "raise the stage's `timeout`, or find out in the log what it waits for",
+  });
+}
+
+/** The stage's metrics: the content of its port of that kind; by port where it has several. */
+function readMetrics(stage: PlannedStage, outputs: Readonly<Record<string, CollectedOutput>>): JsonObject | undefined {
+  const found: [string, JsonObject][] = [];
+  for (const [port, { kind }] of Object.entries(stage.outputPorts)) {
+    const output = kind === 'metrics' ? outputs[port] : undefined;
+    if (output === undefined) continue;
+    const metrics = parseJson(readFileSync(output.path, 'utf8'));
+    if (!isJsonObject(metrics)) throw new EngineError('metrics-malformed', `output "${port}" is no JSON object: its kind is metrics`);
+    found.push([port, metrics]);
+  }
+  return found.length > 1 ? Object.fromEntries(found) : found[0]?.[1];
+}

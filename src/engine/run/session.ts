@@ -1,0 +1,130 @@
+/** What does one build, or one look at the state, work with? The opened cache and everything that reads it. */
+import { isAbsolute, join } from 'node:path';
+import type { JsonObject } from '../../base/json.js';
+import type { Change } from '../action/changes.js';
+import { describeChange, findChanges } from '../action/changes.js';
+import type { CodeDigests } from '../action/code-digest.js';
+import { createCodeDigests } from '../action/code-digest.js';
+import { artifactFolder, artifactName } from '../artifact-path.js';
+import type { ActionRecords } from '../cache/action-records.js';
+import { openActionRecords } from '../cache/action-records.js';
+import type { BlobStore } from '../cache/blob-store.js';
+import { openBlobStore } from '../cache/blob-store.js';
+import type { CacheFolder } from '../cache/cache-folder.js';
+import { createInputDigests } from '../cache/input-digests.js';
+import type { PlatformClass } from '../cache/platform-class-cache.js';
+import { createPlatformClass } from '../cache/platform-class-cache.js';
+import type { AcceptedStage, LoadedState, State, StateWriter } from '../cache/state-log.js';
+import { loadState, openStateWriter } from '../cache/state-log.js';
+import { EngineError } from '../engine-error.js';
+import { findTouched } from '../output/publish.js';
+import type { Plan, PlannedStage, StageId } from '../plan/plan.js';
+import type { EnginePorts } from '../ports.js';
+import type { Pinner } from './pin-stage.js';
+import { createPinner } from './pin-stage.js';
+
+export interface Session {
+  readonly plan: Plan;
+  readonly ports: EnginePorts;
+  readonly cache: CacheFolder;
+  readonly state: State;
+  readonly loaded: LoadedState;
+  readonly store: BlobStore;
+  readonly records: ActionRecords;
+  readonly code: CodeDigests;
+  readonly platformClass: PlatformClass;
+  readonly pinner: Pinner;
+  /** Only of a session that may write. */
+  readonly writer: StateWriter | undefined;
+}
+
+/** Opens the cache. 'write' only under the lock. */
+export function openSession(plan: Plan, ports: EnginePorts, cache: CacheFolder, access: 'read' | 'write'): Session {
+  const loaded = loadState(cache.state(plan.pipeline));
+  const { state } = loaded;
+  const writer = access === 'write' ? openStateWriter(cache.state(plan.pipeline), loaded) : undefined;
+  const code = createCodeDigests(ports.installRoot, state, (module, stamped) => writer?.stampCode(module, stamped));
+  const platformClass = createPlatformClass(cache, ports.platformClass, access === 'write' ? 'keep' : 'read-only');
+  const digests = createInputDigests(
+    state,
+    path => (isAbsolute(path) ? path : join(plan.projectFolder, path)),
+    (path, stamp, digest) => {
+      if (writer === undefined) state.files.set(path, { stamp, digest });
+      else writer.stampFile(path, { stamp, digest });
+    },
+  );
+  const pinner = createPinner({ plan, digests, code, platformClass, environment: ports.environment });
+  return {
+    plan,
+    ports,
+    cache,
+    state,
+    loaded,
+    store: openBlobStore(cache),
+    records: openActionRecords(cache),
+    code,
+    platformClass,
+    pinner,
+    writer,
+  };
+}
+
+/** Absolute path of the stage's folder under artifacts/, and the names in it by port. */
+export function placeOf(plan: Plan, stage: PlannedStage): { readonly folder: string; readonly names: Readonly<Record<string, string>> } {
+  const names = Object.fromEntries(Object.keys(stage.outputPorts).map(port => [port, artifactName(stage, port)]));
+  return { folder: join(plan.projectFolder, artifactFolder(plan, stage)), names };
+}
+
+/**
+ * The stages that stamps alone prove up to date, with their accepted results: without reading content, writing, or waiting.
+ * What is not among them has to be looked at closely.
+ */
+export function findSettled(
+  session: Session,
+  selected: readonly PlannedStage[],
+  forced: ReadonlySet<StageId>,
+): ReadonlyMap<StageId, AcceptedStage> {
+  const settled = new Map<StageId, AcceptedStage>();
+  const outputsOf = (id: StageId) => settled.get(id)?.outputs;
+  for (const stage of selected) {
+    const accepted = session.state.stages.get(stage.id);
+    if (accepted === undefined || forced.has(stage.id) || !hasSettledInputs(stage, settled)) continue;
+    if (findKey(session, stage, outputsOf) !== accepted.key) continue;
+    const { folder, names } = placeOf(session.plan, stage);
+    if (findTouched(folder, accepted.outputs, names) === undefined) settled.set(stage.id, accepted);
+  }
+  return settled;
+}
+
+function hasSettledInputs(stage: PlannedStage, settled: ReadonlyMap<StageId, AcceptedStage>): boolean {
+  for (const binding of Object.values(stage.inputs)) {
+    const refs = binding.kind === 'record' ? Object.values(binding.entries) : [binding];
+    for (const ref of refs) if (ref.kind === 'artifact' && !settled.has(ref.stage)) return false;
+  }
+  return true;
+}
+
+/** A stage whose inputs cannot be read is not settled: what is wrong is said when it is built. */
+function findKey(session: Session, stage: PlannedStage, outputsOf: Parameters<Pinner['find']>[1]): string | undefined {
+  try {
+    return session.pinner.find(stage, outputsOf)?.key;
+  } catch (error) {
+    if (error instanceof EngineError) return undefined;
+    throw error;
+  }
+}
+
+export interface Comparison {
+  readonly changes: readonly Change[];
+  readonly reasons: readonly string[];
+}
+
+/** How does an action differ from the one whose result was accepted last? */
+export function compareWithLast(session: Session, stage: PlannedStage, manifest: JsonObject): Comparison {
+  const accepted = session.state.stages.get(stage.id);
+  if (accepted === undefined) return { changes: [], reasons: ['never built'] };
+  const record = session.records.find(accepted.key);
+  if (record === undefined || record === 'damaged') return { changes: [], reasons: ['the record of its last run is gone from the cache'] };
+  const changes = findChanges(record.manifest, manifest);
+  return { changes, reasons: changes.length === 0 ? ['its outputs are not as they were published'] : changes.map(describeChange) };
+}

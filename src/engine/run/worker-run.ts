@@ -1,0 +1,125 @@
+/** How is an action run in a process of its own, and what if that process does not end well? */
+import type { ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { assertNever } from '../../base/assert-never.js';
+import { baseEnvironment, killGroup, sweepGroup } from '../../stage/tool-runner.js';
+import { EngineError } from '../engine-error.js';
+import type { Failure } from '../failure.js';
+import { toFailure } from '../failure.js';
+import { RUN_LAYOUT } from '../worker/action-document.js';
+import type { FromWorker, ToWorker } from '../worker/messages.js';
+import type { RunKeeper } from './part-service.js';
+
+/** What a running stage says, whoever runs it. */
+export interface RunListener {
+  log(level: 'info' | 'warning' | 'output', text: string): void;
+  progress(done: number, total: number, what: string): void;
+}
+
+export interface RunOrder {
+  readonly folder: string;
+  readonly installRoot: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly declaredEnv: Readonly<Record<string, string>>;
+  readonly keeper: RunKeeper;
+  readonly listener: RunListener;
+  readonly signal: AbortSignal;
+}
+
+const WORKER_GRACE_MS = 100;
+const TAIL_CHARACTERS = 4_000;
+
+/** Runs the action whose document stands in `folder`. @returns undefined where it succeeded. */
+export async function runInWorker(order: RunOrder): Promise<Failure | undefined> {
+  const scratch = join(order.folder, RUN_LAYOUT.scratch);
+  const child = fork(join(order.installRoot, 'src/engine/worker/main.js'), [order.folder], {
+    cwd: scratch,
+    env: { ...baseEnvironment(order.environment, scratch), ...order.declaredEnv },
+    execArgv: [],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
+  });
+  const stop = (): void => killGroup(child, 'group', WORKER_GRACE_MS);
+  order.signal.addEventListener('abort', stop, { once: true });
+  if (order.signal.aborted) stop();
+  try {
+    return await followWorker(child, order);
+  } finally {
+    order.signal.removeEventListener('abort', stop);
+    order.keeper.release();
+  }
+}
+
+function followWorker(child: ChildProcess, { keeper, listener }: RunOrder): Promise<Failure | undefined> {
+  let end: { readonly failure: Failure | undefined } | undefined;
+  let tail = '';
+  const hear = (text: string): void => {
+    tail = (tail + text).slice(-TAIL_CHARACTERS);
+    listener.log('output', text);
+  };
+  const reply = (message: ToWorker): void => {
+    if (child.connected) child.send(message, () => undefined);
+  };
+  const answer = (call: number, work: () => Promise<ToWorker>): void => {
+    work().then(reply, error => reply({ kind: 'part-failed', call, failure: toFailure(error) }));
+  };
+
+  child.stdout?.setEncoding('utf8').on('data', hear);
+  child.stderr?.setEncoding('utf8').on('data', hear);
+  child.on('message', (message: FromWorker) => {
+    switch (message.kind) {
+      case 'log':
+        return listener.log(message.level, message.message);
+      case 'output':
+        return listener.log('output', message.text);
+      case 'progress':
+        return listener.progress(message.done, message.total, message.what);
+      case 'find-part':
+        return answer(message.call, async () => ({ kind: 'part-answer', call: message.call, answer: await keeper.find(message.question) }));
+      case 'keep-part': {
+        const { call, ticket, folder, names } = message;
+        return answer(call, async () => ({ kind: 'part-kept', call, files: await keeper.keep(ticket, folder, names) }));
+      }
+      case 'drop-part':
+        return keeper.drop(message.ticket, message.why);
+      case 'done':
+        end = { failure: undefined };
+        return;
+      case 'failed':
+        end = { failure: message.failure };
+        return;
+      default:
+        return assertNever(message);
+    }
+  });
+  return new Promise(resolve => {
+    child.on('error', error =>
+      resolve(toFailure(new EngineError('worker-died', `the worker cannot be started: ${error.message}`, { cause: error }))),
+    );
+    child.on('exit', () => sweepGroup(child));
+    child.on('close', (code, signal) => resolve(end === undefined ? describeDeath(code, signal, tail) : end.failure));
+  });
+}
+
+function describeDeath(code: number | null, signal: NodeJS.Signals | null, tail: string): Failure {
+  if (/heap out of memory|bad_alloc|out of memory/i.test(tail)) {
+    return toFailure(
+      new EngineError('worker-memory', 'the worker ran out of memory', {
+        help: 'free memory, lower --jobs, or give the stage smaller inputs',
+      }),
+    );
+  }
+  if (signal === 'SIGKILL') {
+    return toFailure(
+      new EngineError('worker-died', 'the worker was killed (SIGKILL): most likely the system ran out of memory', {
+        details: { signal },
+        help: 'free memory or lower --jobs, and build again',
+      }),
+    );
+  }
+  const how = signal === null ? `ended with exit code ${code} and no result` : `crashed (${signal})`;
+  return toFailure(
+    new EngineError('worker-died', `the worker ${how}`, { details: { code, signal }, help: 'the log has what it wrote last' }),
+  );
+}

@@ -1,0 +1,68 @@
+/** What runs in a worker process? One action: its document is read, its plugin imported, its outputs written; then the process ends. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InternalError } from '../../base/invariant.js';
+import type { Context } from '../../stage/context.js';
+import { seededRandom } from '../../stage/random.js';
+import { runTool } from '../../stage/tool-runner.js';
+import { toFailure } from '../failure.js';
+import type { ActionDocument } from './action-document.js';
+import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './action-document.js';
+import { createIpcKeeper } from './ipc-keeper.js';
+import { loadPlugin } from './load-plugin.js';
+import type { FromWorker, ToWorker } from './messages.js';
+import { createMemo } from './run-parts.js';
+
+const folder = process.argv[2];
+if (folder === undefined || process.send === undefined) throw new InternalError('a worker is started by the engine, with a run folder');
+
+// The engine is gone, or has closed the channel: nobody waits for this work, nor for what it started.
+process.on('disconnect', () => process.kill(process.platform === 'win32' ? process.pid : -process.pid, 'SIGKILL'));
+
+const say = (message: FromWorker): void => {
+  if (process.connected) process.send?.(message);
+};
+const abort = new AbortController();
+const keeper = createIpcKeeper(say);
+process.on('message', (message: ToWorker) => keeper.receive(message));
+// A plugin that listens gets a moment to stop by itself; the engine kills what is left.
+process.on('SIGTERM', () => abort.abort(new Error('the stage was cancelled')));
+
+const action = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.action), 'utf8')) as ActionDocument;
+const scratch = join(folder, RUN_LAYOUT.scratch);
+process.chdir(scratch);
+
+const watched = { signal: abort.signal, log: (level: 'info' | 'warning', message: string) => say({ kind: 'log', level, message }) };
+const known = new Map(Object.entries(action.known).map(([path, entry]) => [join(folder, path), entry]));
+const context: Context = {
+  ...watched,
+  scratch,
+  progress: (done, total, what) => say({ kind: 'progress', done, total, what }),
+  random: label => seededRandom(action.key, label),
+  memo: createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched),
+  env: declaredEnvironment(action.env),
+  spawn: (command, options) =>
+    runTool(command, options, { env: ownEnvironment(), signal: abort.signal, group: 'shared', log: text => say({ kind: 'output', text }) }),
+};
+
+let last: FromWorker = { kind: 'done' };
+try {
+  const plugin = await loadPlugin(action.modulePath, action.plugin);
+  await plugin.run({
+    params: action.params,
+    inputs: absoluteInputs(folder, action.inputs),
+    outputs: absolutePaths(folder, action.outputs),
+    context,
+  });
+} catch (error) {
+  last = { kind: 'failed', failure: toFailure(error) };
+}
+process.send(last, () => process.exit(0));
+
+function declaredEnvironment(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap(name => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])));
+}
+
+function ownEnvironment(): Record<string, string> {
+  return declaredEnvironment(Object.keys(process.env).filter(name => !name.startsWith('NODE_')));
+}

@@ -1,0 +1,42 @@
+/** What do a worker and the engine say to each other? Closed unions of plain data over IPC. */
+import type { Digest } from '../../base/digest.js';
+import type { JsonObject } from '../../base/json.js';
+import type { Failure } from '../failure.js';
+
+/** Which part, on what? The engine adds code digest and platform class, and mints the key. */
+export interface PartQuestion {
+  readonly name: string;
+  readonly version: number;
+  /** Absolute path of the part's module. */
+  readonly modulePath: string;
+  readonly runsModels: 'always' | 'never';
+  readonly manifest: JsonObject;
+  readonly blobs: Readonly<Record<string, Digest>>;
+}
+
+/** Paths of kept files by name; undefined: the asker computes it. `ticket` names the question when its answer is kept. */
+export type PartAnswer =
+  | { readonly kind: 'found'; readonly files: Readonly<Record<string, string>> }
+  | { readonly kind: 'missing'; readonly ticket: string };
+
+export type FromWorker =
+  | { readonly kind: 'log'; readonly level: 'info' | 'warning'; readonly message: string }
+  | { readonly kind: 'output'; readonly text: string }
+  | { readonly kind: 'progress'; readonly done: number; readonly total: number; readonly what: string }
+  | { readonly kind: 'find-part'; readonly call: number; readonly question: PartQuestion }
+  | {
+      readonly kind: 'keep-part';
+      readonly call: number;
+      readonly ticket: string;
+      readonly folder: string;
+      readonly names: readonly string[];
+    }
+  /** The part's blobs changed while it ran: its result is used, but not kept. */
+  | { readonly kind: 'drop-part'; readonly ticket: string; readonly why: string }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+export type ToWorker =
+  | { readonly kind: 'part-answer'; readonly call: number; readonly answer: PartAnswer }
+  | { readonly kind: 'part-kept'; readonly call: number; readonly files: Readonly<Record<string, string>> }
+  | { readonly kind: 'part-failed'; readonly call: number; readonly failure: Failure };
