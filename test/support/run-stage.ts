@@ -56,6 +56,7 @@ function testContext(scratch: string, log: string[]): Context {
     log: (level, message) => log.push(`${level}: ${message}`),
     progress: () => undefined,
     random: () => () => 0.5,
+    env: {},
     memo: () => Promise.reject(new InternalError('no parts in this test')),
     spawn: runProgram,
   };
