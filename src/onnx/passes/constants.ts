@@ -1,0 +1,83 @@
+/** Where do constants stand? As initializers that nothing can override, each once. */
+import { createHash } from 'node:crypto';
+import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import { removeNode, removeValue, replaceAllUses } from '../ir/edit.js';
+import type { Constant, Graph, ValueId } from '../ir/model.js';
+import { findConstantOf } from '../shape-inference/constant-node.js';
+import type { Pass } from './pass.js';
+
+/** From this IR version initializers need not be inputs. */
+const FREE_INITIALIZERS = 4;
+
+/** Exact. Before IR version 4 every initializer had to be an input as well, although nothing could feed it: those inputs go, and the IR version becomes 4. */
+export const freeInitializers: Pass = {
+  name: 'free-initializers',
+  proof: 'exact',
+  proofText: 'IR versions before 4 list every initializer as an input that cannot be fed; it becomes an initializer alone.',
+  async run(model) {
+    if (model.irVersion >= FREE_INITIALIZERS) return { changed: [], declined: [] };
+    const { graph } = model;
+    const isInitializer = (id: ValueId): boolean => graph.values.get(id)?.constant !== undefined;
+    const changed = graph.inputs.filter(isInitializer).map(id => graph.values.get(id)?.name ?? '');
+    graph.inputs = graph.inputs.filter(id => !isInitializer(id));
+    model.irVersion = FREE_INITIALIZERS;
+    return { changed, declined: [] };
+  },
+};
+
+/** Exact. A Constant node's output becomes an initializer of the same name. */
+export const constantsToInitializers: Pass = {
+  name: 'constants-to-initializers',
+  proof: 'exact',
+  proofText: 'A Constant node holds the same bytes as an initializer.',
+  async run({ graph }) {
+    const changed: string[] = [];
+    for (const node of [...graph.nodes.values()]) {
+      const [output] = node.outputs;
+      const constant = findConstantOf(node);
+      const value = output === undefined ? undefined : graph.values.get(output);
+      if (constant === undefined || value === undefined || graph.outputs.includes(value.id)) continue;
+      removeNode(graph, node.id);
+      value.constant = constant;
+      value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };
+      changed.push(value.name);
+    }
+    return { changed, declined: [] };
+  },
+};
+
+/** Exact. Initializers of equal dtype, shape and bytes become one: the first in the table's order, so that shared weights stay shared. */
+export const mergeInitializers: Pass = {
+  name: 'merge-initializers',
+  proof: 'exact',
+  proofText: 'Initializers of equal dtype, shape and bytes are read as one.',
+  async run({ graph }) {
+    return { changed: mergeEqual(graph), declined: [] };
+  },
+};
+
+function mergeEqual(graph: Graph): string[] {
+  const first = new Map<string, ValueId>();
+  const changed: string[] = [];
+  for (const value of [...graph.values.values()]) {
+    if (value.constant === undefined || graph.outputs.includes(value.id)) continue;
+    if (graph.inputs.includes(value.id)) continue;
+    const key = digestOf(value.constant);
+    const other = first.get(key);
+    if (other === undefined) {
+      first.set(key, value.id);
+      continue;
+    }
+    replaceAllUses(graph, value.id, other);
+    removeValue(graph, value.id);
+    changed.push(value.name);
+  }
+  return changed;
+}
+
+function digestOf(constant: Constant): string {
+  const hash = createHash('sha256').update(encodeCanonicalJson([constant.dtype, [...constant.dims]]));
+  if (constant.dtype === 'string') hash.update(encodeCanonicalJson([...constant.data]));
+  else hash.update(constant.bytes);
+  return hash.digest('hex');
+}

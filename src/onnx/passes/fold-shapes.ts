@@ -1,0 +1,45 @@
+/** Which small integer tensors does inference know completely? They become constants, however they are computed. */
+import { encodeRawTensor } from '../../tensor/raw-tensor.js';
+import { makeTensor } from '../../tensor/tensor.js';
+import { getNode, removeNode } from '../ir/edit.js';
+import type { Constant } from '../ir/model.js';
+import { isStatic } from '../shape-inference/dims.js';
+import { inferShapes } from '../shape-inference/infer-shapes.js';
+import type { Known } from '../shape-inference/node-context.js';
+import type { Pass } from './pass.js';
+
+/** Exact: Shape of a static tensor, and what Gather, Concat, Slice and arithmetic make of it, does not depend on the data. */
+export const foldShapes: Pass = {
+  name: 'fold-shapes',
+  proof: 'exact',
+  proofText: 'An integer tensor that follows from static shapes alone is a constant.',
+  async run(model) {
+    const { graph } = model;
+    const types = inferShapes(model);
+    const changed: string[] = [];
+    for (const value of graph.values.values()) {
+      const constant = toConstant(types.get(value.id));
+      if (constant === undefined || value.producer === undefined || graph.outputs.includes(value.id)) continue;
+      const producer = getNode(graph, value.producer);
+      if (producer.outputs.length !== 1) continue;
+      removeNode(graph, producer.id);
+      value.constant = constant;
+      value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };
+      changed.push(value.name);
+    }
+    return { changed, declined: [] };
+  },
+};
+
+function toConstant(type: Known | undefined): Constant | undefined {
+  if (type?.dims === undefined || type.dims.length > 1 || !isStatic(type.dims) || !isStatic(type.elements)) return undefined;
+  if ((type.dims[0] ?? 1) !== type.elements.length || !type.elements.every(Number.isSafeInteger)) return undefined;
+  switch (type.dtype) {
+    case 'int64':
+      return encodeRawTensor(makeTensor('int64', type.dims, BigInt64Array.from(type.elements, BigInt)));
+    case 'int32':
+      return encodeRawTensor(makeTensor('int32', type.dims, Int32Array.from(type.elements)));
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+/** Which nodes, values and constants does no output need? They go. */
+import { removeNode, removeValue, subgraphsOf } from '../ir/edit.js';
+import type { Graph, Node, ValueId } from '../ir/model.js';
+import { firstOptionalOutput } from './operator-traits.js';
+import type { Pass } from './pass.js';
+
+/** Exact: what is removed reaches no output. Inputs and outputs of the model stay, read or not. */
+export const removeDead: Pass = {
+  name: 'remove-dead',
+  proof: 'exact',
+  proofText: 'Removes nodes and constants from which no output of the model can be reached, and optional outputs that nothing reads.',
+  async run({ graph }) {
+    return { changed: removeDeadFrom(graph), declined: [] };
+  },
+};
+
+/** Removes dead nodes and values of one graph; returns labels of what went. */
+export function removeDeadFrom(graph: Graph): string[] {
+  const needed = new Set<ValueId>(graph.outputs);
+  const removed: string[] = [];
+  for (const node of [...graph.nodes.values()].reverse()) {
+    if (node.outputs.some(output => output !== undefined && needed.has(output))) {
+      for (const input of valuesReadBy(node)) needed.add(input);
+      continue;
+    }
+    removeNode(graph, node.id);
+    removed.push(node.name === '' ? node.opType : node.name);
+  }
+  for (const node of graph.nodes.values()) removed.push(...dropOptionalOutputs(graph, node, needed));
+  for (const value of [...graph.values.values()]) {
+    if (needed.has(value.id) || graph.inputs.includes(value.id) || value.producer !== undefined) continue;
+    removeValue(graph, value.id);
+    if (value.constant !== undefined) removed.push(value.name);
+  }
+  return removed;
+}
+
+/** Everything that a node reads, values that its sub-graphs capture included. */
+function valuesReadBy(node: Node): ValueId[] {
+  const read = node.inputs.filter(input => input !== undefined);
+  for (const sub of subgraphsOf(node)) {
+    const inner = [...sub.outputs, ...[...sub.nodes.values()].flatMap(valuesReadBy)];
+    read.push(...inner.filter(id => !sub.values.has(id)));
+  }
+  return read;
+}
+
+function dropOptionalOutputs(graph: Graph, node: Node, needed: ReadonlySet<ValueId>): string[] {
+  const first = firstOptionalOutput(node);
+  const dropped: string[] = [];
+  node.outputs = node.outputs.map((output, index) => {
+    if (output === undefined || index < first || needed.has(output)) return output;
+    dropped.push(graph.values.get(output)?.name ?? '');
+    removeValue(graph, output);
+    return undefined;
+  });
+  while (node.outputs.length > 1 && node.outputs.at(-1) === undefined) node.outputs.pop();
+  return dropped;
+}

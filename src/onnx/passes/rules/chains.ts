@@ -1,0 +1,63 @@
+/** Which two neighbours are one? A Transpose of a Transpose, a reshape of a reshape. Exact: only the arrangement of elements changes. */
+import { encodeRawTensor } from '../../../tensor/raw-tensor.js';
+import { makeTensor } from '../../../tensor/tensor.js';
+import { findInts, ints } from '../../ir/attribute.js';
+import type { Dim } from '../../ir/model.js';
+import { newConstant, newNode, outputOf, patch } from '../../rewrite/patch.js';
+import { any, op } from '../../rewrite/pattern.js';
+import { decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
+
+export const mergeTransposes: RewriteRule = {
+  name: 'merge-transposes',
+  proof: 'exact',
+  proofText: 'Two Transposes in a row move each axis once.',
+  pattern: op('Transpose', { inputs: [op('Transpose', { name: 'first', inputs: [any('x')] })] }),
+  rewrite(match) {
+    const rank = match.type(match.value('x')).dims?.length;
+    if (rank === undefined) return decline('the rank is not known', match.node);
+    const reversed = Array.from({ length: rank }, (_, axis) => rank - 1 - axis);
+    const first = findInts(match.inner('first'), 'perm') ?? reversed;
+    const second = findInts(match.node, 'perm') ?? reversed;
+    const perm = second.map(axis => first[axis] ?? 0);
+    const node = newNode('Transpose', { name: match.node.name, inputs: [match.value('x')], attributes: { perm: ints(perm) } });
+    return patch({ add: [node], replace: [[match.output(), outputOf(node)]] });
+  },
+};
+
+const RESHAPES = ['Reshape', 'Flatten', 'Squeeze', 'Unsqueeze'];
+
+export const mergeReshapes: RewriteRule = {
+  name: 'merge-reshapes',
+  proof: 'exact',
+  proofText: 'Of two reshapes in a row only the second one shows.',
+  pattern: op(RESHAPES, { inputs: [op(RESHAPES, { name: 'first', inputs: [any('x')] })] }),
+  rewrite: match => reshapeTo(match, match.node.name),
+};
+
+export const fixReshape: RewriteRule = {
+  name: 'fix-reshape',
+  proof: 'exact',
+  proofText: 'A computed shape of which inference knows all sizes but one is the constant with −1 in its place.',
+  pattern: op('Reshape', { inputs: [any('x'), any('shape')] }),
+  rewrite(match) {
+    if (match.constantOf(match.find('shape')) !== undefined) return decline('its shape is constant', match.node);
+    return reshapeTo(match, match.node.name);
+  },
+};
+
+/** One Reshape of "x" to the shape of the root's output. */
+function reshapeTo(match: Match, name: string): ReturnType<RewriteRule['rewrite']> {
+  const shape = constantShape(match.type(match.output()).dims);
+  if (match.opset < 5) return decline('before opset 5 the shape is an attribute', match.node);
+  if (shape === undefined) return decline('more than one size of the result is not known', match.node);
+  const target = newConstant(`${match.nameOf(match.output())}_shape`, encodeRawTensor(makeTensor('int64', [shape.length], shape)));
+  const node = newNode('Reshape', { name, inputs: [match.value('x'), target] });
+  return patch({ add: [node], replace: [[match.output(), outputOf(node)]] });
+}
+
+/** −1 for the one unknown size; undefined where there are more, or where a size of 0 makes −1 ambiguous. */
+function constantShape(dims: readonly Dim[] | undefined): BigInt64Array | undefined {
+  if (dims === undefined || dims.includes(0)) return undefined;
+  if (dims.filter(dim => typeof dim !== 'number').length > 1) return undefined;
+  return BigInt64Array.from(dims, dim => (typeof dim === 'number' ? BigInt(dim) : -1n));
+}

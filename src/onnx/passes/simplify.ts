@@ -1,0 +1,94 @@
+/** Which nodes disappear from a model without changing what it computes? All passes, round after round, until none changes anything. */
+import { InternalError } from '../../base/invariant.js';
+import type { Model } from '../ir/model.js';
+import type { ProofClass } from '../rewrite/rule.js';
+import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
+import { constantsToInitializers, freeInitializers, mergeInitializers } from './constants.js';
+import type { Evaluate } from './evaluate.js';
+import { foldConstants } from './fold-constants.js';
+import { foldShapes } from './fold-shapes.js';
+import { mergeNodes } from './merge-nodes.js';
+import { type Pass, passOfRule } from './pass.js';
+import { removeDead } from './remove-dead.js';
+import { fixReshape, mergeReshapes, mergeTransposes } from './rules/chains.js';
+import { removeDivideByOne, removeMultiplyByOne } from './rules/constant-factor.js';
+import { foldBatchNormalization } from './rules/fold-batch-normalization.js';
+import { CHANNEL_AFFINE_RULES } from './rules/fold-channel-affine.js';
+import { foldPad } from './rules/fold-pad.js';
+import { NO_OP_RULES } from './rules/no-ops.js';
+
+/** In the order of each round. */
+export const SIMPLIFY_PASSES: readonly Pass[] = [
+  freeInitializers,
+  constantsToInitializers,
+  foldShapes,
+  foldConstants,
+  ...NO_OP_RULES.map(passOfRule),
+  ...[removeMultiplyByOne, removeDivideByOne, mergeTransposes, mergeReshapes, fixReshape].map(passOfRule),
+  ...[foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad].map(passOfRule),
+  mergeInitializers,
+  mergeNodes,
+  removeDead,
+];
+
+export interface SimplifyOptions {
+  readonly evaluate: Evaluate;
+  /** The largest constant that folding may create, in bytes. */
+  readonly foldLimitBytes: number;
+  /** Names of passes to leave out. */
+  readonly skip?: readonly string[];
+  /** Finds problems of the graph after each patch; each is a message. */
+  readonly check: (model: Model) => readonly string[];
+}
+
+/** What one pass did in one round. */
+export interface SimplifyStep {
+  readonly round: number;
+  readonly pass: string;
+  readonly proof: ProofClass;
+  readonly proofText: string;
+  /** Labels of the nodes or values changed, in order. */
+  readonly changed: readonly string[];
+}
+
+export interface Simplified {
+  readonly steps: readonly SimplifyStep[];
+  /** Rounds until nothing changed, the last one included. */
+  readonly rounds: number;
+  /** What the last round left alone, and why; sorted, each once. */
+  readonly declined: readonly { readonly pass: string; readonly node: string; readonly reason: string }[];
+}
+
+/** Each round shrinks the graph, so that real models settle within ten. */
+const MOST_ROUNDS = 100;
+
+/**
+ * Simplifies `model` in place to a fixed point. Names of the model's inputs and outputs stay; so does the name of every value that stays.
+ * Types that follow are written into the values.
+ * @throws OnnxError what shape inference throws.
+ */
+export async function simplifyToFixedPoint(model: Model, options: SimplifyOptions): Promise<Simplified> {
+  const passes = SIMPLIFY_PASSES.filter(pass => options.skip?.includes(pass.name) !== true);
+  const steps: SimplifyStep[] = [];
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    const { changed, declined } = await runRound(model, passes, options, round);
+    steps.push(...changed);
+    if (changed.length === 0) return { steps, rounds: round, declined };
+  }
+  throw new InternalError(`simplify did not settle within ${MOST_ROUNDS} rounds`);
+}
+
+type Round = { changed: readonly SimplifyStep[]; declined: Simplified['declined'] };
+
+async function runRound(model: Model, passes: readonly Pass[], options: SimplifyOptions, round: number): Promise<Round> {
+  writeTypes(model, inferShapes(model));
+  const changed: SimplifyStep[] = [];
+  const declined: { pass: string; node: string; reason: string }[] = [];
+  for (const pass of passes) {
+    const outcome = await pass.run(model, options);
+    declined.push(...outcome.declined.map(entry => ({ pass: pass.name, ...entry })));
+    if (outcome.changed.length === 0) continue;
+    changed.push({ round, pass: pass.name, proof: pass.proof, proofText: pass.proofText, changed: outcome.changed });
+  }
+  return { changed, declined };
+}
