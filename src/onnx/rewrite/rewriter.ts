@@ -34,6 +34,15 @@ export interface RuleScope {
   readonly check: (model: Model) => readonly string[];
 }
 
+/** The nodes at which `rule` would apply now, in graph order. */
+export function findSites(view: GraphView, rule: RewriteRule, nodes: ReadonlySet<NodeId> | undefined): readonly Node[] {
+  return [...view.graph.nodes.values()].filter(node => {
+    if (nodes?.has(node.id) === false) return false;
+    const match = matchPattern(view, rule.pattern, node);
+    return match?.kind === 'match' && rule.rewrite(match).kind === 'patch';
+  });
+}
+
 /**
  * Applies `rule` once at every node of the main graph where it matches; nodes that a patch adds are not tried again.
  * The model that `view` shows is changed; the view returned is the one after it.

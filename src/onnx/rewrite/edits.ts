@@ -1,0 +1,176 @@
+/** How are attributes and constants changed by hand? Each edit selects, changes, and says what was there before. */
+import { findClosest } from '../../base/did-you-mean.js';
+import type { DType } from '../../tensor/dtype.js';
+import { float, floats, int, ints, string } from '../ir/attribute.js';
+import { addInitializer, findValueByName, freshName, getValue, indexUses, setInput } from '../ir/edit.js';
+import type { Attribute, Model, Node, Value } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+import type { NodeSelector } from '../select-nodes.js';
+import { describeNode, formatDims } from '../shape-inference/node-context.js';
+import { makeNumbers } from './make-numbers.js';
+import { type Matches, selectMatching } from './matches.js';
+
+export type AttributeType = 'int' | 'ints' | 'float' | 'floats' | 'string' | 'strings';
+
+export interface SetAttribute {
+  readonly name: string;
+  readonly type: AttributeType;
+  readonly value: number | string | readonly number[] | readonly string[];
+}
+
+export interface SetConstant {
+  /** Which input of the selected node; absent where `constant` selects. */
+  readonly input?: number;
+  readonly dtype: DType;
+  /** Default: a vector, or the shape of the constant before where it has as many elements. */
+  readonly dims?: readonly number[];
+  readonly values: readonly number[];
+}
+
+/** Exactly one of `setAttribute`, `deleteAttribute`, `setConstant`; `select` a node, or for `setConstant` alternatively `constant`, an initializer by name. */
+export interface Edit {
+  readonly select?: NodeSelector;
+  readonly constant?: string;
+  readonly matches?: Matches;
+  readonly setAttribute?: SetAttribute;
+  readonly deleteAttribute?: string;
+  readonly setConstant?: SetConstant;
+}
+
+export interface EditRecord {
+  /** The node, or the initializer. */
+  readonly at: string;
+  readonly what: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/**
+ * Applies one edit to the main graph of `model`. Shapes that follow are not updated here.
+ * @throws OnnxError `selector-matches-nothing`, `selector-matches-several`, `bad-edit`, `no-such-attribute`, `not-constant`.
+ */
+export function applyEdit(model: Model, edit: Edit): readonly EditRecord[] {
+  if (edit.constant !== undefined) return [replaceInitializer(model, edit.constant, getConstantEdit(edit))];
+  if (edit.select === undefined) throw new OnnxError('bad-edit', 'an edit selects a node (`select`) or an initializer (`constant`)');
+  const nodes = selectMatching(model.graph, edit.select, edit.matches ?? 'one');
+  return nodes.map(node => editNode(model, node, edit));
+}
+
+function getConstantEdit({ setConstant }: Edit): SetConstant {
+  if (setConstant === undefined) throw new OnnxError('bad-edit', 'an edit of an initializer needs `setConstant`');
+  return setConstant;
+}
+
+function editNode(model: Model, node: Node, edit: Edit): EditRecord {
+  if (edit.setAttribute !== undefined) return setAttribute(node, edit.setAttribute);
+  if (edit.deleteAttribute !== undefined) return deleteAttribute(node, edit.deleteAttribute);
+  return replaceInput(model, node, getConstantEdit(edit));
+}
+
+function setAttribute(node: Node, { name, type, value }: SetAttribute): EditRecord {
+  const before = node.attributes.get(name);
+  node.attributes.set(name, makeAttribute(name, type, value));
+  return {
+    at: describeNode(node),
+    what: `attribute ${name}`,
+    before: describeAttribute(before),
+    after: describeAttribute(node.attributes.get(name)),
+  };
+}
+
+function deleteAttribute(node: Node, name: string): EditRecord {
+  const before = node.attributes.get(name);
+  if (before === undefined) {
+    const closest = findClosest(name, node.attributes.keys());
+    const help = `it has ${[...node.attributes.keys()].join(', ') || 'none'}${closest === undefined ? '' : `; did you mean "${closest}"?`}`;
+    throw new OnnxError('no-such-attribute', `${describeNode(node)} has no attribute "${name}"`, { help });
+  }
+  node.attributes.delete(name);
+  return { at: describeNode(node), what: `attribute ${name}`, before: describeAttribute(before), after: 'absent' };
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+function makeAttribute(name: string, type: AttributeType, value: SetAttribute['value']): Attribute {
+  const list = Array.isArray(value) ? (value as readonly (number | string)[]) : [value as number | string];
+  const isNumber = (entry: number | string): entry is number => typeof entry === 'number';
+  const isText = (entry: number | string): entry is string => typeof entry === 'string';
+  const isWhole = (entry: number | string): entry is number => Number.isSafeInteger(entry);
+  const [first] = list;
+  const single = !Array.isArray(value);
+  if (type === 'int' && single && first !== undefined && isWhole(first)) return int(first);
+  if (type === 'float' && single && first !== undefined && isNumber(first)) return float(first);
+  if (type === 'string' && single && first !== undefined && isText(first)) return string(first);
+  if (type === 'ints' && !single && list.every(isWhole)) return ints(list);
+  if (type === 'floats' && !single && list.every(isNumber)) return floats(list);
+  if (type === 'strings' && !single && list.every(isText)) return { kind: 'strings', value: list.map(entry => encoder.encode(entry)) };
+  throw new OnnxError('bad-edit', `attribute "${name}": ${JSON.stringify(value)} is not of type ${type}`);
+}
+
+function describeAttribute(attribute: Attribute | undefined): string {
+  if (attribute === undefined) return 'absent';
+  switch (attribute.kind) {
+    case 'int':
+    case 'float':
+      return `${attribute.value}`;
+    case 'ints':
+    case 'floats':
+      return `[${attribute.value.join(', ')}]`;
+    case 'string':
+      return JSON.stringify(decoder.decode(attribute.value));
+    case 'strings':
+      return JSON.stringify(attribute.value.map(entry => decoder.decode(entry)));
+    default:
+      return attribute.kind;
+  }
+}
+
+/** All readers of the initializer read the new values. */
+function replaceInitializer(model: Model, name: string, edit: SetConstant): EditRecord {
+  const { graph } = model;
+  const value = findValueByName(graph, name);
+  if (value?.constant === undefined) {
+    const names = [...graph.values.values()].filter(other => other.constant !== undefined).map(other => other.name);
+    const closest = findClosest(name, names);
+    throw new OnnxError(
+      'selector-matches-nothing',
+      `there is no initializer "${name}"`,
+      closest === undefined ? {} : { help: `did you mean "${closest}"?` },
+    );
+  }
+  const before = describeConstant(value);
+  setConstant(value, edit);
+  return { at: name, what: 'constant', before, after: describeConstant(value) };
+}
+
+/** Only this node reads the new values: an initializer that others read too stays as it is for them. */
+function replaceInput(model: Model, node: Node, edit: SetConstant): EditRecord {
+  const { graph } = model;
+  if (edit.input === undefined) throw new OnnxError('bad-edit', `${describeNode(node)}: setConstant needs the index of the input`);
+  const id = node.inputs[edit.input];
+  const value = id === undefined ? undefined : graph.values.get(id);
+  if (value?.constant === undefined) {
+    throw new OnnxError('not-constant', `${describeNode(node)}: input ${edit.input} is not an initializer`, {
+      help: 'simplify the model first: Constant nodes become initializers',
+    });
+  }
+  const before = describeConstant(value);
+  const shared = (indexUses(graph).get(value.id)?.length ?? 0) > 1 || graph.inputs.includes(value.id) || graph.outputs.includes(value.id);
+  const target = shared ? addInitializer(model, graph, freshName(graph, value.name), value.constant) : getValue(graph, value.id);
+  if (shared) setInput(node, edit.input, target.id);
+  setConstant(target, edit);
+  return { at: describeNode(node), what: `input ${edit.input}`, before, after: describeConstant(target) };
+}
+
+function setConstant(value: Value, edit: SetConstant): void {
+  const old = value.constant?.dims ?? [];
+  const sameCount = old.reduce((product, dim) => product * dim, 1) === edit.values.length;
+  const dims = edit.dims ?? (sameCount ? old : [edit.values.length]);
+  value.constant = makeNumbers(edit.dtype, dims, edit.values);
+  value.type = { kind: 'tensor', dtype: edit.dtype, dims };
+}
+
+function describeConstant(value: Value): string {
+  return `${value.constant?.dtype} ${formatDims(value.constant?.dims)}`;
+}

@@ -1,0 +1,39 @@
+/** How many nodes may a selector mean? One, unless it says 'any'; another number is an error that names the candidates. */
+import type { Graph, Node } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+import { type NodeSelector, selectNodes } from '../select-nodes.js';
+import { describeNode } from '../shape-inference/node-context.js';
+
+/** 'one': exactly one. 'any': none, one or several. */
+export type Matches = 'one' | 'any';
+
+/** Candidates that a message lists. */
+const SHOWN = 8;
+
+/**
+ * The nodes that `selector` means.
+ * @throws OnnxError `selector-matches-nothing` with the closest name; `selector-matches-several` with the candidates.
+ */
+export function selectMatching(graph: Graph, selector: NodeSelector, matches: Matches): readonly Node[] {
+  const found = findMatching(graph, selector, matches);
+  if (matches === 'one' && found.length > 1) throw severalMatches(JSON.stringify(selector), found.map(describeNode));
+  return found;
+}
+
+function findMatching(graph: Graph, selector: NodeSelector, matches: Matches): readonly Node[] {
+  try {
+    return selectNodes(graph, selector);
+  } catch (error) {
+    if (matches === 'any' && error instanceof OnnxError && error.code === 'selector-matches-nothing') return [];
+    throw error;
+  }
+}
+
+export function severalMatches(what: string, candidates: readonly string[]): OnnxError {
+  const listed = candidates.slice(0, SHOWN).join(', ');
+  const more = candidates.length > SHOWN ? ` and ${candidates.length - SHOWN} more` : '';
+  return new OnnxError('selector-matches-several', `${what} matches ${candidates.length} nodes where one is meant: ${listed}${more}`, {
+    help: 'select one of them by name, or say `matches: any`',
+    details: { candidates: [...candidates] },
+  });
+}

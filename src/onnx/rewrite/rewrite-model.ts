@@ -1,0 +1,84 @@
+/** How is a model rewritten as a pipeline asks? Its rules in order, then its edits in order, each with what it changed. */
+import type { Model } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+import type { NodeSelector } from '../select-nodes.js';
+import { inferShapes, isMadeDim, type KnownTypes, writeTypes } from '../shape-inference/infer-shapes.js';
+import { describeNode, formatDims, type Known } from '../shape-inference/node-context.js';
+import { applyEdit, type Edit, type EditRecord } from './edits.js';
+import { viewModel } from './graph-view.js';
+import { type Matches, selectMatching, severalMatches } from './matches.js';
+import { applyRule, findSites, type RuleRecord } from './rewriter.js';
+import type { RewriteRule } from './rule.js';
+
+/** A rule as a pipeline asks for it. */
+export interface RuleRequest {
+  readonly rule: RewriteRule;
+  /** Where; anywhere in the main graph where absent. */
+  readonly select?: NodeSelector | undefined;
+  /** 'one' (default): it must apply exactly once. 'any': as often as it matches, also never. */
+  readonly matches?: Matches | undefined;
+}
+
+export interface RewriteRequest {
+  readonly rules: readonly RuleRequest[];
+  readonly edits: readonly Edit[];
+  /** Finds problems of the graph; each is a message. */
+  readonly check: (model: Model) => readonly string[];
+}
+
+export interface RewriteRecord {
+  readonly rules: readonly RuleRecord[];
+  readonly edits: readonly EditRecord[];
+  /** Values of which edits changed dtype or shape. */
+  readonly changedTypes: readonly { readonly value: string; readonly before: string; readonly after: string }[];
+}
+
+/**
+ * Rewrites `model` in place and writes the types that follow into its values. Where it throws, the model may be half rewritten.
+ * @throws OnnxError `rule-matches-nothing` with the nearest miss and the declines; `selector-matches-nothing`, `selector-matches-several`;
+ *   what edits, patches and shape inference throw; `edit-breaks-graph`.
+ */
+export function rewriteModel(model: Model, request: RewriteRequest): RewriteRecord {
+  const rules = request.rules.map(wanted => applyRequest(model, wanted, request.check));
+  if (request.edits.length === 0) {
+    writeTypes(model, inferShapes(model));
+    return { rules, edits: [], changedTypes: [] };
+  }
+  const before = inferShapes(model);
+  const edits = request.edits.flatMap(edit => applyEdit(model, edit));
+  const after = inferShapes(model, { stated: 'ignore' });
+  writeTypes(model, after);
+  const [problem] = request.check(model);
+  if (problem !== undefined) throw new OnnxError('edit-breaks-graph', `the edits leave a graph that is not sound: ${problem}`);
+  return { rules, edits, changedTypes: compareTypes(model, before, after) };
+}
+
+function applyRequest(model: Model, { rule, select, matches = 'one' }: RuleRequest, check: RewriteRequest['check']): RuleRecord {
+  const view = viewModel(model);
+  const nodes = select === undefined ? undefined : new Set(selectMatching(model.graph, select, matches).map(node => node.id));
+  const sites = findSites(view, rule, nodes);
+  if (matches === 'one' && sites.length > 1) throw severalMatches(`rule ${rule.name}`, sites.map(describeNode));
+  const { record } = applyRule(view, rule, { check, ...(nodes === undefined ? {} : { nodes }) });
+  if (matches === 'one' && record.applied.length === 0) throw matchesNothing(rule, record);
+  return record;
+}
+
+function matchesNothing(rule: RewriteRule, { declined, nearestMiss }: RuleRecord): OnnxError {
+  const reasons = [...declined, ...(nearestMiss === undefined ? [] : [nearestMiss])].slice(0, 5);
+  const why = reasons.map(({ node, reason }) => `${node}: ${reason}`).join('; ');
+  return new OnnxError('rule-matches-nothing', `rule ${rule.name} applies nowhere${why === '' ? '' : ` (${why})`}`, {
+    help: 'check the model, or say `matches: any` where it may apply nowhere',
+    details: { rule: rule.name, declined: reasons },
+  });
+}
+
+function compareTypes(model: Model, before: KnownTypes, after: KnownTypes): RewriteRecord['changedTypes'] {
+  return [...model.graph.values.values()].flatMap(({ id, name }) => {
+    const [was, is] = [before.get(id), after.get(id)].map(show);
+    return was === undefined || is === undefined || was === is ? [] : [{ value: name, before: was, after: is }];
+  });
+}
+
+function show(type: Known | undefined): string | undefined {
+  return type && `${type.dtype ?? '?'} ${formatDims(type.dims?.map(dim => (isMadeDim(dim) ? undefined : dim)))}`;
+}

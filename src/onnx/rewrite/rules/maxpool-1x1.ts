@@ -1,0 +1,108 @@
+/** What can stand for a MaxPool with a 1×1 kernel and stride 2, which some NPUs refuse? Three forms of the same subsampling, one of them approximate. */
+import { encodeRawTensor } from '../../../tensor/raw-tensor.js';
+import { makeTensor } from '../../../tensor/tensor.js';
+import { findInts, getInt, getString, int, ints } from '../../ir/attribute.js';
+import type { Constant } from '../../ir/model.js';
+import { newConstant, newNode, outputOf, type PatchNode, patch } from '../patch.js';
+import { any, op } from '../pattern.js';
+import { type Decline, decline, type Match, type ProofClass, type RewriteRule } from '../rule.js';
+
+export const MAXPOOL_FORMS = ['3x3', 'depthwise', 'slice'] as const;
+export type MaxPoolForm = (typeof MAXPOOL_FORMS)[number];
+
+interface Form {
+  readonly proof: ProofClass;
+  readonly proofText: string;
+  readonly build: (match: Match) => PatchNode | Decline;
+}
+
+/** Slice with steps needs opset 10. */
+const SLICE_WITH_STEPS = 10;
+
+const FORMS: Readonly<Record<MaxPoolForm, Form>> = {
+  '3x3': {
+    proof: 'approximate',
+    proofText: 'Kernel 3×3 with pads 1 takes the largest of nine neighbours where the 1×1 kernel took one element: most values grow.',
+    build: match => {
+      const attributes = new Map([
+        ...match.node.attributes,
+        ['kernel_shape', ints([3, 3])] as const,
+        ['pads', ints([1, 1, 1, 1])] as const,
+      ]);
+      attributes.delete('auto_pad');
+      return newNode('MaxPool', { name: match.node.name, inputs: [match.value('x')], attributes });
+    },
+  },
+  depthwise: {
+    proof: 'exact',
+    proofText: 'A depthwise 1×1 Conv of ones with stride 2 copies the same elements; −0 becomes +0, all else keeps its bits.',
+    build: buildDepthwise,
+  },
+  slice: {
+    proof: 'exact',
+    proofText: 'A Slice with steps 2 takes the same elements, bit for bit.',
+    build: buildSlice,
+  },
+};
+
+/**
+ * The rule `maxpool-1x1` in one of its forms. Node name and output name stay, and so does the output's shape for every height and width:
+ * ⌊(H − 1)/2⌋ + 1 in each form.
+ */
+export function maxPool1x1(form: MaxPoolForm): RewriteRule {
+  const { proof, proofText, build } = FORMS[form];
+  return {
+    name: 'maxpool-1x1',
+    proof,
+    proofText,
+    pattern: op('MaxPool', { inputs: [any('x')] }),
+    rewrite(match) {
+      const reason = whyNot(match);
+      if (reason !== undefined) return decline(reason, match.node);
+      const node = build(match);
+      return 'kind' in node ? node : patch({ add: [node], replace: [[match.output(), outputOf(node)]] });
+    },
+  };
+}
+
+function whyNot({ node, useCount }: Match): string | undefined {
+  const kernel = findInts(node, 'kernel_shape') ?? [];
+  const [, indices] = node.outputs;
+  if (kernel.length !== 2 || kernel.some(size => size !== 1)) return `its kernel is [${kernel.join(', ')}], not [1, 1]`;
+  const strides = findInts(node, 'strides') ?? [1, 1];
+  if (strides.some(stride => stride !== 2)) return `its strides are [${strides.join(', ')}], not [2, 2]`;
+  if ((findInts(node, 'pads') ?? []).some(pad => pad !== 0)) return 'it pads';
+  if (getString(node, 'auto_pad', 'NOTSET') !== 'NOTSET') return 'it pads by auto_pad';
+  if (getInt(node, 'ceil_mode', 0) !== 0) return 'ceil_mode is set';
+  if (indices !== undefined && useCount(indices) > 0) return 'its second output, the indices, is read';
+  return undefined;
+}
+
+function buildDepthwise(match: Match): PatchNode | Decline {
+  const { dtype, dims } = match.type(match.value('x'));
+  const channels = dims?.[1];
+  if (dtype !== 'float32') return decline(`a depthwise Conv of ${dtype ?? 'an unknown type'} is not made`, match.node);
+  if (typeof channels !== 'number') return decline('the number of channels is not known', match.node);
+  const ones = encodeRawTensor(makeTensor('float32', [channels, 1, 1, 1], new Float32Array(channels).fill(1)));
+  return newNode('Conv', {
+    name: match.node.name,
+    inputs: [match.value('x'), newConstant(`${match.nameOf(match.output())}_ones`, ones)],
+    attributes: { group: int(channels), kernel_shape: ints([1, 1]), pads: ints([0, 0, 0, 0]), strides: ints([2, 2]) },
+  });
+}
+
+function buildSlice(match: Match): PatchNode | Decline {
+  if (match.opset < SLICE_WITH_STEPS)
+    return decline(`Slice has steps from opset ${SLICE_WITH_STEPS}; the model has ${match.opset}`, match.node);
+  const name = match.nameOf(match.output());
+  const constant = (what: string, values: readonly bigint[]) => newConstant(`${name}_${what}`, vector(values));
+  const inputs = [constant('starts', [0n, 0n]), constant('ends', [END, END]), constant('axes', [2n, 3n]), constant('steps', [2n, 2n])];
+  return newNode('Slice', { name: match.node.name, inputs: [match.value('x'), ...inputs] });
+}
+
+/** "To the end" in Slice: the largest int64. */
+const END = (1n << 63n) - 1n;
+
+function vector(values: readonly bigint[]): Constant {
+  return encodeRawTensor(makeTensor('int64', [values.length], BigInt64Array.from(values)));
+}
