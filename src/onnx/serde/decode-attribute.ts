@@ -1,0 +1,70 @@
+/** How does an AttributeProto become an attribute? */
+import { assertNever } from '../../base/assert-never.js';
+import type { Attribute, Constant, Graph } from '../ir/model.js';
+import { type AttributeProto, AttributeType, type GraphProto, type TensorProto } from '../proto/generated/messages.js';
+import { malformed } from './malformed.js';
+
+/** What an attribute's parts are decoded by; `source` holds the bytes that the message was decoded of. */
+export interface AttributeDecoder {
+  readonly source: Uint8Array;
+  readonly decodeTensor: (proto: TensorProto) => Constant;
+  readonly decodeGraph: (proto: GraphProto) => Graph;
+}
+
+/** @throws OnnxError `model-malformed` where a tensor or graph attribute has none. Its doc string is not kept. */
+export function decodeAttribute(proto: AttributeProto, decoder: AttributeDecoder): Attribute {
+  const type = proto.type ?? guessType(proto);
+  if (proto.refAttrName !== undefined && proto.refAttrName !== '') return { kind: 'ref', refName: proto.refAttrName, attributeType: type };
+  const known = Object.values(AttributeType).find(value => value === type) ?? AttributeType.UNDEFINED;
+  switch (known) {
+    case AttributeType.FLOAT:
+      return { kind: 'float', value: proto.f ?? 0 };
+    case AttributeType.INT:
+      return { kind: 'int', value: proto.i ?? 0n };
+    case AttributeType.STRING:
+      return { kind: 'string', value: proto.s ?? new Uint8Array(0) };
+    case AttributeType.TENSOR:
+      if (proto.t === undefined) throw malformed(`tensor attribute "${proto.name}" has no tensor`);
+      return { kind: 'tensor', ...decodeNamed(proto.t, decoder) };
+    case AttributeType.GRAPH:
+      if (proto.g === undefined) throw malformed(`graph attribute "${proto.name}" has no graph`);
+      return { kind: 'graph', value: decoder.decodeGraph(proto.g) };
+    case AttributeType.FLOATS:
+      return { kind: 'floats', value: Array.from(proto.floats ?? []) };
+    case AttributeType.INTS:
+      return { kind: 'ints', value: Array.from(proto.ints ?? []) };
+    case AttributeType.STRINGS:
+      return { kind: 'strings', value: proto.strings ?? [] };
+    case AttributeType.TENSORS:
+      return { kind: 'tensors', value: (proto.tensors ?? []).map(tensor => decodeNamed(tensor, decoder)) };
+    case AttributeType.GRAPHS:
+      return { kind: 'graphs', value: (proto.graphs ?? []).map(decoder.decodeGraph) };
+    case AttributeType.UNDEFINED:
+    case AttributeType.SPARSE_TENSOR:
+    case AttributeType.SPARSE_TENSORS:
+    case AttributeType.TYPE_PROTO:
+    case AttributeType.TYPE_PROTOS:
+      return { kind: 'other', bytes: decoder.source.subarray(proto.contentStart, proto.contentEnd) };
+    default:
+      return assertNever(known);
+  }
+}
+
+function decodeNamed(proto: TensorProto, decoder: AttributeDecoder): { readonly value: Constant; readonly name: string } {
+  return { value: decoder.decodeTensor(proto), name: proto.name ?? '' };
+}
+
+/** IR version 1 did not write the type: the one field that is there tells it. */
+function guessType(proto: AttributeProto): number {
+  if (proto.f !== undefined) return AttributeType.FLOAT;
+  if (proto.i !== undefined) return AttributeType.INT;
+  if (proto.s !== undefined) return AttributeType.STRING;
+  if (proto.t !== undefined) return AttributeType.TENSOR;
+  if (proto.g !== undefined) return AttributeType.GRAPH;
+  if (proto.floats !== undefined) return AttributeType.FLOATS;
+  if (proto.ints !== undefined) return AttributeType.INTS;
+  if (proto.strings !== undefined) return AttributeType.STRINGS;
+  if (proto.tensors !== undefined) return AttributeType.TENSORS;
+  if (proto.graphs !== undefined) return AttributeType.GRAPHS;
+  return AttributeType.UNDEFINED;
+}

@@ -1,0 +1,58 @@
+/** How do the bytes of an ONNX file become a model? */
+import type { Model } from '../ir/model.js';
+import { decodeMessage } from '../proto/decode-message.js';
+import type { OperatorSetIdProto } from '../proto/generated/messages.js';
+import { makeSchema } from '../proto/schema.js';
+import { decodeDomain, decodeEntries, decodeGraph } from './decode-graph.js';
+import type { ReadExternal } from './external-data.js';
+import { malformed, toSafeInteger } from './malformed.js';
+
+/** What the IR does not interpret: kept as bytes among the unknown fields, and written back. */
+const OPAQUE_FIELDS = [
+  'ModelProto.trainingInfo',
+  'ModelProto.functions',
+  'ModelProto.configuration',
+  'GraphProto.quantizationAnnotation',
+  'GraphProto.sparseInitializer',
+  'NodeProto.deviceConfigurations',
+];
+
+const MODEL_SCHEMA = makeSchema(OPAQUE_FIELDS);
+
+/**
+ * Decodes an ONNX file's bytes. Constants and unknown fields are views of `bytes`, which must not be changed after.
+ * Not kept: denotations of types and sizes, doc strings of attributes, and value_info of names that the graph does not have.
+ *
+ * @param options.readExternal  reads tensors outside the file; `readModel` gives it.
+ * @throws OnnxError `model-malformed`, `external-data-path`, `external-data-missing`, `external-data-bounds`.
+ */
+export function decodeModel(bytes: Uint8Array, options: { readonly readExternal?: ReadExternal } = {}): Model {
+  const proto = decodeMessage(MODEL_SCHEMA, 'ModelProto', bytes);
+  if (proto.graph === undefined) throw malformed('there is no graph in it');
+  const source = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let nextId = 1;
+  const graph = decodeGraph(proto.graph, { source, takeId: () => nextId++, readExternal: options.readExternal }, undefined);
+  return {
+    irVersion: toSafeInteger(proto.irVersion ?? 0n, 'the IR version'),
+    opsets: decodeOpsets(proto.opsetImport ?? []),
+    producerName: proto.producerName ?? '',
+    producerVersion: proto.producerVersion ?? '',
+    domain: proto.domain ?? '',
+    modelVersion: proto.modelVersion ?? 0n,
+    docString: proto.docString ?? '',
+    metadata: decodeEntries(proto.metadataProps),
+    graph,
+    unknown: proto.unknown ?? [],
+    nextId,
+  };
+}
+
+/** A domain imported twice has the higher version, as ONNX says. */
+function decodeOpsets(imports: readonly OperatorSetIdProto[]): Map<string, number> {
+  const opsets = new Map<string, number>();
+  for (const { domain, version } of imports) {
+    const key = decodeDomain(domain);
+    opsets.set(key, Math.max(opsets.get(key) ?? 0, toSafeInteger(version ?? 0n, 'an operator set version')));
+  }
+  return opsets;
+}

@@ -1,0 +1,112 @@
+/** How does a model become the bytes of an ONNX file? Equal models give equal bytes. */
+import { DTYPES } from '../../tensor/dtype.js';
+import { getValue } from '../ir/edit.js';
+import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.js';
+import { encodeMessage } from '../proto/encode-message.js';
+import type {
+  GraphProto,
+  ModelProto,
+  NodeProto,
+  OperatorSetIdProto,
+  StringStringEntryProto,
+  TensorProto,
+  ValueInfoProto,
+} from '../proto/generated/messages.js';
+import { encodeAttribute } from './encode-attribute.js';
+import type { ExternalLocation } from './external-data.js';
+import { encodeTensorProto } from './tensor-proto.js';
+import { encodeValueType } from './value-type.js';
+
+export interface EncodeOptions {
+  /** Asked for each initializer in file order: where its bytes lie outside the file, or undefined to keep them in it. */
+  readonly placeExternal?: (constant: Constant, name: string) => ExternalLocation | undefined;
+}
+
+/** Names of values by id, the enclosing graphs' included. */
+type FindName = (id: ValueId) => string;
+
+export function encodeModel(model: Model, options: EncodeOptions = {}): Uint8Array {
+  const proto: ModelProto = {
+    irVersion: BigInt(model.irVersion),
+    producerName: orAbsent(model.producerName),
+    producerVersion: orAbsent(model.producerVersion),
+    domain: orAbsent(model.domain),
+    modelVersion: model.modelVersion === 0n ? undefined : model.modelVersion,
+    docString: orAbsent(model.docString),
+    graph: encodeGraph(model.graph, options, id => getValue(model.graph, id).name),
+    opsetImport: [...model.opsets].map(([domain, version]): OperatorSetIdProto => ({ domain: orAbsent(domain), version: BigInt(version) })),
+    metadataProps: encodeEntries(model.metadata),
+    unknown: model.unknown,
+  };
+  return encodeMessage('ModelProto', proto);
+}
+
+function encodeGraph(graph: Graph, options: EncodeOptions, findOuterName: FindName): GraphProto {
+  const nameOf: FindName = id => graph.values.get(id)?.name ?? findOuterName(id);
+  const typeOf = (id: ValueId): ValueInfoProto => {
+    const value = graph.values.get(id);
+    return value === undefined ? { name: nameOf(id) } : encodeValueInfo(value);
+  };
+  const interfaceIds = new Set([...graph.inputs, ...graph.outputs]);
+  const values = [...graph.values.values()];
+  return {
+    node: [...graph.nodes.values()].map(node => encodeNode(node, options, nameOf)),
+    name: orAbsent(graph.name),
+    initializer: values.flatMap(value => (value.constant === undefined ? [] : [encodeInitializer(value, value.constant, options)])),
+    docString: orAbsent(graph.docString),
+    input: graph.inputs.map(typeOf),
+    output: graph.outputs.map(typeOf),
+    valueInfo: values
+      .filter(value => value.type !== undefined && value.constant === undefined && !interfaceIds.has(value.id))
+      .map(encodeValueInfo),
+    metadataProps: encodeEntries(graph.metadata),
+    unknown: graph.unknown,
+  };
+}
+
+function encodeInitializer(value: Value, constant: Constant, options: EncodeOptions): TensorProto {
+  const external = options.placeExternal?.(constant, value.name);
+  return {
+    ...encodeTensorProto(constant, value.name, DTYPES[constant.dtype].onnx, external),
+    docString: orAbsent(value.docString),
+    metadataProps: encodeEntries(value.metadata),
+    unknown: value.unknown,
+  };
+}
+
+/** What a constant's TensorProto says already is not said again. */
+function encodeValueInfo(value: Value): ValueInfoProto {
+  const type = value.type === undefined ? undefined : encodeValueType(value.type);
+  if (value.constant !== undefined) return { name: value.name, type };
+  return {
+    name: value.name,
+    type,
+    docString: orAbsent(value.docString),
+    metadataProps: encodeEntries(value.metadata),
+    unknown: value.unknown,
+  };
+}
+
+function encodeNode(node: Node, options: EncodeOptions, nameOf: FindName): NodeProto {
+  const nameOrEmpty = (id: ValueId | undefined): string => (id === undefined ? '' : nameOf(id));
+  return {
+    input: node.inputs.map(nameOrEmpty),
+    output: node.outputs.map(nameOrEmpty),
+    name: orAbsent(node.name),
+    opType: node.opType,
+    attribute: [...node.attributes].map(([name, attribute]) => encodeAttribute(name, attribute, sub => encodeGraph(sub, options, nameOf))),
+    docString: orAbsent(node.docString),
+    domain: orAbsent(node.domain),
+    overload: orAbsent(node.overload),
+    metadataProps: encodeEntries(node.metadata),
+    unknown: node.unknown,
+  };
+}
+
+function encodeEntries(entries: ReadonlyMap<string, string>): StringStringEntryProto[] {
+  return [...entries].map(([key, value]) => ({ key, value }));
+}
+
+function orAbsent(text: string): string | undefined {
+  return text === '' ? undefined : text;
+}

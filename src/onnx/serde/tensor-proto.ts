@@ -1,0 +1,134 @@
+/** How does a TensorProto become a constant, and back? Raw bytes stay a view; typed fields become the bytes they mean. */
+import { byteLength, findDTypeByOnnx } from '../../tensor/dtype.js';
+import { makeRawTensor } from '../../tensor/raw-tensor.js';
+import { countElements, formatShape } from '../../tensor/shape.js';
+import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
+import { TensorError } from '../../tensor/tensor-error.js';
+import type { Constant } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+import { DataLocation, type TensorProto } from '../proto/generated/messages.js';
+import type { ExternalLocation, ReadExternal } from './external-data.js';
+import { parseExternalLocation } from './external-data.js';
+import { malformed, toSafeInteger } from './malformed.js';
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+type RawDType = RawTensor['dtype'];
+
+/**
+ * The constant in `proto`. Bytes are views of the decoded file where it holds `raw_data`.
+ * @param readExternal  reads bytes that lie outside; absent: a tensor with external data is an error.
+ * @throws OnnxError `model-malformed`, `external-data-missing`, and what `readExternal` throws.
+ */
+export function decodeTensorProto(proto: TensorProto, readExternal: ReadExternal | undefined): Constant {
+  const label = `tensor "${proto.name ?? ''}"`;
+  const dims = decodeDims(proto, label);
+  const dtype = findDTypeByOnnx(proto.dataType ?? 0);
+  if (dtype === undefined) throw malformed(`${label} has element type ${proto.dataType ?? 0}, which ONNX does not have`);
+  if (proto.segment !== undefined) throw malformed(`${label} is a segment of a larger tensor, which no tool writes`);
+  try {
+    if (dtype === 'string') {
+      if (proto.dataLocation === DataLocation.EXTERNAL) throw malformed(`${label} is of strings, which cannot lie in an external file`);
+      return makeTensor(
+        'string',
+        dims,
+        (proto.stringData ?? []).map(bytes => decoder.decode(bytes)),
+      );
+    }
+    return makeRawTensor(dtype, dims, findBytes(proto, dtype, byteLength(dtype, countElements(dims)), label, readExternal));
+  } catch (error) {
+    if (error instanceof TensorError) throw malformed(`${label}: ${error.message}`);
+    throw error;
+  }
+}
+
+function decodeDims(proto: TensorProto, label: string): number[] {
+  const dims = Array.from(proto.dims ?? [], dim => toSafeInteger(dim, `${label}: a size`));
+  if (dims.some(dim => dim < 0)) throw malformed(`${label} has a negative size: ${formatShape(dims)}`);
+  return dims;
+}
+
+function findBytes(proto: TensorProto, dtype: RawDType, size: number, label: string, readExternal: ReadExternal | undefined): Uint8Array {
+  if (proto.dataLocation === DataLocation.EXTERNAL) {
+    if (readExternal === undefined) {
+      throw new OnnxError('external-data-missing', `${label} lies in an external file, and the model was read without its folder`, {
+        help: 'read the model from its file, not from bytes',
+      });
+    }
+    return readExternal(parseExternalLocation(proto, label), size, label);
+  }
+  if (proto.rawData !== undefined) return proto.rawData;
+  return decodeTypedField(proto, dtype, label);
+}
+
+/** The bytes that the typed fields mean: small types lie one (packed types: one byte) per int32, complex numbers as pairs. */
+function decodeTypedField(proto: TensorProto, dtype: RawDType, label: string): Uint8Array {
+  switch (dtype) {
+    case 'float32':
+    case 'complex64':
+      return bytesOf(proto.floatData);
+    case 'float64':
+    case 'complex128':
+      return bytesOf(proto.doubleData);
+    case 'int64':
+      return bytesOf(proto.int64Data);
+    case 'uint64':
+      return bytesOf(proto.uint64Data);
+    case 'int32':
+      return bytesOf(proto.int32Data);
+    case 'uint32':
+      return bytesOf(Uint32Array.from(proto.uint64Data ?? [], value => checkRange(Number(value), 0, 0xffffffff, label)));
+    case 'int16':
+      return bytesOf(Int16Array.from(proto.int32Data ?? [], value => checkRange(value, -0x8000, 0x7fff, label)));
+    case 'uint16':
+    case 'float16':
+    case 'bfloat16':
+      return bytesOf(Uint16Array.from(proto.int32Data ?? [], value => checkRange(value, 0, 0xffff, label)));
+    default:
+      return bytesOf(Uint8Array.from(proto.int32Data ?? [], value => checkRange(value, -0x80, 0xff, label)));
+  }
+}
+
+function checkRange(value: number, lowest: number, highest: number, label: string): number {
+  if (value < lowest || value > highest) throw malformed(`${label} has an element ${value} that its type does not hold`);
+  return value;
+}
+
+function bytesOf(
+  values:
+    | Float32Array
+    | Float64Array
+    | Int32Array
+    | BigInt64Array
+    | BigUint64Array
+    | Uint32Array
+    | Int16Array
+    | Uint16Array
+    | Uint8Array
+    | undefined,
+): Uint8Array {
+  return values === undefined ? new Uint8Array(0) : new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
+/** The TensorProto of a constant: `raw_data` (strings: `string_data`), or where its bytes lie. */
+export function encodeTensorProto(
+  constant: Constant,
+  name: string,
+  onnxDType: number,
+  external: ExternalLocation | undefined,
+): TensorProto {
+  const dims = BigInt64Array.from(constant.dims, BigInt);
+  const common = { dims, dataType: onnxDType, name: name === '' ? undefined : name };
+  if ('data' in constant) return { ...common, stringData: constant.data.map(text => encoder.encode(text)) };
+  if (external === undefined) return { ...common, rawData: constant.bytes };
+  return {
+    ...common,
+    externalData: [
+      { key: 'location', value: external.location },
+      { key: 'offset', value: String(external.offset) },
+      { key: 'length', value: String(external.length) },
+    ],
+    dataLocation: DataLocation.EXTERNAL,
+  };
+}

@@ -1,0 +1,35 @@
+/** How does a TypeProto become a value type, and back? Tensors are interpreted; every other type stays bytes. */
+import { DTYPES, findDTypeByOnnx } from '../../tensor/dtype.js';
+import type { Dim, ValueType } from '../ir/model.js';
+import type { TensorShapeProtoDimension, TypeProto } from '../proto/generated/messages.js';
+import { toSafeInteger } from './malformed.js';
+
+/** The type in `proto`, a message of `source`. Denotations are not kept. A negative size, as old exporters write for "unknown", is unknown. */
+export function decodeValueType(proto: TypeProto, source: Uint8Array): ValueType {
+  const elemType = proto.tensorType?.elemType ?? 0;
+  const dtype = findDTypeByOnnx(elemType);
+  if (proto.tensorType === undefined || (dtype === undefined && elemType !== 0)) {
+    return { kind: 'other', bytes: source.subarray(proto.contentStart, proto.contentEnd) };
+  }
+  return {
+    kind: 'tensor',
+    dtype,
+    dims: proto.tensorType.shape === undefined ? undefined : (proto.tensorType.shape.dim ?? []).map(decodeDim),
+  };
+}
+
+function decodeDim(dim: TensorShapeProtoDimension): Dim {
+  if (dim.dimValue !== undefined) return dim.dimValue < 0n ? undefined : toSafeInteger(dim.dimValue, 'a size in a value type');
+  return dim.dimParam === '' ? undefined : dim.dimParam;
+}
+
+export function encodeValueType(type: ValueType): TypeProto {
+  if (type.kind === 'other') return { encoded: type.bytes };
+  const elemType = type.dtype === undefined ? 0 : DTYPES[type.dtype].onnx;
+  return { tensorType: { elemType, shape: type.dims === undefined ? undefined : { dim: type.dims.map(encodeDim) } } };
+}
+
+function encodeDim(dim: Dim): TensorShapeProtoDimension {
+  if (dim === undefined) return {};
+  return typeof dim === 'number' ? { dimValue: BigInt(dim) } : { dimParam: dim };
+}
