@@ -1,6 +1,6 @@
 /** What would a build do, and why? Reads only. */
-import { InternalError } from '../base/invariant.js';
 import type { Change } from './action/changes.js';
+import { examineStages } from './examine.js';
 import type { Failure } from './failure.js';
 import type { Plan, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
@@ -23,6 +23,7 @@ export interface StatusOptions {
 }
 
 /** The status of every selected stage, in the plan's order. This is also the dry run of a build with the same options. */
-export async function computeStatus(_plan: Plan, _options: StatusOptions, _ports: EnginePorts): Promise<ReadonlyMap<StageId, StageStatus>> {
-  throw new InternalError('the engine has not landed yet');
+export async function computeStatus(plan: Plan, options: StatusOptions, ports: EnginePorts): Promise<ReadonlyMap<StageId, StageStatus>> {
+  const examined = await examineStages(plan, options, ports);
+  return new Map([...examined].map(([id, { status }]) => [id, status]));
 }
