@@ -1,10 +1,10 @@
 /** Why did, or would, a stage run? The difference of the last manifest and the present one, in words. */
 import { getDefined } from '../base/invariant.js';
 import type { JsonObject } from '../base/json.js';
-import { examineStages } from './examine.js';
 import type { Plan, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
 import type { StageStatus } from './status.js';
+import { examineStages } from './status.js';
 
 export interface Explanation {
   readonly stage: StageId;
