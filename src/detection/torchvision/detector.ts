@@ -11,7 +11,7 @@ import { type BoxDetections, selectDetections } from './box-detections.js';
 import type { DetectorConfig } from './config.js';
 import { getPartValue, type PartValuesByName, type RunPart } from './part-runner.js';
 import { findProposals, type Proposals } from './proposals.js';
-import { poolFeatures } from './roi-pooling.js';
+import { type PoolRois, poolFeatures } from './roi-pooling.js';
 
 export interface Detector {
   readonly recipe: MaskRcnnRecipe;
@@ -19,6 +19,7 @@ export interface Detector {
   readonly config: DetectorConfig;
   readonly fit: FitPolicy;
   readonly run: RunPart;
+  readonly pool: PoolRois;
 }
 
 /** What the first two parts find in an image. */
@@ -62,7 +63,7 @@ export async function detectObjects(detector: Detector, image: RgbImage): Promis
 }
 
 /** The input tensor of the detector's backbone. @throws DetectionError `input-size` where the image, fitted, has another size than the model. */
-export function prepareImage({ recipe, config, fit }: Omit<Detector, 'run'>, image: RgbImage): FittedImage {
+export function prepareImage({ recipe, config, fit }: Pick<Detector, 'recipe' | 'config' | 'fit'>, image: RgbImage): FittedImage {
   const { height, width } = recipe.image;
   const { minSize, maxSize, sizeDivisible } = config.input;
   const policy: Fit = fit === 'static' ? { kind: 'static', height, width } : { kind: 'torchvision', minSize, maxSize, sizeDivisible };
@@ -92,16 +93,16 @@ export async function traceImage(detector: Detector, image: FittedImage): Promis
 export async function locateObjects(detector: Detector, backbone: PartValuesByName, resized: ImageSize): Promise<LocatedObjects> {
   const { recipe, config } = detector;
   const proposals = findProposals(backbone, resized, recipe, config);
-  const boxFeatures = poolFeatures(backbone, proposals.boxes, recipe, recipe.boxHead);
+  const boxFeatures = await poolFeatures(backbone, proposals.boxes, recipe.boxHead, detector);
   const boxHead = await runRoiHead(detector, 'box_head', boxFeatures);
   const detections = readDetections(detector, boxHead, proposals.boxes, resized);
-  const maskFeatures = poolFeatures(backbone, detections.boxes, recipe, recipe.maskHead);
+  const maskFeatures = await poolFeatures(backbone, detections.boxes, recipe.maskHead, detector);
   return { backbone, proposals, boxFeatures, boxHead, detections, maskFeatures };
 }
 
 /** The detections that the box head's outputs mean for RoIs `rois`. */
 export function readDetections(
-  { recipe, config }: Detector,
+  { recipe, config }: Pick<Detector, 'recipe' | 'config'>,
   boxHead: PartValuesByName,
   rois: Float32Array,
   resized: ImageSize,
@@ -145,7 +146,7 @@ export function readObjects(detector: Detector, { image, detections, maskHead }:
  * A value's first axis counts RoIs.
  */
 export async function runRoiHead(
-  { recipe, config, run }: Detector,
+  { recipe, config, run }: Pick<Detector, 'recipe' | 'config' | 'run'>,
   part: Exclude<MaskRcnnPart, 'backbone'>,
   features: Tensor<'float32'>,
 ): Promise<PartValuesByName> {

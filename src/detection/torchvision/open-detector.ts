@@ -1,10 +1,14 @@
 /** How is a detector opened from files? Recipe and config parsed, sessions of its parts opened, all closed together. */
+import { getDefined } from '../../base/invariant.js';
 import { openSession, type Session, type SessionOptions } from '../../runtime/session.js';
 import { DetectionError } from '../detection-error.js';
-import type { FitPolicy, MaskRcnnRecipe } from '../recipe.js';
+import type { FitPolicy, MaskRcnnRecipe, RoiHead } from '../recipe.js';
+import type { RoiAlignOptions } from '../roi-align.js';
+import { openRoiAlign, type RoiAlignSession } from '../roi-align-session.js';
 import type { DetectorConfig } from './config.js';
 import type { Detector } from './detector.js';
 import { runnerOfParts, runnerOfWhole } from './part-runner.js';
+import type { PoolRois } from './roi-pooling.js';
 
 /** Models by path: one per part, or one that holds all parts (`export`'s). */
 export type DetectorModels =
@@ -26,9 +30,14 @@ export interface OpenDetector extends Detector {
 /** @throws DetectionError `part-values`, `config-mismatch`; RuntimeError `model-load`. */
 export async function openDetector({ recipe, config, models, fit }: DetectorFiles, options: SessionOptions): Promise<OpenDetector> {
   checkConfigFits(recipe, config);
-  const sessions: Session[] = [];
+  const sessions: Pick<Session, 'close'>[] = [];
   const open = async (path: string): Promise<Session> => {
     const session = await openSession(path, options);
+    sessions.push(session);
+    return session;
+  };
+  const openPool = async (align: RoiAlignOptions): Promise<RoiAlignSession> => {
+    const session = await openRoiAlign(align, options);
     sessions.push(session);
     return session;
   };
@@ -43,11 +52,24 @@ export async function openDetector({ recipe, config, models, fit }: DetectorFile
             { backbone: await open(models.backbone), box_head: await open(models.box_head), mask_head: await open(models.mask_head) },
             recipe,
           );
-    return { recipe, config, fit: fit ?? recipe.image.fit, run, close };
+    const pools = [recipe.boxHead, recipe.maskHead].map(async head => ({ head, session: await openPool(head) }));
+    return { recipe, config, fit: fit ?? recipe.image.fit, run, pool: poolWith(await Promise.all(pools)), close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+interface HeadPool {
+  readonly head: RoiHead;
+  readonly session: RoiAlignSession;
+}
+
+function poolWith(pools: readonly HeadPool[]): PoolRois {
+  return (map, boxes, { size, samplingRatio }) => {
+    const own = pools.find(({ head }) => head.size === size && head.samplingRatio === samplingRatio);
+    return getDefined(own, `a RoIAlign of ${size}×${size}`).session.pool(map, boxes);
+  };
 }
 
 /** What the networks were built with cannot be changed after: the config's other values can. */
