@@ -1,6 +1,7 @@
 /** Which plugins are built in, and where is the code of each? Declarations are light and imported here; what a run needs is imported when it runs. */
 import type { StagePlugin } from '../src/stage/define-stage.js';
 import { command } from './command/stage.js';
+import { exportStage } from './export/stage.js';
 
 export interface BuiltInPlugin {
   readonly plugin: StagePlugin;
@@ -9,4 +10,7 @@ export interface BuiltInPlugin {
 }
 
 /** In the order of `tanren plugins`. */
-export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [{ plugin: command, module: 'stages/command/stage.js' }];
+export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
+  { plugin: exportStage, module: 'stages/export/stage.js' },
+  { plugin: command, module: 'stages/command/stage.js' },
+];

@@ -1,0 +1,50 @@
+/** How does a checkpoint become a model? Read it and its config, build, and write model, recipe and report. */
+import type { JsonObject } from '../../src/base/json.js';
+import { encodeRecipe } from '../../src/detection/recipe.js';
+import { parseDetectorConfig, type ReadConfig } from '../../src/detection/torchvision/config.js';
+import { exportMaskRcnn } from '../../src/detection/torchvision/export-maskrcnn.js';
+import { toFloat32State } from '../../src/detection/torchvision/float-state.js';
+import { writeModel } from '../../src/onnx/serde/model-file.js';
+import type { Context } from '../../src/stage/context.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
+import { readStateDict, selectStateDict } from '../../src/tensor/state-dict.js';
+import type { ExportParams } from './params.js';
+import { flatten, makeReport } from './report.js';
+
+/** A tensor that every network of the family has: its key tells a common prefix. */
+const PROBE = 'backbone.body.conv1.weight';
+
+export async function runExport({ params, inputs, outputs, context }: StageJob<ExportParams>): Promise<void> {
+  const config = inputs.config === undefined ? undefined : await readJsonFile(getInputPath(inputs, 'config'));
+  const read = parseDetectorConfig(config, params.defaults);
+  sayDefaults(read, context);
+
+  const { prefix, tensors } = selectStateDict(await readStateDict(getInputPath(inputs, 'checkpoint')), PROBE);
+  const { state, converted } = toFloat32State(tensors);
+  if (prefix !== '') context.log('info', `removed the prefix "${prefix}" of the checkpoint's keys`);
+  for (const [dtype, count] of Object.entries(converted)) context.log('info', `converted ${count} ${dtype} tensors to float32`);
+
+  const [, , height = 0, width = 0] = params.input;
+  const exported = exportMaskRcnn(state, read.config, {
+    height,
+    width,
+    roiBatch: params.roiBatch,
+    fit: params.fit,
+    frozenEpsilon: params.frozenBatchNormEpsilon,
+  });
+  await writeModel(getOutputPath(outputs, 'model'), exported.model);
+  await writeJsonFile(getOutputPath(outputs, 'recipe'), encodeRecipe(exported.recipe));
+  await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(exported, read, { tensors: tensors.size, prefix, converted }));
+}
+
+/** A value that nobody wrote down is worth a warning. */
+function sayDefaults({ config, fromDefaults }: ReadConfig, context: Context): void {
+  if (fromDefaults.length === 0) return;
+  const values = new Map(flatten(config as unknown as JsonObject, ''));
+  const shown = fromDefaults.map(field =>
+    field === 'categories' ? "categories (COCO's 80)" : `${field} = ${JSON.stringify(values.get(field))}`,
+  );
+  context.log('warning', `${fromDefaults.length} config values are torchvision's defaults: ${shown.join(', ')}`);
+}
