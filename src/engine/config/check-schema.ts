@@ -1,0 +1,138 @@
+/** Which values break a JSON Schema, and where do they stand? ajv's errors as diagnostics. */
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { findClosest } from '../../base/did-you-mean.js';
+import type { Json, JsonObject } from '../../base/json.js';
+import type { DiagnosticSink } from './diagnostic.js';
+import { type Located, locate, toJson } from './located.js';
+
+const ajv = new Ajv({ allErrors: true, strict: false, useDefaults: true, verbose: true, allowUnionTypes: true });
+const compiled = new WeakMap<JsonObject, ValidateFunction>();
+
+/** @throws Error of ajv where `schema` itself is no schema. */
+export function compileSchema(schema: JsonObject): ValidateFunction {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  const validate = ajv.compile(schema);
+  compiled.set(schema, validate);
+  return validate;
+}
+
+/**
+ * The JSON of `located` with the schema's defaults filled in, or undefined where it breaks the schema: every way it does is in `diagnostics`.
+ * @param what how messages call the whole value: 'the pipeline', 'stage "quantize"'.
+ */
+export function checkSchema(
+  schema: JsonObject,
+  located: Located,
+  code: string,
+  what: string,
+  diagnostics: DiagnosticSink,
+): Json | undefined {
+  const validate = compileSchema(schema);
+  const value = structuredClone(toJson(located)) as Json;
+  if (validate(value)) return value;
+  for (const error of withoutEchoes(validate.errors ?? [])) report(error, located, code, what, diagnostics);
+  return undefined;
+}
+
+/** Leaves out what only repeats a deeper error: `anyOf` and `if` wrappers, and the branches of an `anyOf` that the value was never meant for. */
+function withoutEchoes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const own = errors.filter(error => error.keyword !== 'if');
+  const unions = own.filter(error => error.keyword === 'anyOf' || error.keyword === 'oneOf');
+  return own.filter(error => {
+    const union = unions.find(other => other !== error && error.schemaPath.startsWith(`${other.schemaPath}/`));
+    if (union !== undefined) return isDeeper(error, union) && error.keyword !== 'anyOf';
+    const covered =
+      unions.includes(error) && own.some(other => other.schemaPath.startsWith(`${error.schemaPath}/`) && isDeeper(other, error));
+    return !covered;
+  });
+}
+
+function isDeeper(error: ErrorObject, than: ErrorObject): boolean {
+  const inside = error.instancePath.length > than.instancePath.length;
+  return inside || error.keyword === 'additionalProperties' || error.keyword === 'required';
+}
+
+function report(error: ErrorObject, root: Located, code: string, what: string, diagnostics: DiagnosticSink): void {
+  const place = locate(root, error.instancePath);
+  const name = error.instancePath === '' ? what : `"${lastKeys(error.instancePath)}" of ${what}`;
+  if (error.propertyName !== undefined) {
+    const keySpan = locate(root, `${error.instancePath}/${error.propertyName}`).keySpan ?? place.value.span;
+    diagnostics.error(
+      'bad-name',
+      keySpan,
+      `"${error.propertyName}" in ${name} is no name`,
+      'names have letters, digits, "_" and "-", and start with a letter or "_"',
+    );
+    return;
+  }
+  switch (error.keyword) {
+    case 'additionalProperties': {
+      const key = String(error.params.additionalProperty);
+      const known = Object.keys((error.parentSchema?.properties ?? {}) as object);
+      const keySpan = locate(root, `${error.instancePath}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).keySpan ?? place.value.span;
+      const closest = findClosest(key, known);
+      diagnostics.error(
+        `unknown-${code}`,
+        keySpan,
+        `${name} has no "${key}"`,
+        `${closest === undefined ? '' : `did you mean "${closest}"? `}it takes ${listOf(known)}`,
+      );
+      return;
+    }
+    case 'required':
+      diagnostics.error(`missing-${code}`, place.keySpan ?? place.value.span, `${name} needs "${String(error.params.missingProperty)}"`);
+      return;
+    case 'enum': {
+      const allowed = (error.params.allowedValues as Json[]).map(value => String(value));
+      const closest = findClosest(String(error.data), allowed);
+      diagnostics.error(
+        `bad-${code}`,
+        place.value.span,
+        `${name} is ${JSON.stringify(error.data)}, which is none of ${listOf(allowed)}`,
+        closest === undefined ? undefined : `did you mean "${closest}"?`,
+      );
+      return;
+    }
+    case 'propertyNames':
+      return;
+    case 'anyOf':
+    case 'oneOf':
+      diagnostics.error(
+        `bad-${code}`,
+        place.value.span,
+        `${name} is ${brief(error.data)}, which has none of the forms that it may have`,
+        descriptionOf(error),
+      );
+      return;
+    default:
+      diagnostics.error(
+        `bad-${code}`,
+        place.value.span,
+        `${name} ${error.message ?? 'is not valid'}; it is ${brief(error.data)}`,
+        descriptionOf(error),
+      );
+  }
+}
+
+function descriptionOf(error: ErrorObject): string | undefined {
+  const description = (error.parentSchema as { description?: unknown } | undefined)?.description;
+  return typeof description === 'string' ? description : undefined;
+}
+
+function brief(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+function lastKeys(pointer: string): string {
+  const keys = pointer
+    .split('/')
+    .slice(1)
+    .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return keys.join('.');
+}
+
+export function listOf(names: readonly string[]): string {
+  return names.length === 0 ? 'nothing' : names.map(name => `"${name}"`).join(', ');
+}

@@ -1,0 +1,176 @@
+/** How does a pipeline file on disk become a plan? Read, parse, check, plan; all that is wrong with it comes back at once. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { makePlan } from '../plan/make-plan.js';
+import type { Plan } from '../plan/plan.js';
+import type { PluginEntry, PluginRegistry } from '../plan/plugin-entry.js';
+import { checkSchema } from './check-schema.js';
+import { type Diagnostic, type DiagnosticList, makeDiagnosticList, sortDiagnostics } from './diagnostic.js';
+import { findMember, type Located, membersOf, toJson } from './located.js';
+import type { ParamOverride } from './params.js';
+import { parseYaml } from './parse-yaml.js';
+import { PIPELINE_STRUCTURE } from './pipeline-schema.js';
+import type { SourceSpan } from './source-span.js';
+
+export interface PipelineRequest {
+  /** As the user gave it, relative to `cwd`. */
+  readonly file: string;
+  readonly cwd: string;
+  /** `-p name=value`, in order. */
+  readonly assignments: readonly string[];
+  readonly paramsFiles: readonly string[];
+  readonly builtIn: PluginRegistry;
+  /** Loads a third party's plugin: a path or a package name, as seen from the pipeline file's folder. */
+  readonly loadPlugin: (name: string, specifier: string, projectFolder: string) => Promise<PluginEntry>;
+}
+
+export interface LoadedPipeline {
+  /** undefined where there are errors. */
+  readonly plan: Plan | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Texts of the files read, by the names that spans use. */
+  readonly sources: ReadonlyMap<string, string>;
+  /** Absolute paths of the files that decide the plan, for watching: the pipeline file, params files, local plugins. */
+  readonly files: readonly string[];
+}
+
+export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipeline> {
+  const diagnostics = makeDiagnosticList();
+  const sources = new Map<string, string>();
+  const path = resolve(request.cwd, request.file);
+  const files = [path];
+  const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics.items), sources, files });
+
+  const root = readYaml(request.file, path, 'no-pipeline', sources, diagnostics);
+  const overrides = request.paramsFiles.flatMap(file => {
+    const paramsPath = resolve(request.cwd, file);
+    files.push(paramsPath);
+    return readParamsFile(file, paramsPath, sources, diagnostics);
+  });
+  for (const assignment of request.assignments) overrides.push(...parseAssignment(assignment, diagnostics));
+  if (root === undefined) return finish(undefined);
+  if (checkSchema(PIPELINE_STRUCTURE, root, 'key', 'the pipeline', diagnostics) === undefined) return finish(undefined);
+
+  const projectFolder = findProjectFolder(path);
+  const plugins = await loadPlugins(root, projectFolder, request, diagnostics);
+  for (const entry of plugins.local) files.push(entry.modulePath);
+  const pipeline = basename(path).replace(/\.ya?ml$/, '');
+  const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins: plugins.registry }, diagnostics);
+  if (plan !== undefined) checkArtifactNames(plan, root, diagnostics);
+  return finish(diagnostics.hasErrors() ? undefined : plan);
+}
+
+function readYaml(
+  name: string,
+  path: string,
+  code: string,
+  sources: Map<string, string>,
+  diagnostics: DiagnosticList,
+): Located | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'there is no such file' : String(error);
+    diagnostics.error(
+      code,
+      undefined,
+      `${name}: ${reason}`,
+      code === 'no-pipeline' ? 'make one with "tanren init", or name one with -f' : undefined,
+    );
+    return undefined;
+  }
+  sources.set(name, text);
+  const root = parseYaml(name, text, diagnostics);
+  if (root === undefined && !diagnostics.hasErrors()) {
+    diagnostics.error(
+      'empty-file',
+      { file: name, line: 1, column: 1, endLine: 1, endColumn: 1 },
+      'the file is empty',
+      'make one with "tanren init"',
+    );
+  }
+  return root;
+}
+
+function readParamsFile(name: string, path: string, sources: Map<string, string>, diagnostics: DiagnosticList): ParamOverride[] {
+  const root = readYaml(name, path, 'no-params-file', sources, diagnostics);
+  if (root === undefined) return [];
+  if (root.kind !== 'map') {
+    diagnostics.error('bad-param', root.span, 'a params file is a map of parameter names to values');
+    return [];
+  }
+  return [...root.members].map(([param, member]) => ({ name: param, value: member.value, span: member.keySpan }));
+}
+
+function parseAssignment(text: string, diagnostics: DiagnosticList): ParamOverride[] {
+  const equals = text.indexOf('=');
+  if (equals > 0) return [{ name: text.slice(0, equals).trim(), value: text.slice(equals + 1), span: undefined }];
+  diagnostics.error('bad-param', undefined, `-p ${text}: a parameter is given as name=value`);
+  return [];
+}
+
+/** Where relative sources start, and artifacts/ and cache/ stand: the file's folder; for a file in pipelines/, the folder above where that is a project. */
+function findProjectFolder(pipelineFile: string): string {
+  const own = dirname(pipelineFile);
+  if (basename(own) !== 'pipelines') return own;
+  const parent = dirname(own);
+  return existsSync(join(parent, 'pipeline.yaml')) || existsSync(join(parent, 'package.json')) ? parent : own;
+}
+
+async function loadPlugins(
+  root: Located,
+  projectFolder: string,
+  request: PipelineRequest,
+  diagnostics: DiagnosticList,
+): Promise<{ readonly registry: PluginRegistry; readonly local: readonly PluginEntry[] }> {
+  const local = new Map<string, PluginEntry>();
+  for (const [name, member] of membersOf(findMember(root, 'plugins'))) {
+    const span = member.value.span;
+    if (request.builtIn.find(name) !== undefined) {
+      diagnostics.error('duplicate-plugin', member.keySpan, `"${name}" is a built-in plugin`, 'give yours another name');
+      continue;
+    }
+    try {
+      local.set(name, await request.loadPlugin(name, String(toJson(member.value)), projectFolder));
+    } catch (error) {
+      diagnostics.error(
+        'plugin-load',
+        span,
+        `plugin "${name}" does not load: ${error instanceof Error ? error.message : String(error)}`,
+        'docs/writing-a-stage.md says what the module exports',
+      );
+    }
+  }
+  const registry: PluginRegistry = {
+    names: [...request.builtIn.names, ...local.keys()],
+    find: name => local.get(name) ?? request.builtIn.find(name),
+  };
+  return { registry, local: [...local.values()] };
+}
+
+/** The default pipeline's stages stand beside the folders of the other pipelines in artifacts/: one name cannot be both. */
+function checkArtifactNames(plan: Plan, root: Located, diagnostics: DiagnosticList): void {
+  if (plan.pipeline !== 'pipeline') return;
+  const folder = join(plan.projectFolder, 'pipelines');
+  if (!existsSync(folder)) return;
+  const names = new Map(
+    readdirSync(folder)
+      .filter(name => /\.ya?ml$/.test(name))
+      .map(name => [name.replace(/\.ya?ml$/, ''), join(folder, name)]),
+  );
+  const spans: ReadonlyMap<string, SourceSpan> = new Map(
+    [...membersOf(findMember(root, 'stages'))].map(([name, member]) => [name, member.keySpan]),
+  );
+  for (const stage of plan.stages.values()) {
+    const other = names.get(stage.id);
+    if (other === undefined) continue;
+    const file = relative(plan.projectFolder, other);
+    diagnostics.error(
+      'name-collision',
+      spans.get(stage.group),
+      `artifacts/${stage.id} would belong to this stage and to ${file}`,
+      'rename one of them',
+    );
+  }
+}

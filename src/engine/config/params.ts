@@ -1,0 +1,115 @@
+/** Which value does each pipeline parameter have? The file's default, a params file, then `-p`: the later wins, and each must have the parameter's type. */
+import { findClosest } from '../../base/did-you-mean.js';
+import type { Json } from '../../base/json.js';
+import { listOf } from './check-schema.js';
+import type { DiagnosticSink } from './diagnostic.js';
+import { findMember, type Located, membersOf, toJson } from './located.js';
+import type { SourceSpan } from './source-span.js';
+
+type ParamType = 'string' | 'number' | 'integer' | 'boolean' | 'list' | 'any';
+
+export interface PipelineParam {
+  readonly type: ParamType;
+  readonly value: Located;
+  readonly choices: readonly Json[] | undefined;
+  readonly span: SourceSpan;
+}
+
+/** An override and where it was given; `span` undefined: on the command line. */
+export interface ParamOverride {
+  readonly name: string;
+  readonly value: Located | string;
+  readonly span: SourceSpan | undefined;
+}
+
+/** The `params` map of a checked pipeline file. */
+export function parseParams(declared: Located | undefined, diagnostics: DiagnosticSink): ReadonlyMap<string, PipelineParam> {
+  const params = new Map<string, PipelineParam>();
+  for (const [name, member] of membersOf(declared)) {
+    const long = member.value.kind === 'map';
+    const value = long ? findMember(member.value, 'default') : member.value;
+    if (value === undefined) continue;
+    const choices = long ? toJson(findMember(member.value, 'enum') ?? { kind: 'scalar', value: null, span: member.keySpan }) : null;
+    const named = long ? findMember(member.value, 'type') : undefined;
+    const type = named?.kind === 'scalar' ? (named.value as ParamType) : typeOf(toJson(value));
+    const param: PipelineParam = {
+      type,
+      value,
+      choices: Array.isArray(choices) ? (choices as readonly Json[]) : undefined,
+      span: member.keySpan,
+    };
+    checkValue(name, param, toJson(value), value.span, diagnostics);
+    params.set(name, param);
+  }
+  return params;
+}
+
+/** `params` with the overrides applied in order; unknown names and wrong types are diagnostics. */
+export function overrideParams(
+  params: ReadonlyMap<string, PipelineParam>,
+  overrides: readonly ParamOverride[],
+  diagnostics: DiagnosticSink,
+): ReadonlyMap<string, PipelineParam> {
+  const result = new Map(params);
+  for (const { name, value, span } of overrides) {
+    const param = result.get(name);
+    if (param === undefined) {
+      const closest = findClosest(name, params.keys());
+      diagnostics.error(
+        'unknown-param',
+        span,
+        `the pipeline has no parameter "${name}"`,
+        closest === undefined ? `it has ${listOf([...params.keys()])}` : `did you mean "${closest}"?`,
+      );
+      continue;
+    }
+    const located: Located =
+      typeof value === 'string' ? { kind: 'scalar', value: parseText(value, param.type), span: param.value.span } : value;
+    if (checkValue(name, param, toJson(located), span, diagnostics)) result.set(name, { ...param, value: located });
+  }
+  return result;
+}
+
+/** The value that text on the command line means for a parameter of `type`; text that does not fit stays text, which the check then refuses. */
+function parseText(text: string, type: ParamType): string | number | boolean {
+  if (type === 'number' || type === 'integer') return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text;
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
+  return text;
+}
+
+function checkValue(name: string, param: PipelineParam, value: Json, span: SourceSpan | undefined, diagnostics: DiagnosticSink): boolean {
+  if (!fits(value, param.type)) {
+    diagnostics.error('bad-param', span, `parameter "${name}" is ${JSON.stringify(value)}; it should be ${describe(param.type)}`);
+    return false;
+  }
+  if (param.choices !== undefined && !param.choices.includes(value)) {
+    const names = param.choices.map(String);
+    const closest = findClosest(String(value), names);
+    diagnostics.error(
+      'bad-param',
+      span,
+      `parameter "${name}" is ${JSON.stringify(value)}, which is none of ${listOf(names)}`,
+      closest === undefined ? undefined : `did you mean "${closest}"?`,
+    );
+    return false;
+  }
+  return true;
+}
+
+function typeOf(value: Json): ParamType {
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'boolean';
+  return Array.isArray(value) ? 'list' : 'any';
+}
+
+function fits(value: Json, type: ParamType): boolean {
+  if (type === 'any') return true;
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'list') return Array.isArray(value);
+  return typeof value === type;
+}
+
+function describe(type: ParamType): string {
+  return type === 'integer' ? 'an integer' : type === 'any' ? 'anything' : `a ${type}`;
+}

@@ -1,0 +1,160 @@
+/** Which shape does a pipeline file have? One JSON Schema: with the plugins' own schemas it is what editors get; without them it checks the structure. */
+import type { Json, JsonObject } from '../../base/json.js';
+
+/** What the schema needs to know of a plugin. */
+export interface PluginSchema {
+  readonly name: string;
+  readonly description: string;
+  readonly params: JsonObject;
+}
+
+const NAME = '^[A-Za-z_][A-Za-z0-9_-]*$';
+const SCALAR = { type: ['string', 'number', 'integer', 'boolean', 'null'] };
+
+const reference: JsonObject = {
+  description: 'A source ("${sources.name}"), an output ("stage.port", "stage@item.port"), or a record of these.',
+  anyOf: [{ type: 'string' }, { type: 'object', additionalProperties: { type: 'string' } }],
+};
+
+const param: JsonObject = {
+  description: 'A value, whose type the parameter keeps, or {type, default, description, enum}.',
+  anyOf: [
+    SCALAR,
+    { type: 'array' },
+    {
+      type: 'object',
+      required: ['default'],
+      additionalProperties: false,
+      properties: {
+        type: { type: 'string', enum: ['string', 'number', 'integer', 'boolean', 'list'] },
+        default: {},
+        description: { type: 'string' },
+        enum: { type: 'array', minItems: 1 },
+      },
+    },
+  ],
+};
+
+const source: JsonObject = {
+  description: 'A file or folder, relative to the project, or a record of these. A path outside the project is read only.',
+  anyOf: [
+    { type: 'string', minLength: 1 },
+    { type: 'object', minProperties: 1, propertyNames: { pattern: NAME }, additionalProperties: { type: 'string', minLength: 1 } },
+  ],
+};
+
+const stage = (withSchema: Json, uses: Json): JsonObject => ({
+  type: 'object',
+  required: ['uses'],
+  additionalProperties: false,
+  properties: {
+    uses: uses,
+    with: withSchema,
+    inputs: { type: 'object', additionalProperties: reference, description: 'Input port → what it reads.' },
+    foreach: {
+      description: 'One instance per item: a list of names (${item}), or a map of names to values (${key}, ${item}, ${item.x}).',
+      anyOf: [
+        { type: 'array', minItems: 1, items: { type: ['string', 'number', 'boolean'] } },
+        { type: 'object', minProperties: 1 },
+        { type: 'string' },
+      ],
+    },
+    matrix: {
+      description: 'One instance per combination: lists by name (${matrix.name}).',
+      type: 'object',
+      minProperties: 1,
+      propertyNames: { pattern: NAME },
+      additionalProperties: { type: 'array', minItems: 1, items: { type: ['string', 'number', 'boolean'] } },
+    },
+    gate: {
+      description: 'Metric → bound, such as {delta.bbox.AP: ">= -0.008"}. Checked in every build, no part of the key.',
+      type: 'object',
+      additionalProperties: { type: ['string'] },
+    },
+    resources: {
+      description: 'Units of each pool that a run takes; cpu is 1 unless set.',
+      type: 'object',
+      propertyNames: { pattern: NAME },
+      additionalProperties: { type: 'integer', minimum: 0 },
+    },
+    timeout: { description: 'Such as "90s", "10m", "2h".', type: 'string' },
+    retries: { description: 'Further tries after a failure.', type: 'integer', minimum: 0, maximum: 100 },
+    env: {
+      description: 'Environment variables that reach the stage; their values are in its key.',
+      type: 'array',
+      items: { type: 'string' },
+    },
+  },
+});
+
+/** The structure alone: `with` is any map, as each plugin's schema is checked after interpolation. */
+export const PIPELINE_STRUCTURE: JsonObject = pipelineOf(stage({ type: 'object' }, { type: 'string' }));
+
+/** The whole schema for editors and docs/pipeline.schema.json. */
+export function makePipelineSchema(plugins: readonly PluginSchema[]): JsonObject {
+  const known = { type: 'string', description: 'The plugin.', anyOf: [{ enum: plugins.map(plugin => plugin.name) }, { type: 'string' }] };
+  const branches = plugins.map(plugin => ({
+    if: { properties: { uses: { const: plugin.name } }, required: ['uses'] },
+    // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
+    then: { properties: { with: { description: plugin.description, ...allowReferences(plugin.params) } } },
+  }));
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Tanren pipeline',
+    ...pipelineOf({ ...stage({ type: 'object' }, known), allOf: branches }),
+  };
+}
+
+function pipelineOf(stageSchema: JsonObject): JsonObject {
+  return {
+    type: 'object',
+    required: ['version', 'stages'],
+    additionalProperties: false,
+    properties: {
+      version: { const: 1, description: 'Version of this file format.' },
+      params: { type: 'object', propertyNames: { pattern: NAME }, additionalProperties: param },
+      sources: { type: 'object', propertyNames: { pattern: NAME }, additionalProperties: source },
+      pools: {
+        type: 'object',
+        propertyNames: { pattern: NAME },
+        additionalProperties: { type: 'integer', minimum: 1 },
+        description: 'Capacity of named pools.',
+      },
+      plugins: {
+        description: "Third parties' plugins: name → a local module (./…) or an installed package.",
+        type: 'object',
+        propertyNames: { pattern: NAME },
+        additionalProperties: { type: 'string', minLength: 1 },
+      },
+      stages: { type: 'object', minProperties: 1, propertyNames: { pattern: NAME }, additionalProperties: stageSchema },
+    },
+  };
+}
+
+/** A schema under which "${…}" may stand for any value that is not text, as interpolation happens before the plugin's check. */
+function allowReferences(schema: Json): JsonObject {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return {};
+  const relaxed = relax(schema as JsonObject);
+  return typeof relaxed === 'object' && relaxed !== null && !Array.isArray(relaxed) ? (relaxed as JsonObject) : {};
+}
+
+function relax(schema: Json): Json {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
+  const { properties, items, additionalProperties, ...rest } = schema as JsonObject;
+  const inner: Record<string, Json> = { ...rest };
+  if (properties !== undefined) {
+    inner.properties = Object.fromEntries(Object.entries(properties as JsonObject).map(([name, member]) => [name, withReference(member)]));
+  }
+  if (items !== undefined) inner.items = withReference(items);
+  if (additionalProperties !== undefined)
+    inner.additionalProperties = typeof additionalProperties === 'boolean' ? additionalProperties : withReference(additionalProperties);
+  delete inner.required;
+  return inner;
+}
+
+function withReference(schema: Json): Json {
+  const relaxed = relax(schema);
+  const description =
+    typeof schema === 'object' && schema !== null && !Array.isArray(schema) ? (schema as JsonObject).description : undefined;
+  return { ...(description === undefined ? {} : { description }), anyOf: [relaxed, { type: 'string', pattern: '\\$\\{' }] };
+}

@@ -1,0 +1,38 @@
+/** How are the file's little languages read: durations and gates? */
+import type { Gate } from '../plan/plan.js';
+import type { SourceSpan } from './source-span.js';
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** "90s", "10m", "1.5h", "500ms" in milliseconds, or undefined. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)$/.exec(text.trim());
+  const unit = UNITS[match?.[2] ?? ''];
+  return match === null || unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
+}
+
+/** ">= -0.008" as operator and bound, or undefined. */
+export function parseGate(metric: string, text: string, span: SourceSpan): Gate | undefined {
+  const match = /^\s*(>=|<=|==|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*$/i.exec(text);
+  if (match === null) return undefined;
+  return { metric, operator: match[1] as Gate['operator'], bound: Number(match[2]), span };
+}
+
+export interface ArtifactReference {
+  readonly group: string;
+  /** undefined: the stage has one instance. */
+  readonly item: string | undefined;
+  readonly port: string;
+}
+
+/** "export.model", "quantize@backbone.model"; undefined where `text` has another form. */
+export function parseArtifactReference(text: string): ArtifactReference | undefined {
+  const match = /^([A-Za-z_][\w-]*)(?:@([\w.-]+?))?\.([A-Za-z_][\w-]*)$/.exec(text);
+  return match === null ? undefined : { group: match[1] ?? '', item: match[2], port: match[3] ?? '' };
+}
+
+/** "${sources.val.images}" as ['val', 'images']; undefined where `text` is no source. */
+export function parseSourceReference(text: string): { readonly name: string; readonly key: string | undefined } | undefined {
+  const match = /^\$\{\s*sources\.([A-Za-z_][\w-]*)(?:\.([A-Za-z_][\w-]*))?\s*\}$/.exec(text);
+  return match === null ? undefined : { name: match[1] ?? '', key: match[2] };
+}

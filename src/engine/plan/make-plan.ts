@@ -1,0 +1,273 @@
+/** How does a parsed pipeline file become a plan? Params, sources, expansion, plugins, ports, connections, order: each step adds diagnostics and goes on where it can. */
+import { findClosest } from '../../base/did-you-mean.js';
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import type { StagePlugin } from '../../stage/define-stage.js';
+import type { Ports } from '../../stage/ports.js';
+import { checkSchema, listOf } from '../config/check-schema.js';
+import type { DiagnosticList } from '../config/diagnostic.js';
+import { interpolate, type Scope } from '../config/interpolate.js';
+import { findMember, type Located, type LocatedMap, membersOf, toJson } from '../config/located.js';
+import { overrideParams, type ParamOverride, type PipelineParam, parseParams } from '../config/params.js';
+import { parseDuration, parseGate } from '../config/scalars.js';
+import type { SourceSpan } from '../config/source-span.js';
+import { connectInputs, type Source, type Surroundings } from './connect.js';
+import { expandStage, type Instance } from './expand.js';
+import { artifactRefs, orderStages } from './order.js';
+import type { Gate, Plan, PlannedStage, StageId } from './plan.js';
+import type { PluginEntry, PluginRegistry } from './plugin-entry.js';
+
+export interface PlanRequest {
+  readonly pipeline: string;
+  readonly projectFolder: string;
+  /** The file's root, already of the right structure. */
+  readonly root: Located;
+  readonly overrides: readonly ParamOverride[];
+  readonly plugins: PluginRegistry;
+}
+
+/** An instance whose plugin and params are known. */
+interface Prepared {
+  readonly instance: Instance;
+  readonly entry: PluginEntry;
+  readonly params: JsonObject;
+  readonly inputPorts: Ports;
+  readonly outputPorts: Ports;
+  readonly determinism: 'exact' | 'measured';
+}
+
+/** The plan, or undefined where `diagnostics` has errors. */
+export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Plan | undefined {
+  const { root } = request;
+  const params = overrideParams(parseParams(findMember(root, 'params'), diagnostics), request.overrides, diagnostics);
+  const used = new Set<string>();
+  const scope = scopeOf(params, used);
+  const sources = parseSources(findMember(root, 'sources'), scope, diagnostics);
+  const instances = [...membersOf(findMember(root, 'stages'))].flatMap(([group, member]) =>
+    expandStage(group, member.value, member.keySpan, scope, diagnostics),
+  );
+  const prepared = new Map<StageId, Prepared>();
+  for (const instance of instances) {
+    const ready = prepare(instance, request.plugins, diagnostics);
+    if (ready !== undefined) prepared.set(instance.id, ready);
+  }
+  const around: Surroundings = { sources, groups: groupsOf(root, instances), findOutputs: stage => prepared.get(stage)?.outputPorts };
+  const pools = Object.fromEntries([...membersOf(findMember(root, 'pools'))].map(([name, member]) => [name, Number(toJson(member.value))]));
+  const planned = new Map([...prepared.values()].map(ready => [ready.instance.id, planStage(ready, around, pools, diagnostics)]));
+  // An unresolved stage may be what would have used a parameter.
+  if (!diagnostics.hasErrors())
+    for (const [name, param] of params)
+      if (!used.has(name)) diagnostics.warning('unused-param', param.span, `nothing uses the parameter "${name}"`);
+
+  const ordered = orderStages(planned);
+  if (ordered.kind === 'cycle') {
+    const names = ordered.refs.map(ref => `${ref.stage}.${ref.port}`);
+    diagnostics.error('cycle', ordered.refs[0]?.span, `stages wait for each other: ${[...names, names[0]].join(' → ')}`);
+    return undefined;
+  }
+  if (diagnostics.hasErrors()) return undefined;
+  return {
+    pipeline: request.pipeline,
+    projectFolder: request.projectFolder,
+    stages: new Map(ordered.order.map(stage => [stage.id, stage])),
+    targets: targetsOf(instances),
+    pools,
+  };
+}
+
+function scopeOf(params: ReadonlyMap<string, PipelineParam>, used: Set<string>): Scope {
+  return {
+    names: [...params.keys()],
+    find(name) {
+      const plain = name.startsWith('params.') ? name.slice('params.'.length) : name;
+      const param = params.get(plain);
+      if (param !== undefined) used.add(plain);
+      return param?.value;
+    },
+  };
+}
+
+function parseSources(declared: Located | undefined, scope: Scope, diagnostics: DiagnosticList): ReadonlyMap<string, Source> {
+  const sources = new Map<string, Source>();
+  for (const [name, member] of membersOf(declared)) {
+    const value = toJson(interpolate(member.value, scope, diagnostics));
+    if (typeof value === 'string') sources.set(name, { kind: 'path', path: value });
+    else if (isJsonObject(value))
+      sources.set(name, { kind: 'record', paths: new Map(Object.entries(value).map(([key, path]) => [key, String(path)])) });
+  }
+  return sources;
+}
+
+function groupsOf(root: Located, instances: readonly Instance[]): Surroundings['groups'] {
+  const groups = new Map<string, Map<string | undefined, StageId>>();
+  for (const group of membersOf(findMember(root, 'stages')).keys()) groups.set(group, new Map());
+  for (const instance of instances) groups.get(instance.group)?.set(instance.item, instance.id);
+  return groups;
+}
+
+function targetsOf(instances: readonly Instance[]): ReadonlyMap<string, readonly StageId[]> {
+  const targets = new Map<string, StageId[]>();
+  for (const { id, group } of instances) {
+    targets.set(id, [id]);
+    if (group !== id) targets.set(group, [...(targets.get(group) ?? []), id]);
+  }
+  return targets;
+}
+
+function prepare(instance: Instance, plugins: PluginRegistry, diagnostics: DiagnosticList): Prepared | undefined {
+  const uses = findMember(instance.definition, 'uses');
+  const name = uses?.kind === 'scalar' ? String(uses.value) : '';
+  const entry = plugins.find(name);
+  if (entry === undefined) {
+    const closest = findClosest(name, plugins.names);
+    const help = closest === undefined ? `there is ${listOf(plugins.names)}` : `did you mean "${closest}"?`;
+    diagnostics.error('unknown-plugin', uses?.span ?? instance.span, `stage "${instance.id}" uses unknown plugin "${name}"`, help);
+    return undefined;
+  }
+  const given: Located = findMember(instance.definition, 'with') ?? { kind: 'map', members: new Map(), span: uses?.span ?? instance.span };
+  const before = diagnostics.items.length;
+  const located = interpolate(given, instance.scope, diagnostics);
+  if (diagnostics.items.length > before) return undefined;
+  const params = checkSchema(entry.plugin.params, located, 'setting', `stage "${instance.id}"`, diagnostics);
+  if (params === undefined || !isJsonObject(params)) return undefined;
+  return evaluateDeclaration(instance, entry, params, located.span, diagnostics);
+}
+
+/** Calls the declaration's functions of the params; what a third party's throws is a diagnostic at its `with`. */
+function evaluateDeclaration(
+  instance: Instance,
+  entry: PluginEntry,
+  params: JsonObject,
+  span: SourceSpan,
+  diagnostics: DiagnosticList,
+): Prepared | undefined {
+  // The params have just been checked against the plugin's own schema, which is what its Params type stands for.
+  const plugin = entry.plugin as unknown as StagePlugin<Json>;
+  try {
+    const problems = plugin.checkParams?.(params) ?? [];
+    for (const problem of problems) diagnostics.error('bad-setting', span, `stage "${instance.id}": ${problem}`);
+    if (problems.length > 0) return undefined;
+    return {
+      instance,
+      entry,
+      params,
+      inputPorts: typeof plugin.inputs === 'function' ? plugin.inputs(params) : plugin.inputs,
+      outputPorts: typeof plugin.outputs === 'function' ? plugin.outputs(params) : plugin.outputs,
+      determinism: typeof plugin.determinism === 'function' ? plugin.determinism(params) : plugin.determinism,
+    };
+  } catch (error) {
+    diagnostics.error(
+      'plugin-declaration',
+      span,
+      `plugin "${entry.name}" fails on these params: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return undefined;
+  }
+}
+
+function planStage(
+  ready: Prepared,
+  around: Surroundings,
+  pools: Readonly<Record<string, number>>,
+  diagnostics: DiagnosticList,
+): PlannedStage {
+  const { instance, entry, params, inputPorts, outputPorts, determinism } = ready;
+  const { definition, id } = instance;
+  const declared = findMember(definition, 'inputs');
+  const inputs = declared === undefined ? undefined : interpolate(declared, instance.scope, diagnostics);
+  return {
+    id,
+    group: instance.group,
+    plugin: entry,
+    params,
+    inputPorts,
+    outputPorts,
+    inputs: connectInputs(id, inputPorts, inputs, instance.span, around, diagnostics),
+    determinism,
+    gate: parseGates(instance, outputPorts, diagnostics),
+    resources: parseResources(instance, pools, diagnostics),
+    timeoutMs: parseTimeout(instance, diagnostics),
+    retries: Number(toJson(findMember(definition, 'retries') ?? zero(instance.span))),
+    env: listMember(definition, 'env'),
+    span: instance.span,
+  };
+}
+
+function parseGates(instance: Instance, outputPorts: Ports, diagnostics: DiagnosticList): readonly Gate[] {
+  const declared = findMember(instance.definition, 'gate');
+  if (declared === undefined) return [];
+  if (!Object.values(outputPorts).some(port => port.kind === 'metrics')) {
+    diagnostics.error('gate-without-metrics', declared.span, `stage "${instance.id}" has a gate, but no output of kind metrics`);
+    return [];
+  }
+  const gates = interpolate(declared, instance.scope, diagnostics) as LocatedMap;
+  return [...gates.members].flatMap(([metric, member]) => {
+    const gate = parseGate(metric, String(toJson(member.value)), member.value.span);
+    if (gate !== undefined) return [gate];
+    diagnostics.error(
+      'bad-gate',
+      member.value.span,
+      `"${String(toJson(member.value))}" is no bound`,
+      'write an operator (>=, <=, >, <, ==) and a number: ">= -0.008"',
+    );
+    return [];
+  });
+}
+
+function parseResources(
+  instance: Instance,
+  pools: Readonly<Record<string, number>>,
+  diagnostics: DiagnosticList,
+): Readonly<Record<string, number>> {
+  const resources: Record<string, number> = { cpu: 1 };
+  for (const [pool, member] of membersOf(findMember(instance.definition, 'resources'))) {
+    const units = Number(toJson(member.value));
+    const capacity = pools[pool];
+    if (pool !== 'cpu' && capacity === undefined) {
+      const closest = findClosest(pool, ['cpu', ...Object.keys(pools)]);
+      diagnostics.error(
+        'unknown-pool',
+        member.keySpan,
+        `there is no pool "${pool}"`,
+        closest === undefined ? 'declare it under pools' : `did you mean "${closest}"?`,
+      );
+    } else if (capacity !== undefined && units > capacity) {
+      diagnostics.error(
+        'pool-too-small',
+        member.value.span,
+        `stage "${instance.id}" takes ${units} of pool "${pool}", which has ${capacity}`,
+      );
+    } else resources[pool] = units;
+  }
+  return resources;
+}
+
+function parseTimeout(instance: Instance, diagnostics: DiagnosticList): number | undefined {
+  const declared = findMember(instance.definition, 'timeout');
+  if (declared === undefined) return undefined;
+  const durationMs = parseDuration(String(toJson(declared)));
+  if (durationMs === undefined)
+    diagnostics.error('bad-duration', declared.span, `"${String(toJson(declared))}" is no duration`, 'write "90s", "10m" or "2h"');
+  return durationMs;
+}
+
+function listMember(definition: Located, key: string): readonly string[] {
+  const list = findMember(definition, key);
+  return list?.kind === 'list' ? list.items.map(item => String(toJson(item))) : [];
+}
+
+function zero(span: SourceSpan): Located {
+  return { kind: 'scalar', value: 0, span };
+}
+
+/** Everything that `targets` read, and they themselves, in the plan's order. */
+export function selectStages(plan: Plan, targets: readonly StageId[]): readonly StageId[] {
+  const wanted = new Set<StageId>();
+  const visit = (id: StageId): void => {
+    const stage = plan.stages.get(id);
+    if (stage === undefined || wanted.has(id)) return;
+    wanted.add(id);
+    for (const ref of artifactRefs(stage)) visit(ref.stage);
+  };
+  for (const target of targets) visit(target);
+  return [...plan.stages.keys()].filter(id => wanted.has(id));
+}
