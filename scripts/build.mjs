@@ -1,6 +1,6 @@
 /** How is dist/ made? tsc checks and emits every module; esbuild joins what the CLI needs to start into one file per lazily loaded command. */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,6 +12,7 @@ function run(script, args) {
 }
 
 run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']);
+await writeCodeTable(join(root, 'dist'));
 
 if (existsSync(join(root, 'dist/src/cli/main.js'))) {
   const { build } = await import('esbuild');
@@ -30,4 +31,16 @@ if (existsSync(join(root, 'dist/src/cli/main.js'))) {
     external: ['onnxruntime-node', 'sharp', 'chokidar'],
     logLevel: 'warning',
   });
+}
+
+/** The digest of what each module reaches by import: the code digests of built-in plugins and parts, so that a build need not read modules. */
+async function writeCodeTable(dist) {
+  const { createModuleGraph } = await import('../dist/src/engine/action/module-graph.js');
+  const { CODE_TABLE, encodeCodeTable } = await import('../dist/src/engine/action/code-digest.js');
+  const modules = ['src', 'stages'].flatMap(folder => {
+    const files = existsSync(join(dist, folder)) ? readdirSync(join(dist, folder), { recursive: true }) : [];
+    return files.filter(file => file.endsWith('.js')).map(file => join(dist, folder, file));
+  });
+  const emitted = modules.filter(file => existsSync(join(root, file.slice(dist.length + 1).replace(/\.js$/, '.ts'))));
+  writeFileSync(join(dist, CODE_TABLE), encodeCodeTable(await createModuleGraph(), emitted, dist));
 }

@@ -1,9 +1,10 @@
 /** Why did, or would, a stage run? The difference of the last manifest and the present one, in words. */
-import { InternalError } from '../base/invariant.js';
+import { getDefined } from '../base/invariant.js';
 import type { JsonObject } from '../base/json.js';
 import type { Plan, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
 import type { StageStatus } from './status.js';
+import { examineStages } from './status.js';
 
 export interface Explanation {
   readonly stage: StageId;
@@ -16,10 +17,12 @@ export interface Explanation {
 }
 
 export async function explainStage(
-  _plan: Plan,
-  _stage: StageId,
-  _ports: EnginePorts,
-  _options: { readonly cacheFolder?: string } = {},
+  plan: Plan,
+  stage: StageId,
+  ports: EnginePorts,
+  options: { readonly cacheFolder?: string } = {},
 ): Promise<Explanation> {
-  throw new InternalError('the engine has not landed yet');
+  const examined = await examineStages(plan, { targets: [stage], force: 'never', ...options }, ports);
+  const { status, manifest, accepted } = getDefined(examined.get(stage), stage);
+  return { stage, status, lastBuilt: accepted === undefined ? 'never' : 'before', manifest };
 }

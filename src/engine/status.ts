@@ -1,9 +1,22 @@
-/** What would a build do, and why? Reads only. */
-import { InternalError } from '../base/invariant.js';
+/** What would a build do, and why? Looks as a build does, and changes nothing. */
+import { join } from 'node:path';
+import type { JsonObject } from '../base/json.js';
 import type { Change } from './action/changes.js';
+import type { ActionResult } from './cache/action-records.js';
+import type { Artifacts } from './cache/artifact.js';
+import { cacheFolderAt } from './cache/cache-folder.js';
+import type { AcceptedStage } from './cache/state-log.js';
+import { decodeTree } from './cache/tree.js';
+import { EngineError } from './engine-error.js';
 import type { Failure } from './failure.js';
-import type { Plan, StageId } from './plan/plan.js';
+import { toFailure } from './failure.js';
+import { findTouched, resign } from './output/publish.js';
+import { dependenciesOf, selectStages } from './plan/dependencies.js';
+import type { Plan, PlannedStage, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
+import type { KnownOutputs, PinnedStage } from './run/pin-stage.js';
+import type { Session } from './run/session.js';
+import { compareWithLast, findSettled, openSession, placeOf } from './run/session.js';
 
 export type StageStatus =
   | { readonly kind: 'up-to-date' }
@@ -23,6 +36,98 @@ export interface StatusOptions {
 }
 
 /** The status of every selected stage, in the plan's order. This is also the dry run of a build with the same options. */
-export async function computeStatus(_plan: Plan, _options: StatusOptions, _ports: EnginePorts): Promise<ReadonlyMap<StageId, StageStatus>> {
-  throw new InternalError('the engine has not landed yet');
+export async function computeStatus(plan: Plan, options: StatusOptions, ports: EnginePorts): Promise<ReadonlyMap<StageId, StageStatus>> {
+  const examined = await examineStages(plan, options, ports);
+  return new Map([...examined].map(([id, { status }]) => [id, status]));
+}
+
+export interface Examined {
+  readonly status: StageStatus;
+  /** Absent where an input is not known. */
+  readonly manifest: JsonObject | undefined;
+  readonly accepted: AcceptedStage | undefined;
+}
+
+/** As `computeStatus`, with what is known of each action. */
+export async function examineStages(plan: Plan, options: StatusOptions, ports: EnginePorts): Promise<ReadonlyMap<StageId, Examined>> {
+  const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
+  const session = openSession(plan, ports, cache, 'read');
+  const selected = selectStages(plan, options.targets);
+  const forced = new Set(options.force === 'never' ? [] : options.targets === 'all' ? selected.map(({ id }) => id) : options.targets);
+  const settled = findSettled(session, selected, forced);
+  const outputs = new Map<StageId, KnownOutputs>();
+  const examined = new Map<StageId, Examined>();
+  for (const stage of selected) {
+    const accepted = session.state.stages.get(stage.id);
+    const found = settled.has(stage.id) ? upToDate : await examine(session, stage, forced.has(stage.id), outputs);
+    examined.set(stage.id, { status: found.status, manifest: found.pinned?.manifest, accepted });
+    const known = found.status.kind === 'up-to-date' ? accepted?.outputs : found.outputs;
+    if (known !== undefined) outputs.set(stage.id, known);
+  }
+  return examined;
+}
+
+interface Found {
+  readonly status: StageStatus;
+  readonly pinned?: PinnedStage;
+  /** Where they are known before the build. */
+  readonly outputs?: KnownOutputs;
+}
+
+const upToDate: Found = { status: { kind: 'up-to-date' } };
+
+async function examine(
+  session: Session,
+  stage: PlannedStage,
+  forced: boolean,
+  outputs: ReadonlyMap<StageId, KnownOutputs>,
+): Promise<Found> {
+  const because = dependenciesOf(stage).filter(id => !outputs.has(id));
+  if (because.length > 0) return { status: { kind: 'undecided', because } };
+  try {
+    const pinned = await session.pinner.pin(stage, id => outputs.get(id));
+    return await findResult(session, stage, forced, pinned);
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return { status: { kind: 'impossible', failure: toFailure(error) } };
+  }
+}
+
+async function findResult(session: Session, stage: PlannedStage, forced: boolean, pinned: PinnedStage): Promise<Found> {
+  const { changes, reasons } = compareWithLast(session, stage, pinned.manifest);
+  if (forced) return { status: { kind: 'stale', reasons: ['forced'], changes }, pinned };
+  const accepted = session.state.stages.get(stage.id);
+  const isSame = accepted?.key === pinned.key;
+  if (isSame && (await stands(session, stage, accepted))) return { ...upToDate, pinned };
+  const kept = [...(isSame ? [accepted.outputs] : []), ...resultsOf(session, pinned.key).map(result => result.outputs)];
+  for (const artifacts of kept) {
+    if (!(await isWhole(session, artifacts))) continue;
+    return { status: { kind: 'restorable', reasons, changes }, pinned, outputs: predict(artifacts) };
+  }
+  return { status: { kind: 'stale', reasons, changes }, pinned };
+}
+
+async function stands(session: Session, stage: PlannedStage, accepted: AcceptedStage): Promise<boolean> {
+  const { folder, names } = placeOf(session.plan, stage);
+  if (findTouched(folder, accepted.outputs, names) === undefined) return true;
+  return (await resign(folder, accepted.outputs, names)) !== undefined;
+}
+
+function resultsOf({ records }: Session, key: string): readonly ActionResult[] {
+  const record = records.find(key);
+  return record === undefined || record === 'damaged' ? [] : [...record.results].reverse();
+}
+
+async function isWhole({ store }: Session, artifacts: Artifacts): Promise<boolean> {
+  for (const { kind, digest } of Object.values(artifacts)) {
+    if ((await store.check(digest)) !== 'found') return false;
+    const tree = kind === 'tree' ? decodeTree(store.read(digest)?.toString() ?? '') : [];
+    if (tree === undefined) return false;
+    for (const entry of tree) if (entry.kind === 'file' && (await store.check(entry.digest)) !== 'found') return false;
+  }
+  return true;
+}
+
+function predict(artifacts: Artifacts): KnownOutputs {
+  return Object.fromEntries(Object.entries(artifacts).map(([port, artifact]) => [port, { ...artifact, signature: '' }]));
 }

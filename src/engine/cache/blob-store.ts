@@ -21,6 +21,8 @@ export interface BlobStore {
   read(digest: Digest): Buffer | undefined;
   /** Checks a blob in place. A damaged blob is removed. */
   verify(digest: Digest): Promise<Fetch>;
+  /** As `verify`, and changes nothing. */
+  check(digest: Digest): Promise<Fetch>;
 }
 
 export function openBlobStore(cache: CacheFolder): BlobStore {
@@ -33,7 +35,12 @@ export function openBlobStore(cache: CacheFolder): BlobStore {
     },
     copyTo: (digest, path, executable) => copyVerified(cache.blob(digest), digest, path, executable),
     read: digest => readVerified(cache.blob(digest), digest),
-    verify: digest => verify(cache.blob(digest), digest),
+    async verify(digest) {
+      const found = await check(cache.blob(digest), digest);
+      if (found === 'damaged') await rm(cache.blob(digest), { force: true });
+      return found;
+    },
+    check: digest => check(cache.blob(digest), digest),
   };
 }
 
@@ -90,10 +97,8 @@ function readVerified(blob: string, digest: Digest): Buffer | undefined {
   }
 }
 
-async function verify(blob: string, digest: Digest): Promise<Fetch> {
+async function check(blob: string, digest: Digest): Promise<Fetch> {
   const look = lookAt(blob);
   if (look === undefined) return 'missing';
-  if ((await digestPath(blob, look.sizeBytes)) === digest) return 'found';
-  await rm(blob, { force: true });
-  return 'damaged';
+  return (await digestPath(blob, look.sizeBytes)) === digest ? 'found' : 'damaged';
 }

@@ -1,0 +1,25 @@
+/** How do logits become probabilities? In float32, as torch's operators. */
+
+const { fround } = Math;
+
+/** Softmax over rows of `classes` logits each; a new array. The largest logit is taken off first, so nothing overflows. */
+export function softmaxRows(logits: Float32Array, classes: number): Float32Array {
+  const probabilities = new Float32Array(logits.length);
+  for (let row = 0; row < logits.length; row += classes) {
+    let largest = Number.NEGATIVE_INFINITY;
+    for (let i = row; i < row + classes; i++) largest = Math.max(largest, logits[i] as number);
+    let sum = 0;
+    for (let i = row; i < row + classes; i++) {
+      const value = fround(Math.exp(fround((logits[i] as number) - largest)));
+      probabilities[i] = value;
+      sum += value;
+    }
+    for (let i = row; i < row + classes; i++) probabilities[i] = (probabilities[i] as number) / sum;
+  }
+  return probabilities;
+}
+
+/** 1 / (1 + e⁻ˣ); a new array. */
+export function sigmoid(logits: Float32Array): Float32Array {
+  return logits.map(value => 1 / (1 + Math.exp(-value)));
+}

@@ -1,0 +1,59 @@
+/** Which boxes does a region proposal network start from? A few shapes around every cell of every pyramid level. */
+import type { Boxes } from './boxes.js';
+
+/** One pyramid level, as the network sees it. */
+export interface AnchorLevel {
+  /** Side lengths in pixels of the square anchors. */
+  readonly sizes: readonly number[];
+  /** Height over width. */
+  readonly aspectRatios: readonly number[];
+  /** The level's feature map. */
+  readonly height: number;
+  readonly width: number;
+}
+
+const { fround } = Math;
+
+/**
+ * Anchors of all levels, one level after another; within a level by row, column, aspect ratio, size (the last the fastest). That is the order of
+ * an RPN output [1, A·k, h, w] read as h, w, A, k.
+ *
+ * The stride of a level is floor(input / map) per axis, so on a map that does not divide the input it is less than the nominal one.
+ * @param input size of the padded input in pixels.
+ * @see torchvision `AnchorGenerator`.
+ */
+export function makeAnchors(levels: readonly AnchorLevel[], input: { readonly height: number; readonly width: number }): Boxes {
+  const perLevel = levels.map(level => ({ level, base: makeBaseAnchors(level.sizes, level.aspectRatios) }));
+  const anchors = new Float32Array(perLevel.reduce((sum, { level, base }) => sum + level.height * level.width * base.length, 0));
+  let offset = 0;
+  for (const { level, base } of perLevel) {
+    const strideY = Math.floor(input.height / level.height);
+    const strideX = Math.floor(input.width / level.width);
+    for (let row = 0; row < level.height; row++) {
+      for (let column = 0; column < level.width; column++) {
+        for (let i = 0; i < base.length; i++) anchors[offset++] = (base[i] as number) + (i % 2 === 0 ? column * strideX : row * strideY);
+      }
+    }
+  }
+  return anchors;
+}
+
+/** Anchors around the origin, rounded to integers, halves to even: per aspect ratio, per size. */
+export function makeBaseAnchors(sizes: readonly number[], aspectRatios: readonly number[]): Boxes {
+  const boxes: number[] = [];
+  for (const ratio of aspectRatios) {
+    const tall = fround(Math.sqrt(fround(ratio)));
+    const wide = fround(1 / tall);
+    for (const size of sizes) {
+      const [x, y] = [fround(fround(wide * size) / 2), fround(fround(tall * size) / 2)];
+      boxes.push(-roundHalfEven(x), -roundHalfEven(y), roundHalfEven(x), roundHalfEven(y));
+    }
+  }
+  return Float32Array.from(boxes);
+}
+
+function roundHalfEven(value: number): number {
+  const below = Math.floor(value);
+  if (value - below !== 0.5) return Math.round(value);
+  return below % 2 === 0 ? below : below + 1;
+}

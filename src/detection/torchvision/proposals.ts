@@ -1,0 +1,78 @@
+/** Where may objects be? The best anchors of every level, moved by the predicted offsets and thinned out. Source: torchvision RegionProposalNetwork.filter_proposals at test time. */
+import { sigmoid } from '../activations.js';
+import { makeAnchors } from '../anchors.js';
+import { decodeBoxes } from '../box-coder.js';
+import { type Boxes, clipBoxes, findLargeBoxes, gatherBoxes } from '../boxes.js';
+import { batchedNonMaximumSuppression } from '../nms.js';
+import type { MaskRcnnRecipe, PyramidLevel } from '../recipe.js';
+import { topK } from '../top-k.js';
+import type { ImageSize } from '../transform.js';
+import type { DetectorConfig } from './config.js';
+import { getPartValue, type PartValuesByName } from './part-runner.js';
+
+/** Boxes with a shorter side are no proposals, in pixels. */
+const MIN_SIDE = 1e-3;
+
+/** The RPN's offsets are not scaled. */
+const UNIT_WEIGHTS = [1, 1, 1, 1] as const;
+
+export interface Proposals {
+  /** In the resized image, the best first. */
+  readonly boxes: Boxes;
+  readonly scores: Float32Array;
+}
+
+/**
+ * The proposals of one image from the backbone's outputs (before permute and reshape): per level the `preNmsTopN` best, decoded, clipped to `resized`,
+ * non-maximum suppression within each level, then the `postNmsTopN` best of all.
+ */
+export function findProposals(values: PartValuesByName, resized: ImageSize, recipe: MaskRcnnRecipe, config: DetectorConfig): Proposals {
+  const levels = recipe.levels.map((level, index) => readLevel(values, level, { index, resized, recipe, config }));
+  const boxes = concatenate(levels.map(level => level.boxes));
+  const scores = concatenate(levels.map(level => level.scores));
+  const groups = levels.flatMap((level, index) => Array.from(level.scores, () => index));
+  const kept = batchedNonMaximumSuppression(boxes, scores, groups, config.rpn.nmsThreshold).slice(0, config.rpn.postNmsTopN);
+  return { boxes: gatherBoxes(boxes, kept), scores: Float32Array.from(kept, index => scores[index] as number) };
+}
+
+interface LevelJob {
+  readonly index: number;
+  readonly resized: ImageSize;
+  readonly recipe: MaskRcnnRecipe;
+  readonly config: DetectorConfig;
+}
+
+/** The level's best anchors as boxes. */
+function readLevel(values: PartValuesByName, level: PyramidLevel, { index, resized, recipe, config }: LevelJob): Proposals {
+  const { height, width } = level;
+  const [sizes, aspectRatios] = [config.anchors.sizes[index] ?? [], config.anchors.aspectRatios];
+  const perCell = sizes.length * aspectRatios.length;
+  const logits = toCellsFirst(getPartValue(values, level.objectness, [1, perCell, height, width]), height * width);
+  const deltas = toCellsFirst(getPartValue(values, level.deltas, [1, 4 * perCell, height, width]), height * width);
+  const anchors = makeAnchors([{ sizes, aspectRatios, height, width }], recipe.image);
+  const best = topK(logits, config.rpn.preNmsTopN);
+  const boxes = clipBoxes(decodeBoxes(gatherBoxes(deltas, best), gatherBoxes(anchors, best), UNIT_WEIGHTS), resized);
+  const scores = sigmoid(Float32Array.from(best, anchor => logits[anchor] as number));
+  const kept = findLargeBoxes(boxes, MIN_SIDE).filter(row => (scores[row] as number) >= config.rpn.scoreThreshold);
+  return { boxes: gatherBoxes(boxes, kept), scores: Float32Array.from(kept, row => scores[row] as number) };
+}
+
+/** An RPN output [1, A · k, h, w] as [h · w, A · k]: in the order of the anchors. */
+function toCellsFirst(values: Float32Array, area: number): Float32Array {
+  const rows = values.length / area;
+  const turned = new Float32Array(values.length);
+  for (let row = 0; row < rows; row++) {
+    for (let cell = 0, to = row; cell < area; cell++, to += rows) turned[to] = values[row * area + cell] as number;
+  }
+  return turned;
+}
+
+function concatenate(arrays: readonly Float32Array[]): Float32Array {
+  const joined = new Float32Array(arrays.reduce((sum, array) => sum + array.length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    joined.set(array, at);
+    at += array.length;
+  }
+  return joined;
+}

@@ -1,0 +1,103 @@
+/** How does an image of any size become the network's input? Normalised, resized to fit, padded with zeros right and below. */
+import { makeTensor, type Tensor } from '../tensor/tensor.js';
+import { DetectionError } from './detection-error.js';
+import type { RgbImage } from './image.js';
+import { resizeBilinearInto } from './resize.js';
+
+export interface ImageSize {
+  readonly height: number;
+  readonly width: number;
+}
+
+/** The size that an image is fitted to. */
+export type Fit =
+  /** As large as fits the network's fixed input, then padded to it. */
+  | { readonly kind: 'static'; readonly height: number; readonly width: number }
+  /** torchvision's: the shorter side becomes `minSize` unless the longer then exceeds `maxSize`; padded to multiples of `sizeDivisible`. */
+  | { readonly kind: 'torchvision'; readonly minSize: number; readonly maxSize: number; readonly sizeDivisible: number };
+
+/** Per channel, R G B, of values in 0…1. */
+export interface Normalisation {
+  readonly mean: readonly number[];
+  readonly std: readonly number[];
+}
+
+export interface FittedSizes {
+  readonly original: ImageSize;
+  /** The image inside the tensor, from its upper left corner. Proposals and boxes are clipped to it. */
+  readonly resized: ImageSize;
+  /** The tensor. Anchors cover it. */
+  readonly padded: ImageSize;
+}
+
+export interface FittedImage extends FittedSizes {
+  /** float32 [1, 3, padded.height, padded.width]; padding is zero, the mean colour. */
+  readonly tensor: Tensor<'float32'>;
+}
+
+/**
+ * The sizes of an image under a fit policy: new size = trunc(old · scale), in double precision.
+ * @throws DetectionError `image-too-narrow` where a side would have no pixel left.
+ */
+export function fitSizes(original: ImageSize, fit: Fit): FittedSizes {
+  const scale = scaleOf(original, fit);
+  const resized = { height: Math.trunc(original.height * scale), width: Math.trunc(original.width * scale) };
+  if (resized.height < 1 || resized.width < 1)
+    throw new DetectionError(
+      'image-too-narrow',
+      `an image of ${original.width}×${original.height} pixels would be resized to ${resized.width}×${resized.height}`,
+      { help: 'crop the image, or leave it out' },
+    );
+  return { original, resized, padded: padded(resized, fit) };
+}
+
+/**
+ * Fits an image to the network, in this order: byte / 255, (x − mean) / std per channel in float32, bilinear resize, zero padding.
+ * @throws DetectionError `image-too-narrow` where a side would have no pixel left.
+ * @see torchvision `GeneralizedRCNNTransform`, whose result on one image this is with `kind: 'torchvision'`.
+ */
+export function fitImage(image: RgbImage, fit: Fit, normalisation: Normalisation): FittedImage {
+  const original = { height: image.height, width: image.width };
+  const sizes = fitSizes(original, fit);
+  const { resized, padded } = sizes;
+  const area = padded.height * padded.width;
+  const data = new Float32Array(3 * area);
+  const plane = new Float32Array(image.height * image.width);
+  for (let channel = 0; channel < 3; channel++) {
+    fillNormalised(plane, image.data, channel, valuesOfBytes(normalisation, channel));
+    resizeBilinearInto(plane, original, data, { ...resized, rowStride: padded.width, offset: channel * area });
+  }
+  return { ...sizes, tensor: makeTensor('float32', [1, 3, padded.height, padded.width], data) };
+}
+
+/**
+ * Boxes (x1 y1 x2 y2 each, in the resized image) in coordinates of the original image: x · (w / nw), y · (h / nh), each ratio one float32
+ * division. Nothing is clipped.
+ */
+export function mapBoxesBack(boxes: Float32Array, sizes: FittedSizes): Float32Array {
+  const x = Math.fround(sizes.original.width / sizes.resized.width);
+  const y = Math.fround(sizes.original.height / sizes.resized.height);
+  return boxes.map((value, index) => value * (index % 2 === 0 ? x : y));
+}
+
+function scaleOf({ height, width }: ImageSize, fit: Fit): number {
+  return fit.kind === 'static'
+    ? Math.min(fit.height / height, fit.width / width)
+    : Math.min(fit.minSize / Math.min(height, width), fit.maxSize / Math.max(height, width));
+}
+
+function padded(resized: ImageSize, fit: Fit): ImageSize {
+  if (fit.kind === 'static') return { height: fit.height, width: fit.width };
+  const up = (side: number) => Math.ceil(side / fit.sizeDivisible) * fit.sizeDivisible;
+  return { height: up(resized.height), width: up(resized.width) };
+}
+
+/** What each of the 256 byte values becomes in a channel, every operation rounded to float32. */
+function valuesOfBytes({ mean, std }: Normalisation, channel: number): Float32Array {
+  const [m, s] = [Math.fround(mean[channel] ?? 0), Math.fround(std[channel] ?? 1)];
+  return Float32Array.from({ length: 256 }, (_, byte) => Math.fround(Math.fround(byte / 255) - m) / s);
+}
+
+function fillNormalised(plane: Float32Array, rgb: Uint8Array, channel: number, values: Float32Array): void {
+  for (let pixel = 0, from = channel; pixel < plane.length; pixel++, from += 3) plane[pixel] = values[rgb[from] as number] as number;
+}
