@@ -2,6 +2,7 @@
 import type { StagePlugin } from '../src/stage/define-stage.js';
 import { command } from './command/stage.js';
 import { exportStage } from './export/stage.js';
+import { split } from './split/stage.js';
 
 export interface BuiltInPlugin {
   readonly plugin: StagePlugin;
@@ -12,5 +13,6 @@ export interface BuiltInPlugin {
 /** In the order of `tanren plugins`. */
 export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: exportStage, module: 'stages/export/stage.js' },
+  { plugin: split, module: 'stages/split/stage.js' },
   { plugin: command, module: 'stages/command/stage.js' },
 ];
