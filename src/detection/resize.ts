@@ -10,15 +10,21 @@ export interface AxisSamples {
 
 /**
  * The sampling of one axis from `from` to `to` positions, in float32: source = max(ratio · (i + 0.5) − 0.5, 0) with ratio = from / to.
+ * @param window the output positions wanted, `start` ≤ i < `end`; all of them where it is left out.
  * @see PyTorch `torch.nn.functional.interpolate`, mode bilinear, align_corners false, the ratio from the integer sizes.
  */
-export function sampleAxis(from: number, to: number): AxisSamples {
-  const low = new Int32Array(to);
-  const high = new Int32Array(to);
-  const weight = new Float32Array(to);
+export function sampleAxis(
+  from: number,
+  to: number,
+  window: { readonly start: number; readonly end: number } = { start: 0, end: to },
+): AxisSamples {
+  const count = Math.max(window.end - window.start, 0);
+  const low = new Int32Array(count);
+  const high = new Int32Array(count);
+  const weight = new Float32Array(count);
   const ratio = Math.fround(from / to);
-  for (let i = 0; i < to; i++) {
-    const source = Math.max(Math.fround(Math.fround(ratio * (i + 0.5)) - 0.5), 0);
+  for (let i = 0; i < count; i++) {
+    const source = Math.max(Math.fround(Math.fround(ratio * (window.start + i + 0.5)) - 0.5), 0);
     const below = Math.min(Math.floor(source), from - 1);
     low[i] = below;
     high[i] = Math.min(below + 1, from - 1);
