@@ -1,13 +1,13 @@
 /** How does a test run one plugin alone? With real folders, real programs, and a context that remembers what was logged. */
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InternalError } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import type { Context, SpawnOptions, SpawnResult } from '../../src/stage/context.js';
+import type { Context } from '../../src/stage/context.js';
 import type { InputPaths, StagePlugin } from '../../src/stage/define-stage.js';
 import type { Ports } from '../../src/stage/ports.js';
+import { baseEnvironment, runTool } from '../../src/stage/tool-runner.js';
 import { ajvOf } from './params-schema.js';
 
 export interface StageRun {
@@ -50,28 +50,16 @@ export async function temporaryFolder(name: string): Promise<{ path: string; rem
 }
 
 function testContext(scratch: string, log: string[]): Context {
+  const { signal } = new AbortController();
   return {
-    signal: new AbortController().signal,
+    signal,
     scratch,
     log: (level, message) => log.push(`${level}: ${message}`),
     progress: () => undefined,
     random: () => () => 0.5,
     env: {},
     memo: () => Promise.reject(new InternalError('no parts in this test')),
-    spawn: runProgram,
+    spawn: (command, options) =>
+      runTool(command, options, { env: baseEnvironment(process.env, scratch), signal, group: 'own', log: () => undefined }),
   };
-}
-
-function runProgram([program = '', ...args]: readonly string[], options: SpawnOptions): Promise<SpawnResult> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program === 'node' ? process.execPath : program, args, {
-      cwd: options.cwd,
-      env: { ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    child.stdout.setEncoding('utf8').on('data', (text: string) => options.onOutput?.('stdout', text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => options.onOutput?.('stderr', text));
-    child.on('error', reject);
-    child.on('close', (exitCode, signal) => resolve({ exitCode: exitCode ?? undefined, signal: signal ?? undefined }));
-  });
 }

@@ -46,15 +46,18 @@ describe('command', () => {
     expect(await readFile(join(outputs.copy ?? '', '1.txt'), 'utf8')).toBe('one');
   });
 
-  it('shows the program its declared inputs and environment, and nothing else', async () => {
+  it('shows the program its declared inputs and environment, what it needs to run, and nothing else', async () => {
     process.env.TANREN_TEST_SECRET = 'not for the program';
     const code = "require('fs').writeFileSync('seen.json',JSON.stringify({files:require('fs').readdirSync('.'),env:process.env}))";
     const { outputs } = await run(
-      { run: script(code), inputs: { source: 'a.txt' }, outputs: { seen: 'seen.json' }, env: { LANG: 'C' } },
+      { run: script(code), inputs: { source: 'a.txt' }, outputs: { seen: 'seen.json' }, env: { MODE: 'quick', LANG: 'C' } },
       { source: 'source.txt' },
     );
     delete process.env.TANREN_TEST_SECRET;
-    expect(JSON.parse(await readFile(outputs.seen ?? '', 'utf8'))).toEqual({ files: ['a.txt'], env: { LANG: 'C' } });
+    const seen = JSON.parse(await readFile(outputs.seen ?? '', 'utf8'));
+    expect(seen.files).toEqual(['a.txt']);
+    expect(seen.env).toMatchObject({ MODE: 'quick', LANG: 'C', TZ: 'UTC' });
+    expect(seen.env).not.toHaveProperty('TANREN_TEST_SECRET');
   });
 
   it('does not let the program change its inputs', async () => {
@@ -75,6 +78,17 @@ describe('command', () => {
     await expect(run({ run: ['kill -9 $$'], shell: 'sh', outputs: { o: 'o' } })).rejects.toThrow(
       'sh ended with signal SIGKILL and wrote nothing',
     );
+  });
+
+  it('names a program that is not there', async () => {
+    const failed = run({ run: ['tanren-no-such-program'], outputs: { o: 'o' } });
+    await expect(failed).rejects.toMatchObject({ code: 'tool-missing', message: expect.stringContaining('"tanren-no-such-program"') });
+  });
+
+  it('runs a program that is an input', async () => {
+    await writeFile(join(folder.path, 'tool.sh'), '#!/bin/sh\necho here > o\n', { mode: 0o755 });
+    const { outputs } = await run({ run: ['./tool.sh'], inputs: { tool: 'tool.sh' }, outputs: { o: 'o' } }, { tool: 'tool.sh' });
+    expect(await readFile(outputs.o ?? '', 'utf8')).toBe('here\n');
   });
 
   it('names every declared output that was not written', async () => {
