@@ -26,7 +26,8 @@ function readNumbers(constant: Constant): readonly number[] | undefined {
   return Array.from(data as ArrayLike<number | bigint>, clampToSafe);
 }
 
-function clampToSafe(value: number | bigint): number {
+/** The nearest safe integer: int64's extremes stand for "to the end". */
+export function clampToSafe(value: number | bigint): number {
   if (typeof value === 'number') return value;
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) return Number.MAX_SAFE_INTEGER;
   return value < BigInt(Number.MIN_SAFE_INTEGER) ? Number.MIN_SAFE_INTEGER : Number(value);

@@ -99,8 +99,13 @@ function inferNode(state: State, graph: Graph, node: Node): void {
     const value = id === undefined ? undefined : graph.values.get(id);
     if (value === undefined) continue;
     const stated = state.options.stated === 'ignore' ? undefined : value.type;
-    state.types.set(value.id, nameUnknown(state, merge(value, node, knownOfType(stated), inferred[index])));
+    state.types.set(value.id, nameUnknown(state, merge(value, node, withoutMadeNames(knownOfType(stated)), inferred[index])));
   }
+}
+
+/** Files carry names that an earlier inference made (onnx makes them in the same form): they say nothing. */
+function withoutMadeNames(type: Known): Known {
+  return type.dims === undefined ? type : { ...type, dims: type.dims.map(dim => (isMadeDim(dim) ? undefined : dim)) };
 }
 
 function makeContext(state: State, node: Node): NodeContext {

@@ -1,6 +1,7 @@
 /** Which shape do operators give that take elements out of tensors, join, repeat or pad them? */
 import { findInts, getInt } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
+import { clampToSafe } from '../constant-elements.js';
 import { addDims, multiplyDims, resolveAxis, unknownDims } from '../dims.js';
 import { type InferFunction, type InferTable, known, mismatch, type NodeContext } from '../node-context.js';
 
@@ -68,7 +69,7 @@ interface SliceRange {
 function readSlice(c: NodeContext, rank: number): SliceRange {
   const all = Array.from({ length: rank }, (_, axis) => axis);
   if (c.opset < 10) {
-    return { starts: findInts(c.node, 'starts'), ends: findInts(c.node, 'ends'), axes: findInts(c.node, 'axes') ?? all, steps: undefined };
+    return { starts: readSaturated(c, 'starts'), ends: readSaturated(c, 'ends'), axes: findInts(c.node, 'axes') ?? all, steps: undefined };
   }
   return {
     starts: c.elements(1),
@@ -76,6 +77,12 @@ function readSlice(c: NodeContext, rank: number): SliceRange {
     axes: c.has(3) ? c.elements(3) : all,
     steps: c.has(4) ? (c.elements(4) ?? [undefined]) : undefined,
   };
+}
+
+/** Integers of an attribute; beyond the safe ones they mean "to the end", and saturate. */
+function readSaturated(c: NodeContext, name: string): readonly number[] | undefined {
+  const attribute = c.node.attributes.get(name);
+  return attribute?.kind === 'ints' ? attribute.value.map(clampToSafe) : undefined;
 }
 
 const slice: InferFunction = c => {
