@@ -9,18 +9,20 @@ import type { Pass } from './pass.js';
 /** From this IR version initializers need not be inputs. */
 const FREE_INITIALIZERS = 4;
 
-/** Exact. Before IR version 4 every initializer had to be an input as well, although nothing could feed it: those inputs go, and the IR version becomes 4. */
+/**
+ * Exact for callers that feed only inputs without a default. Older exporters list every weight as an input too, so that a caller could override it, and
+ * nothing that reads it is constant; those inputs go. Inputs without an initializer stay.
+ */
 export const freeInitializers: Pass = {
   name: 'free-initializers',
   proof: 'exact',
-  proofText: 'IR versions before 4 list every initializer as an input that cannot be fed; it becomes an initializer alone.',
+  proofText: 'Weights that are listed as inputs too can no longer be overridden by a caller; whoever never did computes the same.',
   async run(model) {
-    if (model.irVersion >= FREE_INITIALIZERS) return { changed: [], declined: [] };
     const { graph } = model;
     const isInitializer = (id: ValueId): boolean => graph.values.get(id)?.constant !== undefined;
     const changed = graph.inputs.filter(isInitializer).map(id => graph.values.get(id)?.name ?? '');
     graph.inputs = graph.inputs.filter(id => !isInitializer(id));
-    model.irVersion = FREE_INITIALIZERS;
+    if (model.irVersion < FREE_INITIALIZERS) model.irVersion = FREE_INITIALIZERS;
     return { changed, declined: [] };
   },
 };
