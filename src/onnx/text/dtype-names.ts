@@ -1,0 +1,13 @@
+/** How are element types called in a model's text? As in ONNX's own: "float" and "double"; the others have one name. */
+import { DTYPES, type DType } from '../../tensor/dtype.js';
+
+export function nameOfDType(dtype: DType): string {
+  if (dtype === 'float32') return 'float';
+  return dtype === 'float64' ? 'double' : dtype;
+}
+
+const BY_NAME = new Map(Object.keys(DTYPES).map(dtype => [nameOfDType(dtype as DType), dtype as DType]));
+
+export function findDTypeByName(name: string): DType | undefined {
+  return BY_NAME.get(name);
+}
