@@ -15,7 +15,7 @@ import { OnnxError } from './onnx-error.js';
  * @throws OnnxError `graph-cycle`.
  */
 export function digestModelContent(model: Model): Digest {
-  const graph = digestGraph(model.graph, { outer: new Map(), sizeNames: new Map(), depth: 0 });
+  const graph = digestGraph(model.graph, outermost());
   return digestJson({
     opsets: [...model.opsets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([domain, version]) => [domain, version]),
     graph,
@@ -31,7 +31,34 @@ interface Surroundings {
   readonly depth: number;
 }
 
+/**
+ * The identity of each value of the main graph: what it is computed from, down to inputs and weights. Two models of equal content give equal digests to
+ * corresponding values; values of one model that are equal by construction share theirs. It names a value where names do not count.
+ * @throws OnnxError `graph-cycle`.
+ */
+export function digestValues(model: Model): ReadonlyMap<ValueId, Digest> {
+  return digestParts(model.graph, outermost()).values;
+}
+
+const outermost = (): Surroundings => ({ outer: new Map(), sizeNames: new Map(), depth: 0 });
+
 function digestGraph(graph: Graph, around: Surroundings): Digest {
+  const { nodes, values } = digestParts(graph, around);
+  const digestOf = (id: ValueId): Json => values.get(id) ?? { undefined: graph.values.get(id)?.name ?? '' };
+  return digestJson({
+    inputs: graph.inputs.map(digestOf),
+    nodes: [...nodes].sort(),
+    outputs: graph.outputs.map(digestOf),
+    uninterpreted: graph.unknown.map(digestBytes),
+  });
+}
+
+interface PartDigests {
+  readonly nodes: readonly Digest[];
+  readonly values: ReadonlyMap<ValueId, Digest>;
+}
+
+function digestParts(graph: Graph, around: Surroundings): PartDigests {
   const digests = new Map(around.outer);
   for (const { id, constant } of graph.values.values()) if (constant !== undefined) digests.set(id, digestConstant(constant));
   for (const [index, id] of graph.inputs.entries()) {
@@ -50,12 +77,7 @@ function digestGraph(graph: Graph, around: Surroundings): Digest {
       if (output !== undefined) digests.set(output, digestJson({ node: digest, output: index }));
     return digest;
   });
-  return digestJson({
-    inputs: graph.inputs.map(digestOf),
-    nodes: nodes.sort(),
-    outputs: graph.outputs.map(digestOf),
-    uninterpreted: graph.unknown.map(digestBytes),
-  });
+  return { nodes, values: digests };
 }
 
 function digestNode(node: Node, digestOf: (id: ValueId | undefined) => Json, around: Surroundings): Digest {

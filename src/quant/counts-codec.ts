@@ -2,9 +2,10 @@
 import { QuantError } from './quant-error.js';
 
 /** Seven bits per byte, low bits first, the high bit set on all but the last byte of a count. */
-export function encodeCounts(counts: readonly number[]): string {
+export function encodeCounts(counts: ArrayLike<number>): string {
   const bytes: number[] = [];
-  for (let count of counts) {
+  for (let i = 0; i < counts.length; i++) {
+    let count = counts[i] as number;
     while (count >= 128) {
       bytes.push((count % 128) + 128);
       count = Math.floor(count / 128);

@@ -9,24 +9,24 @@ export interface Histogram {
   /** Index of the first bin that is not empty. */
   readonly first: number;
   /** Without empty bins at either end; empty where nothing was counted. */
-  readonly counts: readonly number[];
+  readonly counts: Float64Array;
 }
 
 /** Bins on each side of zero: between 2^10 and 2^11 are used, as the widest value lies in the outer half of its side. */
 const BITS = 11;
 const SMALLEST_EXPONENT = -149;
 
-export const EMPTY_HISTOGRAM: Histogram = { exponent: SMALLEST_EXPONENT, first: 0, counts: [] };
+export const EMPTY_HISTOGRAM: Histogram = { exponent: SMALLEST_EXPONENT, first: 0, counts: new Float64Array(0) };
 
-/** Counts the finite values of `data`. @param limit the largest magnitude among them. */
+/** Counts `data`, finite numbers, fewer than 2³² of them. @param limit the largest magnitude among them. */
 export function countHistogram(data: Float32Array, limit: number): Histogram {
   const exponent = gridExponent(limit);
   const perUnit = 2 ** -exponent;
   const half = 2 ** BITS;
-  const bins = new Float64Array(2 * half + 1);
+  const bins = new Uint32Array(2 * half + 1);
   for (let i = 0; i < data.length; i++) {
-    const bin = Math.floor((data[i] as number) * perUnit) + half;
-    if (bin >= 0 && bin <= 2 * half) bins[bin] = (bins[bin] as number) + 1;
+    const bin = half + (Math.floor((data[i] as number) * perUnit) | 0);
+    bins[bin] = (bins[bin] as number) + 1;
   }
   return trim(exponent, -half, bins);
 }
@@ -49,28 +49,32 @@ export function mergeHistograms(a: Histogram, b: Histogram): Histogram {
   const first = Math.min(x.first, y.first);
   const last = Math.max(x.first + x.counts.length, y.first + y.counts.length);
   const bins = new Float64Array(last - first);
-  for (const { first: start, counts } of [x, y]) {
-    for (const [i, count] of counts.entries()) bins[start - first + i] = (bins[start - first + i] as number) + count;
-  }
+  addCounts(bins, x.counts, x.first - first);
+  addCounts(bins, y.counts, y.first - first);
   return trim(exponent, first, bins);
+}
+
+function addCounts(bins: Float64Array, counts: Float64Array, offset: number): void {
+  for (let i = 0; i < counts.length; i++) bins[offset + i] = (bins[offset + i] as number) + (counts[i] as number);
 }
 
 function coarsen(histogram: Histogram, exponent: number): Histogram {
   const ratio = 2 ** (exponent - histogram.exponent);
   if (ratio === 1) return histogram;
+  const { counts } = histogram;
   const first = Math.floor(histogram.first / ratio);
-  const last = Math.floor((histogram.first + histogram.counts.length - 1) / ratio);
+  const last = Math.floor((histogram.first + counts.length - 1) / ratio);
   const bins = new Float64Array(last - first + 1);
-  for (const [i, count] of histogram.counts.entries()) {
+  for (let i = 0; i < counts.length; i++) {
     const bin = Math.floor((histogram.first + i) / ratio) - first;
-    bins[bin] = (bins[bin] as number) + count;
+    bins[bin] = (bins[bin] as number) + (counts[i] as number);
   }
   return trim(exponent, first, bins);
 }
 
-function trim(exponent: number, first: number, bins: Float64Array): Histogram {
-  const start = bins.findIndex(count => count > 0);
-  if (start < 0) return EMPTY_HISTOGRAM;
-  const end = bins.findLastIndex(count => count > 0);
-  return { exponent, first: first + start, counts: [...bins.subarray(start, end + 1)] };
+function trim(exponent: number, first: number, bins: Float64Array | Uint32Array): Histogram {
+  let [start, end] = [0, bins.length];
+  while (start < end && bins[start] === 0) start++;
+  while (end > start && bins[end - 1] === 0) end--;
+  return start === end ? EMPTY_HISTOGRAM : { exponent, first: first + start, counts: Float64Array.from(bins.subarray(start, end)) };
 }

@@ -48,7 +48,9 @@ export function insertQdq(model: Model, plan: QuantizationPlan, domain: QdqDomai
 interface Editor {
   readonly model: Model;
   readonly domain: string;
+  /** Names of values, and of nodes: each unique, or runtimes refuse the model. */
   readonly names: Set<string>;
+  readonly nodeNames: Set<string>;
   /** Nodes to stand right before, and right after a node; `first` stands before all. */
   readonly before: Map<NodeId, Node[]>;
   readonly after: Map<NodeId, Node[]>;
@@ -64,7 +66,8 @@ interface Parameters {
 function makeEditor(model: Model, domain: QdqDomain): Editor {
   const names = new Set([...model.graph.values.values()].map(value => value.name));
   const original = [...model.graph.nodes.values()];
-  return { model, domain: domain === 'ai.onnx' ? '' : domain, names, before: new Map(), after: new Map(), first: [], original };
+  const nodeNames = new Set(original.map(node => node.name));
+  return { model, domain: domain === 'ai.onnx' ? '' : domain, names, nodeNames, before: new Map(), after: new Map(), first: [], original };
 }
 
 function checkOpset(model: Model, plan: QuantizationPlan, domain: QdqDomain): void {
@@ -158,14 +161,14 @@ function insertActivation(editor: Editor, plan: ActivationPlan, parameters: Map<
   }
   const q = addNode(model, model.graph, {
     opType: 'QuantizeLinear',
-    name: `${name}_QuantizeLinear`,
+    name: freshIn(editor.nodeNames, `${name}_QuantizeLinear`),
     domain: editor.domain,
     inputs: [plan.value, scale, zeroPoint],
     outputs: [quantized.id],
   });
   const dq = addNode(model, model.graph, {
     opType: 'DequantizeLinear',
-    name: `${name}_DequantizeLinear`,
+    name: freshIn(editor.nodeNames, `${name}_DequantizeLinear`),
     domain: editor.domain,
     inputs: [quantized.id, scale, zeroPoint],
     outputs: [dequantized.id],
@@ -185,7 +188,7 @@ function dequantize(editor: Editor, name: string, value: Value, inputs: readonly
   const output = addValue(editor.model, editor.model.graph, fresh(editor, `${name}_DequantizeLinear_Output`), { type: value.type });
   return addNode(editor.model, editor.model.graph, {
     opType: 'DequantizeLinear',
-    name: `${name}_DequantizeLinear`,
+    name: freshIn(editor.nodeNames, `${name}_DequantizeLinear`),
     domain: editor.domain,
     inputs,
     attributes: axis === undefined ? {} : { axis: int(axis) },
@@ -202,6 +205,10 @@ function initializer(editor: Editor, name: string, tensor: RawTensor): ValueId {
 }
 
 function fresh({ names }: Editor, wanted: string): string {
+  return freshIn(names, wanted);
+}
+
+function freshIn(names: Set<string>, wanted: string): string {
   let name = wanted;
   for (let n = 1; names.has(name); n++) name = `${wanted}_${n}`;
   names.add(name);

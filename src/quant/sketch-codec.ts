@@ -67,7 +67,7 @@ export const sketchReader: JsonReader<Sketch> = (value, path, problems) => {
     max: encoded.max,
     sum: parseDyadic(encoded.sum),
     sumOfSquares: parseDyadic(encoded.sumOfSquares),
-    histogram: histogram === undefined ? EMPTY_HISTOGRAM : { ...histogram, counts: decodeCounts(histogram.counts) },
+    histogram: histogram === undefined ? EMPTY_HISTOGRAM : { ...histogram, counts: Float64Array.from(decodeCounts(histogram.counts)) },
   };
 };
 

@@ -33,34 +33,52 @@ export const EMPTY_SKETCH: Sketch = {
 
 /** The summary of one sample's tensor. Two passes over `data`; nothing of it is kept. */
 export function sketchTensor(data: Float32Array): Sketch {
-  let [nan, infinite, zeros] = [0, 0, 0];
+  const sums = addUp(data);
+  // A sum of finite float32 numbers cannot overflow in double, and NaN or infinity stays in it.
+  return Number.isFinite(sums.sum) ? fromSums(data, sums) : sketchOfFinite(data);
+}
+
+/** NaN and infinities are counted and taken out. */
+function sketchOfFinite(data: Float32Array): Sketch {
+  const finite = data.filter(x => Number.isFinite(x));
+  const nan = data.reduce((count, x) => count + (Number.isNaN(x) ? 1 : 0), 0);
+  return { ...fromSums(finite, addUp(finite)), count: data.length, nan, infinite: data.length - finite.length - nan };
+}
+
+interface Sums {
+  readonly min: number;
+  readonly max: number;
+  readonly zeros: number;
+  readonly sum: number;
+  readonly squares: number;
+}
+
+function addUp(data: Float32Array): Sums {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let [sum, squares] = [0, 0];
+  let [zeros, sum, squares] = [0, 0, 0];
   for (let i = 0; i < data.length; i++) {
     const x = data[i] as number;
-    if (x - x !== 0) {
-      if (Number.isNaN(x)) nan++;
-      else infinite++;
-      continue;
-    }
-    if (x === 0) zeros++;
     if (x < min) min = x;
     if (x > max) max = x;
+    if (x === 0) zeros++;
     sum += x;
     squares += x * x;
   }
-  const finite = data.length - nan - infinite;
-  if (finite === 0) return { ...EMPTY_SKETCH, count: data.length, nan, infinite };
+  return { min, max, zeros, sum, squares };
+}
+
+function fromSums(finite: Float32Array, { min, max, zeros, sum, squares }: Sums): Sketch {
+  if (finite.length === 0) return EMPTY_SKETCH;
   return {
-    count: data.length,
-    nan,
-    infinite,
+    count: finite.length,
+    nan: 0,
+    infinite: 0,
     zeros,
     min: min + 0,
     max: max + 0,
     sum: toDyadic(sum),
     sumOfSquares: toDyadic(squares),
-    histogram: countHistogram(data, Math.max(-min, max)),
+    histogram: countHistogram(finite, Math.max(-min, max)),
   };
 }
 

@@ -1,0 +1,63 @@
+/** Which images does a data set have? Those that its COCO annotations list, by id, each checked to be there. */
+import { stat } from 'node:fs/promises';
+import { basename, isAbsolute, join } from 'node:path';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
+import { DetectionError } from './detection-error.js';
+
+export interface ListedImage {
+  readonly id: number;
+  /** As the annotations name it, relative to the image folder. */
+  readonly fileName: string;
+}
+
+/**
+ * The images of a COCO annotations file, by ascending id. Annotations are not looked at.
+ * @throws DetectionError `bad-annotations` where `images` is missing, an entry lacks id or file name, an id stands twice, or a file name leads out
+ *         of the folder.
+ */
+export function listImages(annotations: Json): ListedImage[] {
+  const entries = isJsonObject(annotations) ? annotations.images : undefined;
+  if (!Array.isArray(entries)) throw badAnnotations('there is no list "images"');
+  const images = entries.map((entry: Json, index) => readEntry(entry, index)).sort((a, b) => a.id - b.id);
+  for (const [index, { id }] of images.entries()) if (images[index + 1]?.id === id) throw badAnnotations(`image id ${id} stands twice`);
+  return images;
+}
+
+function readEntry(entry: Json, index: number): ListedImage {
+  const { id, file_name: fileName }: JsonObject = isJsonObject(entry) ? entry : {};
+  if (typeof id !== 'number' || !Number.isSafeInteger(id)) throw badAnnotations(`images[${index}] has no id that is an integer`);
+  if (typeof fileName !== 'string' || fileName === '') throw badAnnotations(`image ${id} has no file_name`);
+  if (isAbsolute(fileName) || fileName.split(/[/\\]/).includes('..')) {
+    throw badAnnotations(`file_name "${fileName}" of image ${id} leads out of the image folder`);
+  }
+  return { id, fileName };
+}
+
+/**
+ * The first `count` images; all where undefined.
+ * @throws DetectionError `no-images` where the set is empty, `too-few-images` where it has fewer.
+ */
+export function takeFirstImages(images: readonly ListedImage[], count: number | undefined): readonly ListedImage[] {
+  if (images.length === 0) throw new DetectionError('no-images', 'the data set has no images');
+  if (count === undefined) return images;
+  if (count > images.length) {
+    throw new DetectionError('too-few-images', `${count} images are asked for, the data set has ${images.length}`, {
+      help: `set samples to at most ${images.length}`,
+    });
+  }
+  return images.slice(0, count);
+}
+
+/** The path of an image. @throws DetectionError `image-missing` where there is no such file. */
+export async function findImageFile(folder: string, { id, fileName }: ListedImage): Promise<string> {
+  const path = join(folder, fileName);
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() === true) return path;
+  throw new DetectionError('image-missing', `image ${id}: there is no file "${fileName}" in the image folder "${basename(folder)}"`, {
+    help: 'check that annotations and images belong together',
+  });
+}
+
+function badAnnotations(message: string): DetectionError {
+  return new DetectionError('bad-annotations', `COCO annotations: ${message}`);
+}

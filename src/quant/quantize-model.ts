@@ -1,0 +1,65 @@
+/** How does a float model become an int8 one? From sketches to ranges, a plan, Q and DQ, and a report of every tensor. */
+import type { Digest } from '../base/digest.js';
+import { getValue } from '../onnx/ir/edit.js';
+import type { Graph, Model, NodeId, ValueId } from '../onnx/ir/model.js';
+import { type NodeSelector, selectNodes } from '../onnx/select-nodes.js';
+import { insertQdq, type QdqDomain } from './insert-qdq.js';
+import type { ModelSketches } from './model-sketches.js';
+import { planQuantization } from './plan-quantization.js';
+import type { Range } from './qparams.js';
+import { QuantError } from './quant-error.js';
+import { type QuantizationReport, reportQuantization } from './quantization-report.js';
+import { chooseRange } from './range.js';
+import type { QuantizationScheme } from './scheme.js';
+import { addressValues } from './value-address.js';
+
+export interface QuantizeOptions {
+  readonly scheme: QuantizationScheme;
+  /** Nodes that stay in float; resolved before anything is edited. */
+  readonly exclude: readonly NodeSelector[];
+  readonly domain: QdqDomain;
+}
+
+/**
+ * Edits `model`, whose nodes are in topological order, into its QDQ form. No model is run.
+ *
+ * @param digest content digest of `model`, which `sketches` must be of.
+ * @throws QuantError `sketches-of-another-model`, `already-quantized`, `no-elements`, `nothing-to-quantize`, `opset-too-old`, `bad-range`;
+ *         OnnxError `selector-matches-nothing`.
+ */
+export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketches, options: QuantizeOptions): QuantizationReport {
+  const { graph } = model;
+  checkMatch(graph, digest, sketches);
+  const excluded = new Set<NodeId>(options.exclude.flatMap(selector => selectNodes(graph, selector).map(node => node.id)));
+  const ranges = chooseRanges(model, sketches, options.scheme);
+  const plan = planQuantization(graph, { scheme: options.scheme, ranges, excluded });
+  const report = reportQuantization(graph, plan, { ...options, samples: sketches.samples, seen: ranges });
+  insertQdq(model, plan, options.domain);
+  return report;
+}
+
+function checkMatch(graph: Graph, digest: Digest, sketches: ModelSketches): void {
+  const quantized = [...graph.nodes.values()].find(node => node.opType === 'QuantizeLinear' || node.opType === 'DequantizeLinear');
+  if (quantized !== undefined) {
+    throw new QuantError('already-quantized', `graph "${graph.name}" has a ${quantized.opType} node "${quantized.name}" already`, {
+      help: 'quantize the float model',
+    });
+  }
+  if (sketches.model === digest) return;
+  throw new QuantError(
+    'sketches-of-another-model',
+    `the sketches are of model ${sketches.model.slice(0, 12)}…, this is ${digest.slice(0, 12)}…`,
+    {
+      help: 'calibrate the very model that is quantized: same structure, same weights (names may differ)',
+    },
+  );
+}
+
+function chooseRanges(model: Model, sketches: ModelSketches, { range }: QuantizationScheme): Map<ValueId, Range> {
+  const ranges = new Map<ValueId, Range>();
+  for (const [id, address] of addressValues(model)) {
+    const found = sketches.values.get(address);
+    if (found !== undefined) ranges.set(id, chooseRange(found.sketch, range, getValue(model.graph, id).name));
+  }
+  return ranges;
+}

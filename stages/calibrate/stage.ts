@@ -1,0 +1,61 @@
+/** What does `calibrate` take and give? A part of a detector and images; sketches of every activation. */
+import { defineStage } from '../../src/stage/define-stage.js';
+import { port, recordPort } from '../../src/stage/ports.js';
+import type { CalibrateParams } from './params.js';
+
+export const calibrate = defineStage<CalibrateParams>({
+  name: 'calibrate',
+  version: 1,
+  description: 'Sketches every activation of a model over a calibration set: all that any choice of ranges needs later.',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      part: {
+        type: 'string',
+        minLength: 1,
+        description: 'The part of the recipe that the model is; found by its input names where absent.',
+      },
+      samples: { type: 'integer', minimum: 1, description: 'The first so many images by id; all where absent.' },
+      rois: {
+        type: 'object',
+        additionalProperties: false,
+        default: {},
+        properties: {
+          max: {
+            type: 'integer',
+            minimum: 1,
+            default: 50,
+            description: 'The first so many RoIs of an image, in the order of the float detector.',
+          },
+          min: { type: 'integer', minimum: 1, default: 1, description: 'Images with fewer RoIs are left out, and listed in the report.' },
+        },
+        description: 'For parts that take RoI features. Batches are as long as they are: never padded.',
+      },
+    },
+  },
+  inputs: {
+    model: port('onnx-model', 'The float part to observe.'),
+    recipe: port('recipe', 'How the host joins the parts: what the part takes, and how images are fitted to it.'),
+    data: recordPort({ annotations: 'annotations', images: 'images' }, 'The calibration set, in COCO layout.'),
+    detector: recordPort(
+      { backbone: 'onnx-model', box_head: 'onnx-model', mask_head: 'onnx-model' },
+      'The float parts that give RoIs to heads.',
+      {
+        kind: 'onnx-model',
+        optional: true,
+      },
+    ),
+    config: port('detector-config', "Thresholds and counts of the detector that gives RoIs; the recipe's own where absent.", {
+      optional: true,
+    }),
+  },
+  outputs: {
+    sketches: port('sketches', 'A sketch per activation, merged over all samples.'),
+    report: port('report', 'Which samples went in, which were left out and why, and the range of every activation.'),
+  },
+  determinism: 'exact',
+  runsModels: 'always',
+  checkParams: ({ rois }) => (rois.min > rois.max ? [`rois.min is ${rois.min}, more than rois.max: ${rois.max}`] : []),
+  run: async job => (await import('./run.js')).runCalibrate(job),
+});

@@ -1,0 +1,15 @@
+/** What does a `quantize` stage set? */
+import type { NodeSelector } from '../../src/onnx/select-nodes.js';
+import type { QdqDomain } from '../../src/quant/insert-qdq.js';
+import type { PresetName, QuantizationScheme } from '../../src/quant/scheme.js';
+
+export interface QuantizeParams {
+  readonly preset: PresetName;
+  /** Single knobs turned. */
+  readonly activation: Partial<QuantizationScheme['activation']>;
+  readonly weight: Partial<QuantizationScheme['weight']>;
+  /** Undefined: the preset's. */
+  readonly opTypes?: readonly string[];
+  readonly exclude: readonly NodeSelector[];
+  readonly qdqDomain: QdqDomain;
+}

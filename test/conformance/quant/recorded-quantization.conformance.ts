@@ -1,0 +1,195 @@
+/** Are ranges, scales, zero points and integers those of onnxruntime.quantization 1.30? */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getValue } from '../../../src/onnx/ir/edit.js';
+import type { Model, ValueId } from '../../../src/onnx/ir/model.js';
+import { readModel } from '../../../src/onnx/serde/model-file.js';
+import { insertQdq } from '../../../src/quant/insert-qdq.js';
+import { addSample } from '../../../src/quant/model-sketches.js';
+import { planQuantization } from '../../../src/quant/plan-quantization.js';
+import type { Range } from '../../../src/quant/qparams.js';
+import { chooseRange } from '../../../src/quant/range.js';
+import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme.js';
+import type { Sketch } from '../../../src/quant/sketch.js';
+import { openSketcher } from '../../../src/quant/sketch-model.js';
+import { addressValues } from '../../../src/quant/value-address.js';
+import { decodeNpy } from '../../../src/tensor/npy.js';
+import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
+import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
+import { findSharedFolder } from '../../support/shared-folder.js';
+
+interface Recorded {
+  readonly configs: Readonly<Record<string, RecordedConfig>>;
+}
+
+interface RecordedConfig {
+  readonly ranges: Readonly<Record<string, readonly [number, number]>>;
+  readonly qparams: Readonly<Record<string, RecordedQParams>>;
+  readonly weights: Readonly<Record<string, { readonly sha256: string }>>;
+  readonly biases: Readonly<Record<string, { readonly sha256: string }>>;
+  readonly ops?: Readonly<Record<string, number>>;
+}
+
+interface RecordedQParams {
+  readonly scale: readonly number[];
+  readonly zeroPoint: readonly number[];
+  readonly dtype: string;
+}
+
+const { u8s8, a8w8 } = PRESETS;
+const perChannel = { ...u8s8.weight, perChannel: true } as const;
+
+/** The scheme behind each recorded configuration. Those after the gap choose ranges by other methods: their placement and integers are compared from the recorded ranges. */
+const MIN_MAX: Readonly<Record<string, QuantizationScheme>> = {
+  'minmax-u8s8': u8s8,
+  'minmax-s8s8-sym-perchannel': { ...a8w8, weight: perChannel },
+  'minmax-u8u8-asymweight': { ...u8s8, weight: { ...u8s8.weight, dtype: 'uint8', symmetric: false } },
+  'minmax-u8s8-reduce-range-perchannel': { ...u8s8, weight: { ...perChannel, reduceRange: true } },
+  'minmax-s16s8': { ...u8s8, activation: { dtype: 'int16', symmetric: false } },
+};
+const OTHER_RANGES: Readonly<Record<string, QuantizationScheme>> = {
+  'minmax-moving-average-u8s8': u8s8,
+  'percentile-99.999-u8s8': u8s8,
+  'percentile-99.9-u8s8': u8s8,
+  'percentile-99.99-asym-u8s8': u8s8,
+  'entropy-u8s8': u8s8,
+};
+
+const shared = findSharedFolder();
+const suite = shared === undefined ? describe.skip : describe;
+
+suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s', name => {
+  const folder = join(shared ?? '', 'conformance/quantization', name);
+  const recorded = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Recorded;
+  const load = (): Promise<Model> => readModel(join(folder, 'preprocessed.onnx'));
+  let sketches: Map<string, Sketch>;
+
+  beforeAll(async () => {
+    sketches = await calibrate(await load(), readFileSync(join(folder, 'calibration.npy')));
+  });
+
+  it('ranges: every one within 1e-6 relative, as another CPU level rounds sums otherwise', async () => {
+    const model = await load();
+    const { ranges } = configOf(recorded, 'minmax-u8s8');
+    const ours = new Map([...addressValues(model)].map(([id, address]) => [getValue(model.graph, id).name, sketches.get(address)]));
+    for (const [value, [low, high]] of Object.entries(ranges)) {
+      const sketch = ours.get(value);
+      expect([value, relative(sketch?.min, low), relative(sketch?.max, high)]).toEqual([value, true, true]);
+    }
+  });
+
+  it.each(Object.keys(MIN_MAX))('%s: scales, zero points and integers, from our own calibration', async config => {
+    const model = await load();
+    const ranges = new Map<ValueId, Range>();
+    for (const [id, address] of addressValues(model)) {
+      const sketch = sketches.get(address);
+      if (sketch !== undefined) ranges.set(id, chooseRange(sketch, { kind: 'min-max' }, address));
+    }
+    const sameBits = Object.entries(configOf(recorded, config).ranges).every(([value, [low, high]]) => {
+      const id = [...model.graph.values.values()].find(one => one.name === value)?.id;
+      const range = id === undefined ? undefined : ranges.get(id);
+      return range?.low === low && range.high === high;
+    });
+    expectEqual(model, ranges, MIN_MAX[config] ?? u8s8, configOf(recorded, config), sameBits ? 'exact' : 'near');
+  });
+
+  it.each([
+    ...Object.keys(MIN_MAX),
+    ...Object.keys(OTHER_RANGES),
+  ])('%s: scales, zero points and integers, from the recorded ranges', async config => {
+    const model = await load();
+    const expected = configOf(recorded, config);
+    const ranges = new Map<ValueId, Range>();
+    for (const value of model.graph.values.values()) {
+      const range = expected.ranges[value.name];
+      if (range !== undefined && value.constant === undefined) ranges.set(value.id, { low: range[0], high: range[1] });
+    }
+    expectEqual(model, ranges, MIN_MAX[config] ?? OTHER_RANGES[config] ?? u8s8, expected, 'exact');
+  });
+});
+
+async function calibrate(model: Model, npy: Uint8Array): Promise<Map<string, Sketch>> {
+  const all = decodeNpy(npy);
+  if (all.dtype !== 'float32') throw new Error('calibration data is float32');
+  const [count = 0, ...rest] = all.dims;
+  const size = all.data.length / count;
+  const [input] = model.graph.inputs.map(id => getValue(model.graph, id)).filter(value => value.constant === undefined);
+  const sketcher = openSketcher(model, { budgetBytes: 4 << 20, freeDim: 1 });
+  const total = new Map<string, Sketch>();
+  for (let i = 0; i < count; i++) {
+    const sample: Tensor = makeTensor('float32', [1, ...rest], all.data.slice(i * size, (i + 1) * size));
+    addSample(total, await sketcher.sample({ [input?.name ?? '']: sample }));
+  }
+  await sketcher.close();
+  return total;
+}
+
+function expectEqual(
+  model: Model,
+  ranges: ReadonlyMap<ValueId, Range>,
+  scheme: QuantizationScheme,
+  expected: RecordedConfig,
+  how: 'exact' | 'near',
+): void {
+  insertQdq(model, planQuantization(model.graph, { scheme, ranges, excluded: new Set() }), 'com.microsoft');
+  const found = readParameters(model);
+  expect([...found.keys()].sort()).toEqual(Object.keys(expected.qparams).sort());
+  for (const [name, { scale, zeroPoint, dtype }] of Object.entries(expected.qparams)) {
+    const ours = found.get(name);
+    expect({ name, dtype: ours?.dtype, zeroPoint: ours?.zeroPoint }).toEqual({ name, dtype, zeroPoint });
+    if (how === 'exact') expect({ name, scale: ours?.scale }).toEqual({ name, scale });
+    else for (const [i, one] of scale.entries()) expect(relative(ours?.scale[i], one)).toBe(true);
+  }
+  for (const [name, { sha256 }] of Object.entries(expected.weights))
+    expect([name, found.get(`${name}_quantized`)?.sha256]).toEqual([name, sha256]);
+  if (how === 'exact') {
+    for (const [name, { sha256 }] of Object.entries(expected.biases))
+      expect([name, found.get(`${name}_quantized`)?.sha256]).toEqual([name, sha256]);
+  }
+  if (expected.ops !== undefined) expect(countOps(model)).toEqual(expected.ops);
+}
+
+interface FoundParameters extends RecordedQParams {
+  readonly sha256: string | undefined;
+}
+
+/** Parameters of what each QuantizeLinear reads, and of the constants that DequantizeLinear reads. */
+function readParameters(model: Model): Map<string, FoundParameters> {
+  const { graph } = model;
+  const found = new Map<string, FoundParameters>();
+  for (const { opType, inputs } of graph.nodes.values()) {
+    if (opType !== 'QuantizeLinear' && opType !== 'DequantizeLinear') continue;
+    const [source, scale, zeroPoint] = inputs.map(id => (id === undefined ? undefined : getValue(graph, id)));
+    if (opType === 'DequantizeLinear' && source?.constant === undefined) continue;
+    const { constant } = source ?? {};
+    found.set(source?.name ?? '', {
+      scale: numbersOf(scale?.constant),
+      zeroPoint: numbersOf(zeroPoint?.constant),
+      dtype: zeroPoint?.constant?.dtype ?? '',
+      sha256: constant !== undefined && 'bytes' in constant ? createHash('sha256').update(constant.bytes).digest('hex') : undefined,
+    });
+  }
+  return found;
+}
+
+function numbersOf(constant: ReturnType<typeof getValue>['constant']): number[] {
+  if (constant === undefined || !('bytes' in constant)) return [];
+  return Array.from(decodeRawTensor(constant).data as ArrayLike<number | bigint>, Number);
+}
+
+function countOps({ graph }: Model): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { opType } of graph.nodes.values()) counts[opType] = (counts[opType] ?? 0) + 1;
+  return counts;
+}
+
+function configOf(recorded: Recorded, name: string): RecordedConfig {
+  const config = recorded.configs[name];
+  if (config === undefined) throw new Error(`no configuration ${name} is recorded`);
+  return config;
+}
+
+function relative(ours: number | undefined, theirs: number): boolean {
+  return ours !== undefined && Math.abs(ours - theirs) <= 1e-6 * Math.abs(theirs);
+}

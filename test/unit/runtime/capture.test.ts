@@ -1,0 +1,123 @@
+import { ints } from '../../../src/onnx/ir/attribute.js';
+import type { Model } from '../../../src/onnx/ir/model.js';
+import { encodeSampleSketches } from '../../../src/quant/model-sketches.js';
+import { openSketcher } from '../../../src/quant/sketch-model.js';
+import { openCapture } from '../../../src/runtime/capture.js';
+import { cutSegments } from '../../../src/runtime/segments.js';
+import { makeTensor } from '../../../src/tensor/tensor.js';
+import { failureOf } from '../../support/error-code.js';
+import { smallGraph } from '../quant/small-graph.js';
+
+/** A graph with a skip over several nodes, a shared weight, and a value of another dtype on the way. */
+function skipping(): Model {
+  const small = smallGraph();
+  small.input('x', ['n', 2, 4, 4]);
+  small.floats(
+    'w',
+    [2, 2, 3, 3],
+    Array.from({ length: 36 }, (_, i) => Math.sin(i)),
+  );
+  small.node('Conv x w -> a', { pads: ints([1, 1, 1, 1]) });
+  small.node('Relu a -> b');
+  small.node('Shape b -> s');
+  small.node('Conv b w -> c', { pads: ints([1, 1, 1, 1]) });
+  small.node('Reshape c s -> d');
+  small.node('Add d x -> y');
+  small.output('y');
+  for (const value of small.model.graph.values.values()) {
+    if (value.constant !== undefined) continue;
+    value.type =
+      value.name === 's' ? { kind: 'tensor', dtype: 'int64', dims: [4] } : { kind: 'tensor', dtype: 'float32', dims: ['n', 2, 4, 4] };
+  }
+  return small.model;
+}
+
+const sample = (rows: number) => ({
+  x: makeTensor(
+    'float32',
+    [rows, 2, 4, 4],
+    Float32Array.from({ length: 32 * rows }, (_, i) => Math.cos(i)),
+  ),
+});
+
+async function capture(budgetBytes: number, rows = 3): Promise<string> {
+  const sketcher = openSketcher(skipping(), { budgetBytes, freeDim: 1 });
+  try {
+    return JSON.stringify(encodeSampleSketches(await sketcher.sample(sample(rows))));
+  } finally {
+    await sketcher.close();
+  }
+}
+
+describe('capture', () => {
+  it('hands over inputs and every computed tensor in graph order, also those of other dtypes', async () => {
+    const model = skipping();
+    const opened = openCapture(model, { budgetBytes: 200, freeDim: 1 });
+    const seen: string[] = [];
+    await opened.run(sample(1), (value, { dtype, dims }) => seen.push(`${value.name} ${dtype} ${dims.join('x')}`));
+    await opened.close();
+    expect(seen).toEqual([
+      'x float32 1x2x4x4',
+      'a float32 1x2x4x4',
+      'b float32 1x2x4x4',
+      's int64 4',
+      'c float32 1x2x4x4',
+      'd float32 1x2x4x4',
+      'y float32 1x2x4x4',
+    ]);
+  });
+
+  it('the budget sets the number of pieces and changes no byte', async () => {
+    const pieces = (budgetBytes: number) => cutSegments(skipping().graph, { budgetBytes, freeDim: 1 }).length;
+    expect([1, 300, 1e9].map(pieces)).toEqual([6, 3, 1]);
+    const whole = await capture(1e9);
+    expect(await capture(1)).toBe(whole);
+    expect(await capture(300)).toBe(whole);
+  });
+
+  it('batches may differ from run to run', async () => {
+    const model = skipping();
+    const opened = openCapture(model, { budgetBytes: 300, freeDim: 1 });
+    for (const rows of [2, 5, 1]) {
+      const counts: number[] = [];
+      await opened.run(sample(rows), (_value, { dims }) => counts.push(dims[0] ?? 0));
+      expect(counts.filter((_, i) => i !== 3)).toEqual(Array(6).fill(rows));
+    }
+    await opened.close();
+  });
+
+  it('an input that is not given is an error that names it', async () => {
+    const opened = openCapture(skipping(), { budgetBytes: 1e9, freeDim: 1 });
+    expect(await failureOf(() => opened.run({}, () => undefined))).toEqual({ code: 'missing-input', message: 'input "x" is not given' });
+  });
+});
+
+describe('a value that is not finite', () => {
+  it('is an error that names the node which made it, not those behind it', async () => {
+    const small = smallGraph();
+    small.input('x', [2]);
+    small.node('Identity x -> a');
+    small.node('Log a -> b');
+    small.node('Relu b -> c');
+    small.output('c');
+    const sketcher = openSketcher(small.model, { budgetBytes: 1, freeDim: 1 });
+    const feeds = { x: makeTensor('float32', [2], Float32Array.from([-1, 2])) };
+    expect(await failureOf(() => sketcher.sample(feeds))).toEqual({
+      code: 'not-finite',
+      message: 'Log "Log_b" gives value "b" with 1 NaN and 0 infinite of 2 elements',
+    });
+    await sketcher.close();
+  });
+
+  it('an input that has one is named as input', async () => {
+    const small = smallGraph();
+    small.input('x', [1]);
+    small.node('Relu x -> y');
+    small.output('y');
+    const sketcher = openSketcher(small.model, { budgetBytes: 1, freeDim: 1 });
+    const feeds = { x: makeTensor('float32', [1], Float32Array.from([Number.POSITIVE_INFINITY])) };
+    expect(await failureOf(() => sketcher.sample(feeds))).toMatchObject({
+      message: 'input "x" has 0 NaN and 1 infinite of 1 elements',
+    });
+  });
+});
