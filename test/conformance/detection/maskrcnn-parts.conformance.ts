@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import { digestBytes } from '../../../src/base/digest.js';
 import { parseDetectorConfig } from '../../../src/detection/torchvision/config.js';
 import { exportMaskRcnn } from '../../../src/detection/torchvision/export-maskrcnn.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSession, type Session } from '../../../src/runtime/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { readNpz } from '../../../src/tensor/npz.js';
-import { readStateDict } from '../../../src/tensor/state-dict.js';
+import { readStateDict, selectStateDict } from '../../../src/tensor/state-dict.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { PART_OUTPUTS, recordedFeeds, relativeError } from '../../support/detector-parts.js';
 import { generatedInput, generatedState } from '../../support/generated-weights.js';
@@ -18,18 +19,14 @@ const EQUAL = expect.closeTo(0, 4);
 const shared = findSharedFolder() ?? '';
 const suite = shared === '' ? describe.skip : describe;
 
+const NARROW = { height: 192, width: 256, roiBatch: { box: 'free', mask: 'free' }, fit: 'static', frozenEpsilon: undefined } as const;
+
 suite('the trained narrow Mask R-CNN', () => {
   let session: Session;
   const folder = join(shared, 'shapes/maskrcnn');
   beforeAll(async () => {
     const { config } = parseDetectorConfig(await readJsonFile(join(folder, 'maskrcnn-shapes.json')), undefined);
-    const exported = exportMaskRcnn(await readStateDict(join(folder, 'maskrcnn-shapes.safetensors')), config, {
-      height: 192,
-      width: 256,
-      roiBatch: { box: 'free', mask: 'free' },
-      fit: 'static',
-      frozenEpsilon: undefined,
-    });
+    const exported = exportMaskRcnn(await readStateDict(join(folder, 'maskrcnn-shapes.safetensors')), config, NARROW);
     expect(exported.parameters.total).toBe(951_207);
     addOutputByName(exported.model, 'feature_pool');
     session = await openSession(encodeModel(exported.model), { optimization: 'all' });
@@ -44,6 +41,40 @@ suite('the trained narrow Mask R-CNN', () => {
         name,
         expect.closeTo(0, 4),
       ]);
+    }
+  });
+});
+
+suite('the same weights in another file', () => {
+  it('give the same bytes: torch checkpoint and safetensors', async () => {
+    const folder = join(shared, 'shapes/maskrcnn');
+    const { config } = parseDetectorConfig(await readJsonFile(join(folder, 'maskrcnn-shapes.json')), undefined);
+    const [a, b] = await Promise.all(
+      ['maskrcnn-shapes.safetensors', 'maskrcnn-shapes.pth'].map(async file => {
+        const { tensors } = selectStateDict(await readStateDict(join(folder, file)), 'backbone.body.conv1.weight');
+        return digestBytes(encodeModel(exportMaskRcnn(tensors, config, NARROW).model));
+      }),
+    );
+    expect(a).toBe(b);
+  });
+
+  it('of which one is rescaled give another model of the same structure', async () => {
+    const folder = join(shared, 'shapes/maskrcnn');
+    const { config } = parseDetectorConfig(await readJsonFile(join(folder, 'maskrcnn-shapes.json')), undefined);
+    const [a, b] = await Promise.all(
+      ['maskrcnn-shapes.safetensors', 'maskrcnn-shapes-rescaled.safetensors'].map(async file =>
+        exportMaskRcnn(await readStateDict(join(folder, file)), config, NARROW),
+      ),
+    );
+    expect(b?.structure).toEqual(a?.structure);
+    expect(b?.recipe).toEqual(a?.recipe);
+  });
+
+  it('of another network are refused', async () => {
+    const { config } = parseDetectorConfig(undefined, 'torchvision');
+    for (const file of ['mask-scoring/maskscoring-shapes.safetensors', 'yolact/yolact-shapes.pth']) {
+      const state = await readStateDict(join(shared, 'shapes', file));
+      expect(() => exportMaskRcnn(state, config, NARROW)).toThrow(expect.objectContaining({ code: 'checkpoint-mismatch' }));
     }
   });
 });
