@@ -14,11 +14,11 @@ function run(script, args) {
 run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']);
 await writeCodeTable(join(root, 'dist'));
 
-if (existsSync(join(root, 'dist/src/cli/main.js'))) {
+if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
   const { build } = await import('esbuild');
   await build({
     absWorkingDir: root,
-    entryPoints: { tanren: 'dist/src/cli/main.js' },
+    entryPoints: { tanren: 'dist/src/cli/tanren.js' },
     outdir: 'dist/bin',
     bundle: true,
     splitting: true,

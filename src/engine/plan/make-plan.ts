@@ -12,7 +12,7 @@ import { parseDuration, parseGate } from '../config/scalars.js';
 import type { SourceSpan } from '../config/source-span.js';
 import { connectInputs, type Source, type Surroundings } from './connect.js';
 import { expandStage, type Instance } from './expand.js';
-import { artifactRefs, orderStages } from './order.js';
+import { orderStages } from './order.js';
 import type { Gate, Plan, PlannedStage, StageId } from './plan.js';
 import type { PluginEntry, PluginRegistry } from './plugin-entry.js';
 
@@ -257,17 +257,4 @@ function listMember(definition: Located, key: string): readonly string[] {
 
 function zero(span: SourceSpan): Located {
   return { kind: 'scalar', value: 0, span };
-}
-
-/** Everything that `targets` read, and they themselves, in the plan's order. */
-export function selectStages(plan: Plan, targets: readonly StageId[]): readonly StageId[] {
-  const wanted = new Set<StageId>();
-  const visit = (id: StageId): void => {
-    const stage = plan.stages.get(id);
-    if (stage === undefined || wanted.has(id)) return;
-    wanted.add(id);
-    for (const ref of artifactRefs(stage)) visit(ref.stage);
-  };
-  for (const target of targets) visit(target);
-  return [...plan.stages.keys()].filter(id => wanted.has(id));
 }

@@ -2,7 +2,7 @@
 import type { InputRef, PlannedStage, StageId } from './plan.js';
 
 /** The artifact references of a stage, record entries included. */
-export function artifactRefs(stage: Pick<PlannedStage, 'inputs'>): readonly Extract<InputRef, { kind: 'artifact' }>[] {
+function artifactRefs(stage: Pick<PlannedStage, 'inputs'>): readonly Extract<InputRef, { kind: 'artifact' }>[] {
   return Object.values(stage.inputs)
     .flatMap(binding => (binding.kind === 'record' ? Object.values(binding.entries) : [binding]))
     .filter(ref => ref.kind === 'artifact');

@@ -1,0 +1,40 @@
+/** `tanren build`: does what is missing, and shows it. */
+import { build } from '../../engine/build.js';
+import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { openPlan, type PipelineOptions } from '../open-plan.js';
+import { makeBuildRenderer } from '../render/build-renderer.js';
+import { encodeBuildReport, exitCodeOf, printBuildReport } from '../render/build-report.js';
+import { makeConsole } from '../render/console.js';
+import { runStatus } from './status.js';
+
+export interface BuildCommandOptions extends PipelineOptions {
+  readonly jobs: number | undefined;
+  readonly keepGoing: boolean;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+  readonly json: boolean;
+}
+
+export async function runBuild(targets: readonly string[], options: BuildCommandOptions): Promise<ExitCode> {
+  if (options.dryRun) return runStatus(targets, { ...options, force: options.force });
+  const console = makeConsole({ json: options.json });
+  const opened = await openPlan(options, targets, console);
+  if (opened === undefined) return EXIT.usage;
+  const { plan } = opened;
+  const renderer = makeBuildRenderer(console, Math.max(...[...plan.stages.keys()].map(id => id.length)));
+  const ports = makeEnginePorts(renderer.emit, abortOnSignals());
+  const report = await build(
+    plan,
+    {
+      targets: opened.targets,
+      failures: options.keepGoing ? 'keep-going' : 'stop',
+      force: options.force ? 'targets' : 'never',
+      ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+    },
+    ports,
+  ).finally(renderer.end);
+  printBuildReport(plan, report, console, 'all');
+  if (options.json) console.json(encodeBuildReport(report));
+  return exitCodeOf(report);
+}

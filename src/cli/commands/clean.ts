@@ -1,0 +1,20 @@
+/** `tanren clean`: removes what builds have made, and nothing else. */
+import { clean } from '../../engine/clean.js';
+import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { openPlan, type PipelineOptions } from '../open-plan.js';
+import { makeConsole } from '../render/console.js';
+
+export async function runClean(targets: readonly string[], options: PipelineOptions & { readonly all: boolean }): Promise<ExitCode> {
+  const console = makeConsole({ json: false });
+  const opened = await openPlan(options, targets, console);
+  if (opened === undefined) return EXIT.usage;
+  const ports = makeEnginePorts(event => {
+    if (event.kind === 'waiting-for-lock') console.line(`waiting for another build that uses ${event.folder}`);
+  }, abortOnSignals());
+  const removed = await clean(opened.plan, { targets: opened.targets, what: options.all ? 'everything' : 'artifacts' }, ports);
+  for (const folder of removed) console.line(`removed ${folder}`);
+  if (removed.length === 0) console.line('there was nothing to remove');
+  else if (!options.all) console.line('the next build restores them from cache/');
+  return EXIT.built;
+}

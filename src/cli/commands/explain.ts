@@ -1,0 +1,31 @@
+/** `tanren explain STAGE`: why did it run, or would it? The difference of the last manifest and the present one. */
+import { describeChange } from '../../engine/action/changes.js';
+import { explainStage } from '../../engine/explain.js';
+import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { openPlan, type PipelineOptions } from '../open-plan.js';
+import { makeConsole } from '../render/console.js';
+import { formatStatus } from './status.js';
+
+export async function runExplain(targets: readonly string[], options: PipelineOptions & { readonly json: boolean }): Promise<ExitCode> {
+  const console = makeConsole({ json: options.json });
+  const opened = await openPlan(options, targets, console);
+  if (opened === undefined) return EXIT.usage;
+  const ports = makeEnginePorts(() => undefined, abortOnSignals());
+  const ids = opened.targets === 'all' ? [...opened.plan.stages.keys()] : opened.targets;
+  const explanations = [];
+  for (const id of ids) explanations.push(await explainStage(opened.plan, id, ports));
+  if (options.json) {
+    console.json(explanations.length === 1 ? explanations[0] : explanations);
+    return EXIT.built;
+  }
+  for (const { stage, status, lastBuilt, manifest } of explanations) {
+    for (const line of formatStatus(console.style('bold', stage), status, console)) console.line(line);
+    if (lastBuilt === 'never') console.line('  never built');
+    const changes = status.kind === 'stale' || status.kind === 'restorable' ? status.changes : [];
+    for (const change of changes) console.line(`  ${describeChange(change)}`);
+    if (manifest !== undefined && lastBuilt === 'never')
+      console.line(`  manifest: ${JSON.stringify(manifest, null, 2).replaceAll('\n', '\n  ')}`);
+  }
+  return EXIT.built;
+}

@@ -1,0 +1,77 @@
+/** `tanren graph`: the DAG as text, Mermaid or DOT. */
+import { assertNever } from '../../base/assert-never.js';
+import { dependenciesOf, selectStages } from '../../engine/plan/dependencies.js';
+import type { Plan, PlannedStage, StageId } from '../../engine/plan/plan.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { openPlan, type PipelineOptions } from '../open-plan.js';
+import { makeConsole } from '../render/console.js';
+
+export type GraphFormat = 'text' | 'mermaid' | 'dot';
+
+export async function runGraph(
+  targets: readonly string[],
+  options: PipelineOptions & { readonly format: GraphFormat; readonly json: boolean },
+): Promise<ExitCode> {
+  const console = makeConsole({ json: options.json });
+  const opened = await openPlan(options, targets, console);
+  if (opened === undefined) return EXIT.usage;
+  const stages = selectStages(opened.plan, opened.targets);
+  if (options.json) console.json({ stages: stages.map(describeStage) });
+  else console.line(formatGraph(opened.plan, stages, options.format));
+  return EXIT.built;
+}
+
+function describeStage(stage: PlannedStage): unknown {
+  return {
+    stage: stage.id,
+    uses: stage.plugin.name,
+    dependsOn: dependenciesOf(stage),
+    inputs: Object.keys(stage.inputs),
+    outputs: Object.keys(stage.outputPorts),
+  };
+}
+
+export function formatGraph(plan: Plan, stages: readonly PlannedStage[], format: GraphFormat): string {
+  switch (format) {
+    case 'text':
+      return formatText(stages);
+    case 'mermaid':
+      return [
+        'graph LR',
+        ...stages.map(stage => `  ${mermaidId(stage.id)}["${stage.id}<br/>${stage.plugin.name}"]`),
+        ...edges(stages).map(([from, to]) => `  ${mermaidId(from)} --> ${mermaidId(to)}`),
+      ].join('\n');
+    case 'dot':
+      return [
+        `digraph ${JSON.stringify(plan.pipeline)} {`,
+        '  rankdir=LR;',
+        ...stages.map(stage => `  ${JSON.stringify(stage.id)} [label=${JSON.stringify(`${stage.id}\n${stage.plugin.name}`)}];`),
+        ...edges(stages).map(([from, to]) => `  ${JSON.stringify(from)} -> ${JSON.stringify(to)};`),
+        '}',
+      ].join('\n');
+    default:
+      return assertNever(format);
+  }
+}
+
+/** A line per stage in build order: what it uses and what it reads. */
+function formatText(stages: readonly PlannedStage[]): string {
+  const width = Math.max(...stages.map(stage => stage.id.length));
+  const pluginWidth = Math.max(...stages.map(stage => stage.plugin.name.length));
+  return stages
+    .map(stage =>
+      `${stage.id.padEnd(width)}  ${stage.plugin.name.padEnd(pluginWidth)}  ${dependenciesOf(stage)
+        .map(id => `← ${id}`)
+        .join(' ')}`.trimEnd(),
+    )
+    .join('\n');
+}
+
+function edges(stages: readonly PlannedStage[]): readonly (readonly [StageId, StageId])[] {
+  return stages.flatMap(stage => dependenciesOf(stage).map(from => [from, stage.id] as const));
+}
+
+/** Mermaid takes letters, digits and "_"; other characters become their code, so that no two ids meet. */
+function mermaidId(id: StageId): string {
+  return id.replace(/[^A-Za-z0-9]/g, char => `_${char.charCodeAt(0).toString(16)}_`);
+}

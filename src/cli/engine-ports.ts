@@ -1,0 +1,25 @@
+/** What does the engine get from this process? */
+import type { BuildEvent } from '../engine/events.js';
+import type { EnginePorts } from '../engine/ports.js';
+import { platformGuard } from '../runtime/platform-guard.js';
+import { findInstallRoot } from './install-root.js';
+
+export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: AbortSignal): EnginePorts {
+  return {
+    installRoot: findInstallRoot(),
+    environment: process.env,
+    platformClass: {
+      guard: platformGuard,
+      compute: async () => (await import('../runtime/platform-class.js')).computePlatformClass(),
+    },
+    emit,
+    signal,
+  };
+}
+
+/** Aborted on SIGINT, SIGTERM and SIGHUP; the first one cancels the build, and the process ends as soon as nothing of it runs any more. */
+export function abortOnSignals(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => controller.abort(signal));
+  return controller.signal;
+}

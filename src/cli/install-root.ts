@@ -1,0 +1,9 @@
+/** Where is the installation's dist/, also when this code runs out of the bundle in dist/bin? */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Works from dist/bin/<chunk>.js and from dist/src/cli/install-root.js. */
+export function findInstallRoot(moduleUrl: string = import.meta.url): string {
+  const folder = dirname(fileURLToPath(moduleUrl));
+  return folder.endsWith(join('src', 'cli')) ? dirname(dirname(folder)) : dirname(folder);
+}

@@ -1,0 +1,125 @@
+/** How does a build look while it runs? On a terminal a live line per running stage under the lines of what has ended; elsewhere a plain line per event. */
+import { assertNever } from '../../base/assert-never.js';
+import { formatDuration } from '../../base/format.js';
+import type { BuildEvent } from '../../engine/events.js';
+import { describeOutcome, type Outcome } from '../../engine/outcome.js';
+import type { StageId } from '../../engine/plan/plan.js';
+import type { Console } from './console.js';
+
+export interface BuildRenderer {
+  readonly emit: (event: BuildEvent) => void;
+  /** Takes the live area away. */
+  readonly end: () => void;
+}
+
+interface Running {
+  readonly since: number;
+  progress: string;
+}
+
+const REFRESH_MS = 100;
+
+export function makeBuildRenderer(console: Console, idWidth: number): BuildRenderer {
+  const { style } = console;
+  const running = new Map<StageId, Running>();
+  let drawn = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const erase = (): void => {
+    if (drawn > 0) console.raw(`\u001b[${drawn}A\u001b[0J`);
+    drawn = 0;
+  };
+  const draw = (): void => {
+    if (!console.live) return;
+    erase();
+    for (const [stage, state] of running) {
+      const text = `  ${stage.padEnd(idWidth)}  ${formatDuration(performance.now() - state.since)}${state.progress === '' ? '' : `  ${state.progress}`}`;
+      console.raw(`${style('cyan', text.slice(0, console.width() - 1))}\n`);
+      drawn += 1;
+    }
+    if (running.size > 0 && timer === undefined) timer = setInterval(draw, REFRESH_MS);
+    if (running.size === 0 && timer !== undefined) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+  const line = (text: string): void => {
+    erase();
+    console.line(text);
+    draw();
+  };
+  const stageLine = (mark: string, stage: StageId, text: string): void => line(`${mark} ${stage.padEnd(idWidth)}  ${text}`);
+
+  const emit = (event: BuildEvent): void => {
+    switch (event.kind) {
+      case 'waiting-for-lock':
+        line(style('yellow', `waiting for another build that uses ${event.folder}`));
+        break;
+      case 'stage-started':
+        running.set(event.stage, { since: performance.now(), progress: '' });
+        if (!console.live) stageLine('▸', event.stage, reasonsOf(event.reasons, event.attempt));
+        draw();
+        break;
+      case 'progress': {
+        const state = running.get(event.stage);
+        if (state !== undefined) state.progress = `${event.done} of ${event.total} ${event.what}`;
+        break;
+      }
+      case 'log':
+        break;
+      case 'warning':
+        line(style('yellow', `warning[${event.code}]: ${event.stage === undefined ? '' : `${event.stage}: `}${event.message}`));
+        break;
+      case 'retrying':
+        stageLine(style('yellow', '↻'), event.stage, `${event.message}; next try in ${formatDuration(event.inMs)}`);
+        break;
+      case 'outcome':
+        running.delete(event.stage);
+        if (isNews(event.outcome)) stageLine(markOf(event.outcome, console), event.stage, describeOutcome(event.outcome));
+        draw();
+        break;
+      case 'gate':
+        break;
+      default:
+        assertNever(event);
+    }
+  };
+  return {
+    emit,
+    end() {
+      running.clear();
+      erase();
+      if (timer !== undefined) clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}
+
+function reasonsOf(reasons: readonly string[], attempt: number): string {
+  const [first = 'it has no result yet', ...more] = reasons;
+  const rest = more.length === 0 ? '' : ` (and ${more.length} more: tanren explain)`;
+  return `${attempt > 1 ? `try ${attempt}; ` : ''}${first}${rest}`;
+}
+
+/** What is up to date is counted at the end, not listed. */
+function isNews(outcome: Outcome): boolean {
+  return outcome.kind !== 'up-to-date';
+}
+
+function markOf(outcome: Outcome, { style }: Console): string {
+  switch (outcome.kind) {
+    case 'executed':
+      return style('green', '✓');
+    case 'restored':
+      return style('green', '↺');
+    case 'up-to-date':
+      return '=';
+    case 'failed':
+      return style('red', '✗');
+    case 'skipped':
+    case 'cancelled':
+      return style('yellow', '–');
+    default:
+      return assertNever(outcome);
+  }
+}

@@ -1,0 +1,150 @@
+/** What is said when a build has ended? Metrics side by side, gates, failures, where artifacts lie, and one line that sums it up. */
+import { assertNever } from '../../base/assert-never.js';
+import { formatDuration } from '../../base/format.js';
+import type { Failure } from '../../engine/failure.js';
+import type { GateResult } from '../../engine/gate-result.js';
+import type { Outcome } from '../../engine/outcome.js';
+import type { Plan, StageId } from '../../engine/plan/plan.js';
+import type { BuildReport, StageReport } from '../../engine/report.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import type { Console } from './console.js';
+import { formatMetric, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
+
+/** @param tables 'all', or only those in which a stage was executed or restored (watch). */
+export function printBuildReport(plan: Plan, report: BuildReport, console: Console, tables: 'all' | 'changed'): void {
+  const { style } = console;
+  for (const columns of tablesOf(plan, report, tables)) {
+    console.line('');
+    const [head = '', ...rows] = formatMetricsTable(columns);
+    console.line(style('bold', head));
+    for (const row of rows) console.line(row);
+  }
+  if (report.gates.length > 0) console.line('');
+  for (const gate of report.gates) console.line(formatGate(gate, console));
+  const failed = [...report.stages.values()].flatMap(({ stage, outcome }) =>
+    outcome.kind === 'failed' ? [{ stage, failure: outcome.failure }] : [],
+  );
+  for (const { stage, failure } of failed) {
+    console.line('');
+    for (const line of formatFailure(stage, failure, console)) console.line(line);
+  }
+  console.line('');
+  if (report.conclusion !== 'failed' && report.conclusion !== 'cancelled')
+    console.line(`artifacts are in ${artifactsFolder(plan)}/<stage>/`);
+  console.line(summarize(report, console));
+}
+
+function artifactsFolder(plan: Plan): string {
+  return plan.pipeline === 'pipeline' ? 'artifacts' : `artifacts/${plan.pipeline}`;
+}
+
+/** Stages with metrics, those of one plugin together, in the plan's order. */
+function tablesOf(plan: Plan, report: BuildReport, tables: 'all' | 'changed'): readonly (readonly MetricsColumn[])[] {
+  const byPlugin = new Map<string, { columns: MetricsColumn[]; changed: number }>();
+  for (const { stage, metrics, previousMetrics, outcome } of report.stages.values()) {
+    const plugin = plan.stages.get(stage)?.plugin.name;
+    if (plugin === undefined || metrics === undefined) continue;
+    const table = byPlugin.get(plugin) ?? { columns: [], changed: 0 };
+    table.columns.push({ stage, metrics, previous: previousMetrics });
+    if (outcome.kind === 'executed' || outcome.kind === 'restored') table.changed += 1;
+    byPlugin.set(plugin, table);
+  }
+  return [...byPlugin.values()].filter(table => tables === 'all' || table.changed > 0).map(table => table.columns);
+}
+
+export function formatGate({ stage, gate, value, verdict }: GateResult, { style }: Console): string {
+  const actual = value === undefined ? 'there is no such metric' : formatMetric(value);
+  const text = `gate ${stage}: ${gate.metric} ${gate.operator} ${gate.bound}: ${actual}`;
+  return verdict === 'met'
+    ? `${style('green', '✓')} ${text}`
+    : `${style('red', '✗')} ${text} ${style('red', 'missed')} (${gate.span.file}:${gate.span.line}:${gate.span.column})`;
+}
+
+export function formatFailure(stage: StageId, failure: Failure, { style }: Console): string[] {
+  return [
+    style('red', `error[${failure.code}]: ${stage}: ${failure.message}`),
+    ...failure.causes.map(cause => `  caused by: ${cause}`),
+    ...(failure.help === undefined ? [] : [`  help: ${failure.help}`]),
+    ...(failure.stack === undefined
+      ? []
+      : failure.stack
+          .split('\n')
+          .slice(1)
+          .map(line => `  ${line.trim()}`)),
+    ...(failure.logPath === undefined ? [] : [`  log: ${failure.logPath} (tanren log ${stage})`]),
+  ];
+}
+
+function summarize(report: BuildReport, { style }: Console): string {
+  const outcomes = [...report.stages.values()].map(stage => stage.outcome);
+  const count = (kind: Outcome['kind']): number => outcomes.filter(outcome => outcome.kind === kind).length;
+  const took = formatDuration(report.durationMs);
+  if (outcomes.every(outcome => outcome.kind === 'up-to-date') && report.conclusion === 'built') {
+    return style('green', `nothing to do: ${outcomes.length} stage${outcomes.length === 1 ? '' : 's'} up to date (${took})`);
+  }
+  const words: readonly (readonly [Outcome['kind'], string])[] = [
+    ['executed', 'executed'],
+    ['restored', 'restored'],
+    ['up-to-date', 'up to date'],
+    ['failed', 'failed'],
+    ['skipped', 'skipped'],
+    ['cancelled', 'cancelled'],
+  ];
+  const parts = words.filter(([kind]) => count(kind) > 0).map(([kind, word]) => `${count(kind)} ${word}`);
+  const text = `${headline(report)}: ${parts.join(', ')} (${took})`;
+  return style(report.conclusion === 'built' ? 'green' : 'red', text);
+}
+
+function headline(report: BuildReport): string {
+  switch (report.conclusion) {
+    case 'built':
+      return 'built';
+    case 'failed':
+      return 'failed';
+    case 'gate-missed':
+      return 'built, but a gate was missed';
+    case 'cancelled':
+      return 'cancelled';
+    default:
+      return assertNever(report.conclusion);
+  }
+}
+
+export function exitCodeOf(report: BuildReport): ExitCode {
+  switch (report.conclusion) {
+    case 'built':
+      return EXIT.built;
+    case 'failed':
+      return hasInternal(report) ? EXIT.internal : EXIT.failed;
+    case 'gate-missed':
+      return EXIT.failed;
+    case 'cancelled':
+      return EXIT.interrupted;
+    default:
+      return assertNever(report.conclusion);
+  }
+}
+
+function hasInternal(report: BuildReport): boolean {
+  return [...report.stages.values()].some(({ outcome }) => outcome.kind === 'failed' && outcome.failure.code === 'internal');
+}
+
+/** The report as JSON: stable names, no terminal text. */
+export function encodeBuildReport(report: BuildReport): unknown {
+  const stages = [...report.stages.values()].map(({ stage, outcome, metrics, previousMetrics, artifacts }: StageReport) => ({
+    stage,
+    outcome,
+    metrics,
+    previousMetrics,
+    artifacts,
+  }));
+  const gates = report.gates.map(({ stage, gate, value, verdict }) => ({
+    stage,
+    metric: gate.metric,
+    operator: gate.operator,
+    bound: gate.bound,
+    value,
+    verdict,
+  }));
+  return { conclusion: report.conclusion, durationMs: report.durationMs, stages, gates };
+}

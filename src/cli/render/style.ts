@@ -1,0 +1,14 @@
+/** How is emphasis written on a terminal, and not written elsewhere? */
+import { styleText } from 'node:util';
+
+type Format = Parameters<typeof styleText>[0];
+
+export type Style = (format: Format, text: string) => string;
+
+/** https://no-color.org: NO_COLOR, not empty, wins; FORCE_COLOR turns colour on where there is no terminal. */
+export function makeStyle(stream: { readonly isTTY?: boolean }, environment: NodeJS.ProcessEnv = process.env): Style {
+  const { NO_COLOR, FORCE_COLOR, TERM } = environment;
+  const wanted = (stream.isTTY === true && TERM !== 'dumb') || (FORCE_COLOR !== undefined && FORCE_COLOR !== '0' && FORCE_COLOR !== '');
+  const on = wanted && (NO_COLOR === undefined || NO_COLOR === '');
+  return on ? (format, text) => styleText(format, text) : (_format, text) => text;
+}
