@@ -1,0 +1,52 @@
+/** Could the platform class have changed? Cheap facts of machine and library, without loading ONNX Runtime. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { arch, cpus, platform } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** Differs wherever processor, its features as the system shows them, system, Node's major version or ONNX Runtime's files differ. */
+export function platformGuard(): string {
+  return JSON.stringify([platform(), arch(), nodeMajor(), processor(), ...library()]);
+}
+
+export function nodeMajor(): string {
+  return process.versions.node.split('.')[0] ?? '';
+}
+
+/** On Linux the first processor's model and feature flags; elsewhere its model. */
+function processor(): string {
+  try {
+    const lines = readFileSync('/proc/cpuinfo', 'utf8').split('\n\n', 1)[0]?.split('\n') ?? [];
+    return lines.filter(line => /^(vendor_id|cpu family|model|model name|stepping|flags|Features|CPU \w+)\s*:/.test(line)).join('|');
+  } catch {
+    return cpus()[0]?.model ?? 'unknown';
+  }
+}
+
+/** ONNX Runtime's version, and size and time of its native files for this system. */
+function library(): readonly string[] {
+  const manifest = createRequire(import.meta.url).resolve('onnxruntime-node/package.json');
+  const native = join(dirname(manifest), 'bin');
+  const facts = [onnxRuntimeVersion()];
+  for (const api of readdirSync(native).sort()) {
+    const folder = join(native, api, platform(), arch());
+    for (const file of listFiles(folder)) {
+      const { size, mtimeMs } = statSync(join(folder, file));
+      facts.push(`${api}/${file}:${size}:${mtimeMs}`);
+    }
+  }
+  return facts;
+}
+
+export function onnxRuntimeVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(createRequire(import.meta.url).resolve('onnxruntime-node/package.json'), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown';
+}
+
+function listFiles(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
