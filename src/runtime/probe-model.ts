@@ -1,11 +1,12 @@
 /** Which small model shows what arithmetic a machine does? One whose results depend on the kernels that ONNX Runtime selects by CPU features. */
-import { addInitializer, addInput, addNode, makeModel } from '../onnx/ir/edit.js';
+
 import { float, ints, string } from '../onnx/ir/attribute.js';
+import { addInitializer, addInput, addNode, makeModel } from '../onnx/ir/edit.js';
 import type { Attribute, Model, ValueId } from '../onnx/ir/model.js';
 import type { DType } from '../tensor/dtype.js';
+import { encodeRawTensor } from '../tensor/raw-tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { makeTensor } from '../tensor/tensor.js';
-import { encodeRawTensor } from '../tensor/raw-tensor.js';
 
 export interface Probe {
   readonly model: Model;
@@ -28,7 +29,13 @@ export function makeProbe(): Probe {
     return addInput(model, graph, name, { kind: 'tensor', dtype: tensor.dtype, dims: tensor.dims }).id;
   };
   const constant = (name: string, tensor: Tensor): ValueId => addInitializer(model, graph, name, encodeRawTensor(tensor)).id;
-  const output = (name: string, dtype: DType, opType: string, inputs: readonly (ValueId | undefined)[], attributes: Record<string, Attribute> = {}): ValueId => {
+  const output = (
+    name: string,
+    dtype: DType,
+    opType: string,
+    inputs: readonly (ValueId | undefined)[],
+    attributes: Record<string, Attribute> = {},
+  ): ValueId => {
     const [id] = addNode(model, graph, { opType, name, inputs, attributes, outputs: [name] }).outputs;
     const value = graph.values.get(id as ValueId);
     if (value !== undefined) value.type = { kind: 'tensor', dtype, dims: undefined };
@@ -39,7 +46,9 @@ export function makeProbe(): Probe {
   const image = feed('image', floatTensor([1, 3, 23, 19], floats));
   const conv = output('conv', 'float32', 'Conv', [image, constant('w1', floatTensor([40, 3, 3, 3], floats))], { pads: ints([1, 1, 1, 1]) });
   const pointwise = output('pointwise', 'float32', 'Conv', [conv, constant('w2', floatTensor([32, 40, 1, 1], floats))]);
-  output('depthwise', 'float32', 'Conv', [pointwise, constant('w3', floatTensor([32, 1, 3, 3], floats))], { group: { kind: 'int', value: 32n } });
+  output('depthwise', 'float32', 'Conv', [pointwise, constant('w3', floatTensor([32, 1, 3, 3], floats))], {
+    group: { kind: 'int', value: 32n },
+  });
   output('average', 'float32', 'AveragePool', [pointwise], { kernel_shape: ints([3, 3]) });
   output('sigmoid', 'float32', 'Sigmoid', [pointwise]);
   output('tanh', 'float32', 'Tanh', [pointwise]);
@@ -51,7 +60,9 @@ export function makeProbe(): Probe {
   output('resize', 'float32', 'Resize', [image, undefined, scales], { mode: string('linear') });
 
   const matrix = feed('matrix', floatTensor([37, 129], floats));
-  output('gemm', 'float32', 'Gemm', [matrix, constant('w4', floatTensor([129, 67], floats)), constant('b4', floatTensor([67], floats))], { alpha: float(0.7) });
+  output('gemm', 'float32', 'Gemm', [matrix, constant('w4', floatTensor([129, 67], floats)), constant('b4', floatTensor([67], floats))], {
+    alpha: float(0.7),
+  });
   output('matmul', 'float32', 'MatMul', [matrix, constant('w5', floatTensor([129, 35], floats))]);
 
   const codes = feed('codes', uint8Tensor([17, 133], integers));
@@ -76,16 +87,28 @@ function pseudoRandom(seed: number): () => number {
 }
 
 function floatTensor(dims: readonly number[], next: () => number): Tensor<'float32'> {
-  return makeTensor('float32', dims, Float32Array.from({ length: count(dims) }, () => (next() >>> 8) / 2 ** 23 - 1));
+  return makeTensor(
+    'float32',
+    dims,
+    Float32Array.from({ length: count(dims) }, () => (next() >>> 8) / 2 ** 23 - 1),
+  );
 }
 
 /** Mostly large values, so that sums of two products leave 16 bits. */
 function uint8Tensor(dims: readonly number[], next: () => number): Tensor<'uint8'> {
-  return makeTensor('uint8', dims, Uint8Array.from({ length: count(dims) }, () => 255 - ((next() >>> 24) & 63)));
+  return makeTensor(
+    'uint8',
+    dims,
+    Uint8Array.from({ length: count(dims) }, () => 255 - ((next() >>> 24) & 63)),
+  );
 }
 
 function int8Tensor(dims: readonly number[], next: () => number): Tensor<'int8'> {
-  return makeTensor('int8', dims, Int8Array.from({ length: count(dims) }, () => ((next() >>> 24) & 1 ? 127 : -128) + ((next() >>> 27) & 7) * ((next() >>> 30) & 1)));
+  return makeTensor(
+    'int8',
+    dims,
+    Int8Array.from({ length: count(dims) }, () => ((next() >>> 24) & 1 ? 127 : -128) + ((next() >>> 27) & 7) * ((next() >>> 30) & 1)),
+  );
 }
 
 function count(dims: readonly number[]): number {

@@ -41,13 +41,17 @@ export function makeDiagnosticList(): DiagnosticList {
   };
 }
 
-/** Diagnostics in the order of the file; those of the command line first. */
+/** Diagnostics in the order of the file, those of the command line first. What is wrong in the same way at the same place for several instances of a stage is said once. */
 export function sortDiagnostics(items: readonly Diagnostic[]): readonly Diagnostic[] {
   const place = ({ span }: Diagnostic): number => (span === undefined ? -1 : span.line * 1e5 + span.column);
-  return items
-    .map((item, index) => ({ item, index }))
-    .sort((a, b) => place(a.item) - place(b.item) || a.index - b.index)
-    .map(({ item }) => item);
+  const sorted = items.map((item, index) => ({ item, index })).sort((a, b) => place(a.item) - place(b.item) || a.index - b.index);
+  const seen = new Set<string>();
+  return sorted.flatMap(({ item }) => {
+    const key = JSON.stringify([item.span ?? item.message, item.code, item.help]);
+    if (seen.has(key)) return [];
+    seen.add(key);
+    return [item];
+  });
 }
 
 /**
