@@ -1,7 +1,9 @@
 /** Which plugins are built in, and where is the code of each? Declarations are light and imported here; what a run needs is imported when it runs. */
 import type { StagePlugin } from '../src/stage/define-stage.js';
+import { calibrate } from './calibrate/stage.js';
 import { command } from './command/stage.js';
 import { exportStage } from './export/stage.js';
+import { quantize } from './quantize/stage.js';
 import { split } from './split/stage.js';
 
 export interface BuiltInPlugin {
@@ -14,5 +16,7 @@ export interface BuiltInPlugin {
 export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: exportStage, module: 'stages/export/stage.js' },
   { plugin: split, module: 'stages/split/stage.js' },
+  { plugin: calibrate, module: 'stages/calibrate/stage.js' },
+  { plugin: quantize, module: 'stages/quantize/stage.js' },
   { plugin: command, module: 'stages/command/stage.js' },
 ];
