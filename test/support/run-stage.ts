@@ -19,7 +19,7 @@ export interface StageRun {
 /** Runs `plugin` in a folder of its own under `folder`; params get their defaults as in a build. */
 export async function runStage<Params>(
   plugin: StagePlugin<Params>,
-  { params, inputs, folder }: { params: JsonObject; inputs: InputPaths; folder: string },
+  { params, inputs, folder, memo }: { params: JsonObject; inputs: InputPaths; folder: string; memo?: Context['memo'] },
 ): Promise<StageRun> {
   const parsed = parseParams(plugin, params);
   const here = await mkdtemp(join(folder, 'run-'));
@@ -27,7 +27,7 @@ export async function runStage<Params>(
   const outputs = Object.fromEntries(Object.keys(ports).map(port => [port, join(here, port)]));
   const log: string[] = [];
   const scratch = await mkdtemp(join(here, 'scratch-'));
-  await plugin.run({ params: parsed, inputs, outputs, context: testContext(scratch, log) });
+  await plugin.run({ params: parsed, inputs, outputs, context: { ...testContext(scratch, log), ...(memo && { memo }) } });
   return { outputs, log };
 }
 

@@ -1,0 +1,133 @@
+/** Are the int8 parts of the detector as good as those that onnxruntime.quantization makes of the same calibration data? */
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import { listImages, takeFirstImages } from '../../../src/detection/image-list.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/recipe.js';
+import { openDetector } from '../../../src/detection/torchvision/open-detector.js';
+import { collectPartInputs, type PartInputs } from '../../../src/detection/torchvision/part-inputs.js';
+import { openSession } from '../../../src/runtime/session.js';
+import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
+import type { Tensor } from '../../../src/tensor/tensor.js';
+import { calibrate } from '../../../stages/calibrate/stage.js';
+import { quantize } from '../../../stages/quantize/stage.js';
+import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
+import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { readShapesConfig } from '../../support/shapes.js';
+import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
+import { findSharedFolder } from '../../support/shared-folder.js';
+
+interface Recorded {
+  readonly mask_image_ids: readonly number[];
+  readonly configs: Readonly<Record<string, { readonly sqnr_db: Readonly<Record<string, Readonly<Record<string, number>>>> }>>;
+}
+
+/** The recording's names of the parts, and how many RoIs of an image calibrate and measure each. */
+const PARTS = {
+  backbone: { recorded: 'backbone', rois: { max: 50, min: 1 } },
+  box_head: { recorded: 'box', rois: { max: 50, min: 1 } },
+  mask_head: { recorded: 'mask', rois: { max: 8, min: 8 } },
+} as const;
+
+const CONFIGS: Readonly<Record<string, JsonObject>> = {
+  'u8s8-minmax': { preset: 'u8s8' },
+  'u8s8-minmax-perchannel': { preset: 'u8s8', weight: { perChannel: true } },
+  's8s8sym-minmax (a8w8)': { preset: 'a8w8' },
+};
+
+/** Of how much less signal to noise than recorded we may be: the issue's bound. */
+const BOUND_DB = 0.5;
+
+const shared = findSharedFolder();
+const suite = shared === undefined ? describe.skip : describe;
+
+suite('int8 parts of the detector', () => {
+  const recorded = (): Recorded => JSON.parse(readFileSync(join(shared ?? '', 'shapes/maskrcnn/int8_sqnr.json'), 'utf8')) as Recorded;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let parts: ShapesParts;
+  let memo: KeepingMemo;
+  const sketches = new Map<MaskRcnnPart, string>();
+  let samples: readonly { readonly id: number; readonly inputs: PartInputs }[];
+
+  beforeAll(async () => {
+    folder = await temporaryFolder('sqnr');
+    parts = await writeShapesParts(folder.path);
+    await mkdir(join(folder.path, 'memo'));
+    memo = keepingMemo(join(folder.path, 'memo'));
+    for (const part of MASKRCNN_PARTS) {
+      const { outputs } = await runStage(calibrate, {
+        params: { part, samples: 16, rois: PARTS[part].rois },
+        inputs: { model: parts.parts[part], recipe: parts.recipePath, config: parts.configPath, data: parts.calib, detector: parts.parts },
+        folder: folder.path,
+        memo: memo.memo,
+      });
+      sketches.set(part, outputs.sketches ?? '');
+    }
+    samples = await readSamples(parts);
+  }, 600_000);
+
+  afterAll(() => folder.remove());
+
+  it('the detector gives the RoI batches that were recorded', () => {
+    const enough = samples.filter(({ inputs }) => (inputs.mask_head.dims[0] ?? 0) >= 8).map(({ id }) => id);
+    expect(enough).toEqual(recorded().mask_image_ids);
+  });
+
+  describe.each(Object.keys(CONFIGS))('%s', config => {
+    it.each(MASKRCNN_PARTS)(`%s: every output at most ${BOUND_DB} dB below the recorded figure`, async part => {
+      const { outputs } = await runStage(quantize, {
+        params: CONFIGS[config] ?? {},
+        inputs: { model: parts.parts[part], sketches: sketches.get(part) ?? '' },
+        folder: folder.path,
+      });
+      const figures = await measure(parts.parts[part], outputs.model ?? '', feedsOf(part));
+      const expected = recorded().configs[config]?.sqnr_db[PARTS[part].recorded] ?? {};
+      expect(Object.keys(figures).sort()).toEqual(Object.keys(expected).sort());
+      const missing = Object.entries(expected).filter(([name, db]) => !((figures[name] ?? 0) >= db - BOUND_DB));
+      process.stdout.write(
+        `${config} ${part}: ${Object.entries(expected)
+          .map(([name, db]) => `${name} ${((figures[name] ?? 0) - db).toFixed(2)}`)
+          .join(', ')}\n`,
+      );
+      expect(missing.map(([name, db]) => `${name}: ${figures[name]} dB, recorded ${db}`)).toEqual([]);
+    });
+  });
+
+  function feedsOf(part: MaskRcnnPart): Record<string, Tensor>[] {
+    const name = parts.recipe.parts[part].inputs[0] ?? '';
+    const used = part === 'mask_head' ? samples.filter(({ id }) => recorded().mask_image_ids.includes(id)) : samples;
+    return used.map(({ inputs }) => ({ [name]: inputs[part] }));
+  }
+});
+
+/** The inputs of all parts for the first 32 validation images, by the float detector. */
+async function readSamples({ recipe, parts, val }: ShapesParts): Promise<{ id: number; inputs: PartInputs }[]> {
+  const detector = await openDetector(
+    { recipe, config: await readShapesConfig(), models: { kind: 'parts', ...parts } },
+    { optimization: 'all' },
+  );
+  const samples: { id: number; inputs: PartInputs }[] = [];
+  for (const { id, fileName } of takeFirstImages(listImages(JSON.parse(readFileSync(val.annotations, 'utf8'))), 32)) {
+    samples.push({ id, inputs: await collectPartInputs(detector, join(val.images, fileName), { box: 50, mask: 8 }) });
+  }
+  await detector.close();
+  return samples;
+}
+
+/** 10·log10(Σx² / Σ(x − q)²) of each output over all feeds. */
+async function measure(float: string, int8: string, feeds: readonly Record<string, Tensor>[]): Promise<Record<string, number>> {
+  const [x, q] = [await openSession(float, { optimization: 'all' }), await openSession(int8, { optimization: 'all' })];
+  const sums: Record<string, Comparison> = {};
+  for (const feed of feeds) {
+    const [exact, quantized] = [await x.run(feed), await q.run(feed)];
+    for (const name of x.outputNames) {
+      const [a, b] = [exact[name], quantized[name]];
+      if (a?.dtype !== 'float32' || b?.dtype !== 'float32') throw new Error(`output ${name} is no float32`);
+      sums[name] = mergeComparisons(sums[name] ?? NO_COMPARISON, compareArrays(a.data, b.data));
+    }
+  }
+  await x.close();
+  await q.close();
+  return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sqnrDbOf(sum)]));
+}
