@@ -5,6 +5,9 @@ import type { Json } from '../../src/base/json.js';
 import type { FitPolicy } from '../../src/detection/recipe.js';
 import { type DetectorConfig, parseDetectorConfig } from '../../src/detection/torchvision/config.js';
 import { exportMaskRcnn, type MaskRcnnExport } from '../../src/detection/torchvision/export-maskrcnn.js';
+import { type OpenDetector, openDetector } from '../../src/detection/torchvision/open-detector.js';
+import { encodeModel } from '../../src/onnx/serde/encode-model.js';
+import type { SessionOptions } from '../../src/runtime/session.js';
 import { readStateDict } from '../../src/tensor/state-dict.js';
 
 /** The project's own copy of the data set and model. */
@@ -15,10 +18,25 @@ export async function readShapesConfig(): Promise<DetectorConfig> {
   return parseDetectorConfig(JSON.parse(text) as Json, undefined).config;
 }
 
+/** The float detector as one model; close it. */
+export async function openShapes(options: ExportOptions & { optimization?: SessionOptions['optimization'] } = {}): Promise<OpenDetector> {
+  const { model, recipe } = await exportShapes(options);
+  const config = await readShapesConfig();
+  return openDetector(
+    { recipe, config, models: { kind: 'whole', model: encodeModel(model) } },
+    { optimization: options.optimization ?? 'all' },
+  );
+}
+
+interface ExportOptions {
+  readonly height?: number;
+  readonly width?: number;
+  readonly fit?: FitPolicy;
+  readonly roiBatch?: number | 'free';
+}
+
 /** The trained detector as `export` builds it, at the data set's size unless another is given. */
-export async function exportShapes(
-  options: { height?: number; width?: number; fit?: FitPolicy; roiBatch?: number | 'free' } = {},
-): Promise<MaskRcnnExport> {
+export async function exportShapes(options: ExportOptions = {}): Promise<MaskRcnnExport> {
   const { height = 192, width = 256, fit = 'static', roiBatch = 'free' } = options;
   const state = await readStateDict(join(SHAPES_FOLDER, 'models/maskrcnn-shapes.safetensors'));
   return exportMaskRcnn(state, await readShapesConfig(), {

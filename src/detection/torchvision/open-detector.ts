@@ -10,10 +10,13 @@ import type { Detector } from './detector.js';
 import { runnerOfParts, runnerOfWhole } from './part-runner.js';
 import type { PoolRois } from './roi-pooling.js';
 
-/** Models by path: one per part, or one that holds all parts (`export`'s). */
+/** A model's path (so that external data is found), or its bytes. */
+export type ModelSource = string | Uint8Array;
+
+/** One model per part, or one that holds all parts (`export`'s). */
 export type DetectorModels =
-  | { readonly kind: 'parts'; readonly backbone: string; readonly box_head: string; readonly mask_head: string }
-  | { readonly kind: 'whole'; readonly model: string };
+  | { readonly kind: 'parts'; readonly backbone: ModelSource; readonly box_head: ModelSource; readonly mask_head: ModelSource }
+  | { readonly kind: 'whole'; readonly model: ModelSource };
 
 export interface DetectorFiles {
   readonly recipe: MaskRcnnRecipe;
@@ -31,8 +34,8 @@ export interface OpenDetector extends Detector {
 export async function openDetector({ recipe, config, models, fit }: DetectorFiles, options: SessionOptions): Promise<OpenDetector> {
   checkConfigFits(recipe, config);
   const sessions: Pick<Session, 'close'>[] = [];
-  const open = async (path: string): Promise<Session> => {
-    const session = await openSession(path, options);
+  const open = async (model: ModelSource): Promise<Session> => {
+    const session = await openSession(model, options);
     sessions.push(session);
     return session;
   };
