@@ -5,6 +5,7 @@ import { command } from './command/stage.js';
 import { exportStage } from './export/stage.js';
 import { quantize } from './quantize/stage.js';
 import { split } from './split/stage.js';
+import { verify } from './verify/stage.js';
 
 export interface BuiltInPlugin {
   readonly plugin: StagePlugin;
@@ -18,5 +19,6 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: split, module: 'stages/split/stage.js' },
   { plugin: calibrate, module: 'stages/calibrate/stage.js' },
   { plugin: quantize, module: 'stages/quantize/stage.js' },
+  { plugin: verify, module: 'stages/verify/stage.js' },
   { plugin: command, module: 'stages/command/stage.js' },
 ];

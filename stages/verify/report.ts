@@ -1,0 +1,73 @@
+/** What does `verify` write down? The figures per value and of the detections, with every lone object; and the same numbers for gates. */
+import type { JsonObject } from '../../src/base/json.js';
+import {
+  type DetectionComparison,
+  detectionFiguresOf,
+  mergeDetectionComparisons,
+} from '../../src/detection/torchvision/compare-detections.js';
+import type { ValueComparisons } from '../../src/detection/torchvision/compare-parts.js';
+import { type Comparison, type ComparisonFigures, figuresOf, mergeComparisons, NO_COMPARISON } from '../../src/tensor/compare.js';
+
+/** What was found on all images together. */
+export interface Summary {
+  readonly values: ReadonlyMap<string, ComparisonFigures>;
+  /** undefined where one part alone is compared. */
+  readonly detections: DetectionComparison | undefined;
+}
+
+/** Merges what each image gave, in the order of the values' names as the first image has them. */
+export function summarize(values: readonly ValueComparisons[], detections: readonly DetectionComparison[] | undefined): Summary {
+  const merged = new Map<string, Comparison>();
+  for (const comparisons of values) {
+    for (const [name, comparison] of comparisons) merged.set(name, mergeComparisons(merged.get(name) ?? NO_COMPARISON, comparison));
+  }
+  return {
+    values: new Map([...merged].map(([name, comparison]) => [name, figuresOf(comparison)])),
+    detections: detections === undefined ? undefined : mergeDetectionComparisons(detections),
+  };
+}
+
+export function makeReport({ values, detections }: Summary, images: readonly number[], missed: readonly string[]): JsonObject {
+  return {
+    images,
+    values: Object.fromEntries([...values].map(([name, figures]) => [name, { ...figures }])),
+    ...(detections === undefined
+      ? {}
+      : {
+          detections: {
+            ...detectionFiguresOf(detections),
+            missedObjects: detections.missed.map(object => ({ ...object })),
+            extraObjects: detections.extra.map(object => ({ ...object })),
+          },
+        }),
+    missedThresholds: missed,
+  };
+}
+
+/** `values.NAME.sqnrDb`, `worst.sqnrDb`, `detections.missedShare`, … */
+export function makeMetrics({ values, detections }: Summary): JsonObject {
+  const all = [...values.values()];
+  return {
+    values: Object.fromEntries([...values].map(([name, { maxAbs, cosine, sqnrDb }]) => [name, { maxAbs, cosine, sqnrDb }])),
+    worst: {
+      maxAbs: Math.max(0, ...all.map(figures => figures.maxAbs)),
+      cosine: Math.min(1, ...all.map(figures => figures.cosine)),
+      sqnrDb: Math.min(...all.map(figures => figures.sqnrDb)),
+    },
+    ...(detections === undefined ? {} : { detections: { ...detectionFiguresOf(detections) } }),
+  };
+}
+
+/** One line per value, and one for the detections. */
+export function describeSummary({ values, detections }: Summary): string[] {
+  const lines = [...values].map(
+    ([name, { sqnrDb, cosine, maxAbs }]) =>
+      `${name}: SQNR ${sqnrDb.toFixed(2)} dB, cosine ${cosine.toFixed(7)}, max-abs ${maxAbs.toPrecision(4)}`,
+  );
+  if (detections === undefined) return lines;
+  const { reference, candidate, matched, missed, extra, maxScoreDifference, minBoxIou, minMaskIou } = detectionFiguresOf(detections);
+  return [
+    ...lines,
+    `detections: ${reference} against ${candidate}, ${matched} matched, ${missed} missed, ${extra} extra; scores differ by at most ${maxScoreDifference.toPrecision(3)}, box IoU at least ${minBoxIou.toFixed(4)}, mask IoU at least ${minMaskIou.toFixed(4)}`,
+  ];
+}

@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import { cloneModel } from '../../../src/onnx/ir/clone.js';
+import { getValue, replaceAllUses } from '../../../src/onnx/ir/edit.js';
+import type { Model } from '../../../src/onnx/ir/model.js';
+import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import type { InputPaths } from '../../../src/stage/define-stage.js';
+import { readJsonFile } from '../../../src/stage/json-file.js';
+import { verify } from '../../../stages/verify/stage.js';
+import { failureOf } from '../../support/error-code.js';
+import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let files: ShapesFiles;
+let wrongParts: Record<string, string>;
+
+beforeAll(async () => {
+  folder = await temporaryFolder('verify');
+  files = await writeShapes(folder.path);
+  const path = join(folder.path, 'wrong.onnx');
+  await writeModel(path, withoutRelu(files.backbone));
+  wrongParts = { ...files.parts, backbone: path };
+});
+afterAll(() => folder.remove());
+
+/** A rewrite as wrong as they come: the last ReLU of the body is dropped. */
+function withoutRelu(model: Model): Model {
+  const wrong = cloneModel(model);
+  const { graph } = wrong;
+  const relu = [...graph.nodes.values()].filter(node => node.opType === 'Relu' && node.name.includes('layer4')).at(-1);
+  const [from, to] = [relu?.outputs[0], relu?.inputs[0]];
+  if (from === undefined || to === undefined) throw new Error(`no ReLU among ${[...graph.nodes.values()].map(node => node.name).join()}`);
+  replaceAllUses(graph, getValue(graph, from).id, getValue(graph, to).id);
+  return wrong;
+}
+
+function run(params: JsonObject, inputs: InputPaths): Promise<StageRun> {
+  const shared = { recipe: files.recipe, config: files.config, data: files.val };
+  return runStage(verify, { params, inputs: { ...shared, ...inputs }, folder: folder.path });
+}
+
+describe('verify', () => {
+  it('the parts equal the whole bit for bit at the basic optimisation level', async () => {
+    const params = {
+      reference: 'whole',
+      samples: 2,
+      optimization: 'basic',
+      thresholds: { maxAbs: 0, maxMissed: 0, maxExtra: 0, maxScoreDifference: 0, minMaskIou: 1 },
+    };
+    const { outputs, log } = await run(params, { reference: files.whole, candidate: files.parts });
+    const metrics = await readJsonFile(outputs.metrics ?? '');
+    expect(metrics).toMatchObject({
+      worst: { maxAbs: 0, cosine: 1, sqnrDb: 999 },
+      detections: { reference: 17, candidate: 17, matched: 17, missed: 0, extra: 0, minBoxIou: 1 },
+    });
+    expect(Object.keys((metrics as { values: object }).values)).toHaveLength(17);
+    expect(log).toContainEqual(expect.stringMatching(/feature_0: SQNR 999/));
+    expect(await readJsonFile(outputs.report ?? '')).toMatchObject({ images: [1000, 1007], missedThresholds: [] });
+  });
+
+  it('a wrong rewrite fails, and the values are named', async () => {
+    const failure = await failureOf(() =>
+      run({ samples: 1, thresholds: { minSqnrDb: 30 } }, { reference: files.parts, candidate: wrongParts }),
+    );
+    expect(failure.code).toBe('verify-missed');
+    expect(failure.message).toMatch(/feature_3: SQNR in dB -?[\d.]+, at least 30 is wanted/);
+    expect(failure.message).not.toContain('mask_logits');
+  });
+
+  it('a wrong rewrite is seen in the detections too', async () => {
+    const { outputs } = await run({ samples: 3 }, { reference: files.parts, candidate: wrongParts });
+    const metrics = (await readJsonFile(outputs.metrics ?? '')) as {
+      detections: { matched: number; reference: number; maxScoreDifference: number };
+    };
+    expect(metrics.detections.maxScoreDifference).toBeGreaterThan(1e-3);
+    const failure = await failureOf(() =>
+      run({ samples: 3, thresholds: { maxScoreDifference: 1e-3 } }, { reference: files.parts, candidate: wrongParts }),
+    );
+    expect(failure.message).toMatch(/detections: largest score difference/);
+  });
+
+  it('bounds by value name hold for that value, `default` for the others', async () => {
+    const failure = await failureOf(() =>
+      run({ samples: 1, thresholds: { minSqnrDb: { feature_3: 60, default: -100 } } }, { reference: files.parts, candidate: wrongParts }),
+    );
+    expect(failure.message).toMatch(/^1 threshold is missed on 1 images: feature_3/);
+  });
+
+  it.each([
+    ['backbone', 14],
+    ['box_head', 2],
+    ['mask_head', 1],
+  ] as const)('%s alone is compared on what it really sees', async (part, count) => {
+    const inputs = { reference: files.parts[part], candidate: files.parts[part], detector: files.parts };
+    const { outputs } = await run({ part, images: [1014], thresholds: { maxAbs: 0 } }, inputs);
+    const report = (await readJsonFile(outputs.report ?? '')) as { images: number[]; values: Record<string, { elements: number }> };
+    expect(report.images).toEqual([1014]);
+    expect(Object.values(report.values)).toHaveLength(count);
+    for (const { elements } of Object.values(report.values)) expect(elements).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['a threshold of a value that is not there', { thresholds: { maxAbs: { absent: 0 } }, samples: 1 }, 'verify-unknown-value'],
+    ['an image that is not there', { images: [3] }, 'unknown-image'],
+    ['more samples than images', { samples: 1000 }, 'too-few-images'],
+  ])('%s is refused', async (_, params, code) => {
+    expect(await failureOf(() => run(params, { reference: files.parts, candidate: files.parts }))).toMatchObject({ code });
+  });
+
+  it('a model of another part is refused by the names of its values', async () => {
+    const failure = await failureOf(() => run({ part: 'backbone' }, { reference: files.parts.backbone, candidate: files.parts.box_head }));
+    expect(failure).toMatchObject({ code: 'part-values', message: expect.stringContaining('image') });
+  });
+
+  it('params that contradict each other are refused', () => {
+    expect(() => parseParams(verify, { part: 'backbone', reference: 'whole' })).toThrow('leave `reference` and `candidate` out');
+    expect(() => parseParams(verify, { part: 'backbone', thresholds: { maxMissed: 0 } })).toThrow('need the whole detector');
+  });
+});
