@@ -1,0 +1,150 @@
+/** What does a COCO instances file say? Images, categories and annotated objects, as plain data. */
+import type { Json, JsonObject } from '../../base/json.js';
+import { DetectionError } from '../detection-error.js';
+import type { TruthKind } from '../rle-combine.js';
+import { badField, member, type Place, readInteger, readList, readNumber, readObject, readText } from './reading.js';
+import { parseSegmentation, type Segmentation } from './segmentation.js';
+
+export interface CocoImage {
+  readonly id: number;
+  readonly width: number;
+  readonly height: number;
+  /** Relative to the folder of images; undefined where the file does not say. */
+  readonly fileName: string | undefined;
+}
+
+export interface CocoCategory {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** x, y of the upper left corner, width, height, in pixels. */
+export type CocoBox = readonly [number, number, number, number];
+
+export interface CocoAnnotation {
+  readonly id: number;
+  readonly imageId: number;
+  readonly categoryId: number;
+  readonly kind: TruthKind;
+  /** Pixels of the object, which decide its size class. */
+  readonly area: number;
+  readonly box: CocoBox | undefined;
+  readonly segmentation: Segmentation | undefined;
+}
+
+/** Everything in the order of the file. */
+export interface CocoDataset {
+  readonly images: readonly CocoImage[];
+  readonly categories: readonly CocoCategory[];
+  readonly annotations: readonly CocoAnnotation[];
+}
+
+/** Masks count their pixels in 32 bits. */
+const MOST_PIXELS = 2 ** 31;
+
+/**
+ * Parses an instances file. Members that are not needed are ignored. `bbox` and `segmentation` of an annotation may be missing.
+ * @throws DetectionError `coco-field` (missing, wrong type), `coco-duplicate-id`, `coco-unknown-image`, `coco-unknown-category`,
+ *         `coco-segmentation`, `coco-file-name`; the message names the place in the file.
+ */
+export function parseCocoDataset(value: Json): CocoDataset {
+  const root = readObject(value, 'the file');
+  const images = readList(root, 'images', 'the file').map(parseImage);
+  const imageById = indexById(images, 'image');
+  const categories = readList(root, 'categories', 'the file').map(parseCategory);
+  const categoryById = indexById(categories, 'category');
+  const annotations = readList(root, 'annotations', 'the file').map((entry, index) =>
+    parseAnnotation(readObject(entry, `annotations[${index}]`), `annotations[${index}]`, imageById, categoryById),
+  );
+  indexById(annotations, 'annotation');
+  return { images, categories, annotations };
+}
+
+/** The members by id. @throws DetectionError `coco-duplicate-id`. */
+export function indexById<T extends { readonly id: number }>(members: readonly T[], what: string): ReadonlyMap<number, T> {
+  const byId = new Map<number, T>();
+  for (const one of members) {
+    if (byId.has(one.id)) throw new DetectionError('coco-duplicate-id', `${what} id ${one.id} occurs twice`, { details: { id: one.id } });
+    byId.set(one.id, one);
+  }
+  return byId;
+}
+
+/** `bbox`, or undefined where there is none or an empty one. @throws DetectionError `coco-field`. */
+export function parseBox(object: JsonObject, place: Place): CocoBox | undefined {
+  const value = member(object, 'bbox');
+  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return undefined;
+  if (!Array.isArray(value) || value.length !== 4 || !value.every(side => typeof side === 'number' && Number.isFinite(side)))
+    throw badField(`${place}.bbox`, 'four numbers', value);
+  return value as unknown as CocoBox;
+}
+
+export function unknownImage(place: Place, id: number): DetectionError {
+  return new DetectionError('coco-unknown-image', `${place} is of image ${id}, which the annotations file does not have`, {
+    details: { place, id },
+    help: 'are annotations and results of the same data set?',
+  });
+}
+
+function parseImage(entry: Json, index: number): CocoImage {
+  const place = `images[${index}]`;
+  const object = readObject(entry, place);
+  const image = {
+    id: readInteger(object, 'id', place),
+    width: readInteger(object, 'width', place, 1),
+    height: readInteger(object, 'height', place, 1),
+    fileName: member(object, 'file_name') === undefined ? undefined : parseFileName(object, place),
+  };
+  if (image.width * image.height >= MOST_PIXELS)
+    throw badField(`${place}.width`, `such that the image has less than ${MOST_PIXELS} pixels`, image.width);
+  return image;
+}
+
+/** A path that stays inside the folder of images, on every system. */
+function parseFileName(object: JsonObject, place: Place): string {
+  const name = readText(object, 'file_name', place);
+  const parts = name.split(/[\\/]/);
+  if (name === '' || parts[0] === '' || parts.includes('..') || /^[A-Za-z]:/.test(name) || name.includes('\0'))
+    throw new DetectionError('coco-file-name', `${place}.file_name ${JSON.stringify(name)} does not stay inside the folder of images`);
+  return name;
+}
+
+function parseCategory(entry: Json, index: number): CocoCategory {
+  const place = `categories[${index}]`;
+  const object = readObject(entry, place);
+  return { id: readInteger(object, 'id', place), name: readText(object, 'name', place) };
+}
+
+function parseAnnotation(
+  object: JsonObject,
+  place: Place,
+  images: ReadonlyMap<number, CocoImage>,
+  categories: ReadonlyMap<number, CocoCategory>,
+): CocoAnnotation {
+  const imageId = readInteger(object, 'image_id', place);
+  const categoryId = readInteger(object, 'category_id', place);
+  const image = images.get(imageId);
+  if (image === undefined) throw unknownImage(place, imageId);
+  if (!categories.has(categoryId))
+    throw new DetectionError('coco-unknown-category', `${place} is of category ${categoryId}, which the file does not have`, {
+      details: { place, id: categoryId },
+    });
+  const segmentation = member(object, 'segmentation');
+  return {
+    id: readInteger(object, 'id', place),
+    imageId,
+    categoryId,
+    kind: parseCrowd(object, place),
+    area: readNumber(object, 'area', place),
+    box: parseBox(object, place),
+    segmentation:
+      segmentation === undefined || segmentation === null ? undefined : parseSegmentation(segmentation, image, `${place}.segmentation`),
+  };
+}
+
+function parseCrowd(object: JsonObject, place: Place): TruthKind {
+  const value = member(object, 'iscrowd');
+  if (value === 0 || value === false) return 'object';
+  if (value === 1 || value === true) return 'crowd';
+  throw badField(`${place}.iscrowd`, '0 or 1', value);
+}

@@ -1,0 +1,50 @@
+/** At which thresholds, sizes and counts are the COCO figures taken? */
+import { DetectionError } from '../detection-error.js';
+
+/** What overlap is measured on. */
+export type IouType = 'bbox' | 'segm';
+
+export interface AreaRange {
+  readonly label: 'all' | 'small' | 'medium' | 'large';
+  /** In pixels, both inclusive. */
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface CocoParams {
+  readonly iouThresholds: readonly number[];
+  readonly recallThresholds: readonly number[];
+  /** Best detections per image and category that count: three numbers, ascending. */
+  readonly maxDetections: readonly number[];
+  readonly areaRanges: readonly AreaRange[];
+  /** 'merged': a detection may match an object of any category. */
+  readonly categories: 'separate' | 'merged';
+}
+
+/** The values of the COCO detection challenge: IoU .50 to .95, 101 recall points, 1, 10 and 100 detections, areas split at 32² and 96². */
+export const COCO_PARAMS: CocoParams = {
+  iouThresholds: spaced(0.5, 0.95, 10),
+  recallThresholds: spaced(0, 1, 101),
+  maxDetections: [1, 10, 100],
+  areaRanges: [
+    { label: 'all', low: 0, high: 1e10 },
+    { label: 'small', low: 0, high: 32 ** 2 },
+    { label: 'medium', low: 32 ** 2, high: 96 ** 2 },
+    { label: 'large', low: 96 ** 2, high: 1e10 },
+  ],
+  categories: 'separate',
+};
+
+/** @throws DetectionError `coco-params` unless there is an IoU threshold and there are three ascending detection counts. */
+export function checkCocoParams({ iouThresholds, maxDetections }: CocoParams): void {
+  const ascending = maxDetections.every((count, i) => Number.isSafeInteger(count) && count > (maxDetections[i - 1] ?? 0));
+  if (maxDetections.length !== 3 || !ascending)
+    throw new DetectionError('coco-params', `maxDetections should be three ascending counts, it is [${maxDetections.join(', ')}]`);
+  if (iouThresholds.length === 0) throw new DetectionError('coco-params', 'iouThresholds is empty');
+}
+
+/** `count` evenly spaced values with the bits of `numpy.linspace`: start + i · step, the last one exactly `stop`. */
+function spaced(start: number, stop: number, count: number): readonly number[] {
+  const step = (stop - start) / (count - 1);
+  return Array.from({ length: count }, (_, i) => (i === count - 1 ? stop : i * step + start));
+}

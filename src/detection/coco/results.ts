@@ -1,0 +1,70 @@
+/** What did a detector find? COCO's results format, read and written. */
+import type { Json, JsonObject } from '../../base/json.js';
+import type { Rle } from '../rle.js';
+import { encodeRleText } from '../rle-text.js';
+import { type CocoBox, type CocoDataset, indexById, parseBox, unknownImage } from './dataset.js';
+import { badField, member, readInteger, readNumber, readObject } from './reading.js';
+import { parseSegmentation, type Segmentation } from './segmentation.js';
+
+/** One detection. It has a box, a mask, or both. */
+export interface CocoResult {
+  readonly imageId: number;
+  readonly categoryId: number;
+  readonly score: number;
+  readonly box: CocoBox | undefined;
+  readonly segmentation: Segmentation | undefined;
+}
+
+/**
+ * Parses a results file against the data set that it is about. Categories that the data set lacks are allowed: a detector may know more classes.
+ * @throws DetectionError `coco-field` (also where neither `bbox` nor `segmentation` is there), `coco-unknown-image`, `coco-segmentation`.
+ */
+export function parseCocoResults(value: Json, dataset: CocoDataset): readonly CocoResult[] {
+  if (!Array.isArray(value)) throw badField('the results file', 'a list', value);
+  const images = indexById(dataset.images, 'image');
+  return value.map((entry: Json, index) => {
+    const place = `result ${index}`;
+    const object = readObject(entry, place);
+    const imageId = readInteger(object, 'image_id', place);
+    const image = images.get(imageId);
+    if (image === undefined) throw unknownImage(place, imageId);
+    const segmentation = member(object, 'segmentation');
+    const result: CocoResult = {
+      imageId,
+      categoryId: readInteger(object, 'category_id', place),
+      score: readNumber(object, 'score', place),
+      box: parseBox(object, place),
+      segmentation:
+        segmentation === undefined || segmentation === null ? undefined : parseSegmentation(segmentation, image, `${place}.segmentation`),
+    };
+    if (result.box === undefined && result.segmentation === undefined)
+      throw badField(`${place}.bbox`, 'there, or a segmentation', undefined);
+    return result;
+  });
+}
+
+/** A results file: one detection per line, in the order given, members in a fixed order. Equal results give equal text. */
+export function encodeCocoResults(results: readonly CocoResult[]): string {
+  if (results.length === 0) return '[]\n';
+  return `[\n${results.map(result => JSON.stringify(encodeResult(result))).join(',\n')}\n]\n`;
+}
+
+/** One detection as JSON; its mask as compressed run lengths, or its polygons. */
+export function encodeResult(result: CocoResult): JsonObject {
+  return {
+    image_id: result.imageId,
+    category_id: result.categoryId,
+    ...(result.box === undefined ? {} : { bbox: result.box }),
+    score: result.score,
+    ...(result.segmentation === undefined ? {} : { segmentation: encodeSegmentation(result.segmentation) }),
+  };
+}
+
+function encodeSegmentation(segmentation: Segmentation): Json {
+  return segmentation.kind === 'polygons' ? segmentation.polygons : encodeRle(segmentation.rle);
+}
+
+/** COCO's compressed form: `{size: [height, width], counts: text}`. */
+export function encodeRle(rle: Rle): JsonObject {
+  return { size: [rle.height, rle.width], counts: encodeRleText(rle) };
+}

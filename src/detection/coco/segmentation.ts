@@ -1,0 +1,71 @@
+/** In which forms does COCO JSON hold a mask, and how does each become run lengths? */
+import { assertNever } from '../../base/assert-never.js';
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { DetectionError } from '../detection-error.js';
+import { type Polygon, rasterisePolygons } from '../polygon.js';
+import { makeRle, type Rle } from '../rle.js';
+import { decodeRleText } from '../rle-text.js';
+import type { ImageSize } from '../transform.js';
+import type { Place } from './reading.js';
+
+export type Segmentation =
+  | { readonly kind: 'polygons'; readonly polygons: readonly Polygon[] }
+  | { readonly kind: 'rle'; readonly rle: Rle };
+
+/**
+ * Reads polygons, plain run lengths, or compressed ones. An empty list is no segmentation: undefined.
+ * @param image the size that the mask must have.
+ * @throws DetectionError `coco-segmentation` where it is none of these, has another size, holds more pixels, or lies far outside the image.
+ */
+export function parseSegmentation(value: Json, image: ImageSize, place: Place): Segmentation | undefined {
+  if (isJsonObject(value)) return { kind: 'rle', rle: parseRle(value, image, place) };
+  if (!Array.isArray(value)) throw bad(place, 'is neither a list of polygons nor run lengths');
+  if (value.length === 0) return undefined;
+  return { kind: 'polygons', polygons: value.map((polygon: Json, index) => parsePolygon(polygon, image, `${place}[${index}]`)) };
+}
+
+/** The mask of a segmentation in an image of this size. */
+export function rasterise(segmentation: Segmentation, image: ImageSize): Rle {
+  switch (segmentation.kind) {
+    case 'rle':
+      return segmentation.rle;
+    case 'polygons':
+      return rasterisePolygons(segmentation.polygons, image.height, image.width);
+    default:
+      return assertNever(segmentation);
+  }
+}
+
+function parseRle(value: JsonObject, image: ImageSize, place: Place): Rle {
+  const { size, counts } = value;
+  if (!Array.isArray(size) || size.length !== 2) throw bad(place, 'has no size of height and width');
+  if (size[0] !== image.height || size[1] !== image.width)
+    throw bad(place, `has size ${JSON.stringify(size)}, its image ${image.height}×${image.width} (height×width)`);
+  try {
+    if (typeof counts === 'string') return decodeRleText(counts, image.height, image.width);
+    if (isRunLengths(counts)) return makeRle(image.height, image.width, counts);
+  } catch (cause) {
+    throw bad(place, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  throw bad(place, 'has counts that are neither text nor integers ≥ 0');
+}
+
+function isRunLengths(counts: Json | undefined): counts is readonly number[] {
+  return Array.isArray(counts) && counts.every(count => typeof count === 'number' && Number.isSafeInteger(count) && count >= 0);
+}
+
+function parsePolygon(value: Json, image: ImageSize, place: Place): Polygon {
+  if (!Array.isArray(value) || value.length < 6 || value.length % 2 === 1) throw bad(place, 'is not a list of x, y of at least 3 points');
+  // The outline is traced step by step, so a far point would cost time and memory without end.
+  const farthest = 4 * Math.max(image.height, image.width);
+  for (const coordinate of value as readonly Json[]) {
+    if (typeof coordinate !== 'number') throw bad(place, `has the coordinate ${JSON.stringify(coordinate)}`);
+    if (!(Math.abs(coordinate) <= farthest))
+      throw bad(place, `reaches to ${coordinate}, far outside its ${image.width}×${image.height} image`);
+  }
+  return value as readonly number[];
+}
+
+function bad(place: Place, reason: string, cause?: unknown): DetectionError {
+  return new DetectionError('coco-segmentation', `${place} ${reason}`, { details: { place }, cause });
+}
