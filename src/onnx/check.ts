@@ -32,7 +32,9 @@ export type ModelProblemCode =
   /** A constant's bytes or elements are not as many as its dtype and shape say. */
   | 'constant-size'
   /** A value's type contradicts its constant. */
-  | 'constant-type';
+  | 'constant-type'
+  /** A sparse initializer or quantization annotation is no message of its type. */
+  | 'malformed-field';
 
 export interface ModelProblem {
   readonly code: ModelProblemCode;
@@ -76,7 +78,7 @@ function checkGraph(model: Model, graph: Graph, around: Around, report: Report):
   checkProducers(graph, label, report);
   const order = findTopologicalOrder(graph);
   if (order.kind === 'cycle') report('cycle', `${label} has a cycle: ${describeCycle(graph, order.nodes)}`);
-  const made = new Set([...around.made, ...sourcesOf(graph)]);
+  const made = new Set([...around.made, ...sourcesOf(graph, label, report)]);
   for (const node of graph.nodes.values()) {
     checkNode(model, graph, node, report);
     for (const id of node.inputs) if (id !== undefined && !made.has(id)) reportUnmade(graph, node, id, order.kind, report);
@@ -89,14 +91,22 @@ function checkGraph(model: Model, graph: Graph, around: Around, report: Report):
 }
 
 /** What is there before the first node: inputs, initializers, and the sparse initializers that are kept as bytes. */
-function sourcesOf(graph: Graph): ValueId[] {
-  const sparse = new Set(
-    graph.unknown
-      .flatMap(bytes => decodeMessage(WHOLE_SCHEMA, 'GraphProto', bytes).sparseInitializer ?? [])
-      .map(tensor => tensor.values?.name),
-  );
+function sourcesOf(graph: Graph, label: string, report: Report): ValueId[] {
+  const sparse = new Set(findSparseNames(graph, label, report));
   const constants = [...graph.values.values()].filter(value => value.constant !== undefined || sparse.has(value.name));
   return [...graph.inputs, ...constants.map(({ id }) => id)];
+}
+
+function findSparseNames(graph: Graph, label: string, report: Report): (string | undefined)[] {
+  try {
+    return graph.unknown
+      .flatMap(bytes => decodeMessage(WHOLE_SCHEMA, 'GraphProto', bytes).sparseInitializer ?? [])
+      .map(({ values }) => values?.name);
+  } catch (error) {
+    if (!(error instanceof OnnxError)) throw error;
+    report('malformed-field', `${label} has a field that cannot be read: ${error.message}`);
+    return [];
+  }
 }
 
 function reportUnmade(graph: Graph, node: Node, id: ValueId, order: 'order' | 'cycle', report: Report): void {

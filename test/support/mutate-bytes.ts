@@ -1,0 +1,25 @@
+/** How does a file get damaged? By cutting it off and by changing some of its bytes. */
+import fc from 'fast-check';
+
+export interface Damage {
+  /** Share of the file that is left, 0 to 1. */
+  readonly kept: number;
+  /** Places (as shares of the file) and the bits that are flipped there. */
+  readonly flips: readonly (readonly [place: number, bits: number])[];
+}
+
+export const damages: fc.Arbitrary<Damage> = fc.record({
+  kept: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
+  flips: fc.array(fc.tuple(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), fc.integer({ min: 1, max: 255 })), {
+    maxLength: 4,
+  }),
+});
+
+export function damageBytes(bytes: Uint8Array, { kept, flips }: Damage): Uint8Array {
+  const damaged = bytes.slice(0, Math.round(kept * bytes.length));
+  for (const [place, bits] of flips) {
+    const at = Math.floor(place * damaged.length);
+    if (at < damaged.length) damaged[at] = (damaged[at] ?? 0) ^ bits;
+  }
+  return damaged;
+}

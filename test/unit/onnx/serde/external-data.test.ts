@@ -1,0 +1,146 @@
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { digestModelContent } from '../../../../src/onnx/digest.js';
+import { findValueByName } from '../../../../src/onnx/ir/edit.js';
+import type { Model } from '../../../../src/onnx/ir/model.js';
+import { parseModelText } from '../../../../src/onnx/parse-text.js';
+import { encodeMessage } from '../../../../src/onnx/proto/encode-message.js';
+import { readModel, writeModel } from '../../../../src/onnx/serde/model-file.js';
+import { openSession } from '../../../../src/runtime/session.js';
+import { failureOf } from '../../../support/error-code.js';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tanren-external-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const makeModel = (): Model =>
+  parseModelText(`g (float[2, 2] x) => (float[2, 2] y) <float[2, 2] w = {1, 2, 3, 4}, float[2, 2] v = {5, 6, 7, 8}, float[1] b = {9}> {
+    h = MatMul(x, w)  k = Add(h, v)  y = Add(k, b) }`);
+
+/** Writes a model of one initializer of four floats with these external_data entries. */
+async function writeExternal(entries: Readonly<Record<string, string>>): Promise<string> {
+  const externalData = Object.entries(entries).map(([key, value]) => ({ key, value }));
+  const tensor = { name: 'w', dataType: 1, dims: BigInt64Array.of(4n), dataLocation: 1, externalData };
+  const path = join(folder, 'in', 'model.onnx');
+  await mkdir(join(folder, 'in'), { recursive: true });
+  await writeFile(path, encodeMessage('ModelProto', { irVersion: 10n, graph: { name: 'g', initializer: [tensor] } }));
+  return path;
+}
+
+describe('writing external data', () => {
+  it('puts initializers from the threshold on into the file, page-aligned, and reads the same model back', async () => {
+    const path = join(folder, 'sub', 'model.onnx');
+
+    await writeModel(path, makeModel(), { externalData: { thresholdBytes: 16, file: 'weights.bin' } });
+
+    expect((await stat(join(folder, 'sub', 'weights.bin'))).size).toBe(4096 + 16);
+    const read = await readModel(path);
+    expect(digestModelContent(read)).toBe(digestModelContent(makeModel()));
+    expect(findValueByName(read.graph, 'v')?.constant).toEqual({
+      dtype: 'float32',
+      dims: [2, 2],
+      bytes: new Uint8Array(Float32Array.of(5, 6, 7, 8).buffer),
+    });
+  });
+
+  it('gives files that ONNX Runtime reads', async () => {
+    const path = join(folder, 'model.onnx');
+    await writeModel(path, makeModel(), { externalData: { thresholdBytes: 1, file: 'weights.bin' } });
+
+    const session = await openSession(path, { optimization: 'basic' });
+    const { y } = await session.run({ x: { dtype: 'float32', dims: [2, 2], data: Float32Array.of(1, 0, 0, 1) } });
+    await session.close();
+
+    expect(y?.data).toEqual(Float32Array.of(15, 17, 19, 21));
+  });
+
+  it('writes equal files for equal models', async () => {
+    const options = { externalData: { thresholdBytes: 1, file: 'weights.bin' } };
+    await writeModel(join(folder, 'a', 'model.onnx'), makeModel(), options);
+    await writeModel(join(folder, 'b', 'model.onnx'), makeModel(), options);
+
+    for (const file of ['model.onnx', 'weights.bin']) {
+      expect(await readFile(join(folder, 'a', file))).toEqual(await readFile(join(folder, 'b', file)));
+    }
+  });
+
+  it.each(['../weights.bin', '/weights.bin', 'sub/weights.bin', ''])('refuses the file name %j', async file => {
+    const run = (): Promise<void> => writeModel(join(folder, 'model.onnx'), makeModel(), { externalData: { thresholdBytes: 1, file } });
+
+    expect((await failureOf(run)).code).toBe('external-data-path');
+  });
+});
+
+describe('reading external data', () => {
+  it('takes offset and length, and reads to what the shape needs without a length', async () => {
+    const path = await writeExternal({ location: 'w.bin', offset: '4' });
+    await writeFile(join(folder, 'in', 'w.bin'), new Uint8Array(Float32Array.of(0, 1, 2, 3, 4, 5).buffer));
+
+    const constant = findValueByName((await readModel(path)).graph, 'w')?.constant;
+
+    expect(constant).toEqual({ dtype: 'float32', dims: [4], bytes: new Uint8Array(Float32Array.of(1, 2, 3, 4).buffer) });
+  });
+
+  it.each([
+    ['/etc/passwd', 'is absolute'],
+    ['C:\\weights.bin', 'is absolute'],
+    ['\\\\server\\weights.bin', 'is absolute'],
+    ['../w.bin', 'leaves the folder'],
+    ['sub/../../w.bin', 'leaves the folder'],
+    ['sub\\..\\..\\w.bin', 'leaves the folder'],
+    ['w.bin\0', 'has a zero byte'],
+    ['', 'is empty'],
+    ['sub', 'is no file'],
+  ])('refuses the location %j', async (location, reason) => {
+    const path = await writeExternal({ location });
+    await mkdir(join(folder, 'in', 'sub'));
+    await writeFile(join(folder, 'w.bin'), new Uint8Array(16));
+
+    const { code, message } = await failureOf(() => readModel(path));
+
+    expect(code).toBe('external-data-path');
+    expect(message).toContain(reason);
+  });
+
+  it('refuses a symbolic link that leads out of the folder, and follows one that stays in it', async () => {
+    const path = await writeExternal({ location: 'link.bin' });
+    await writeFile(join(folder, 'outside.bin'), new Uint8Array(16));
+    await symlink(join(folder, 'outside.bin'), join(folder, 'in', 'link.bin'));
+
+    const { code, message } = await failureOf(() => readModel(path));
+    await rm(join(folder, 'in', 'link.bin'));
+    await writeFile(join(folder, 'in', 'inside.bin'), new Uint8Array(16));
+    await symlink('inside.bin', join(folder, 'in', 'link.bin'));
+
+    expect(code).toBe('external-data-path');
+    expect(message).toContain("leads out of the model's folder");
+    expect((await readModel(path)).graph.values.size).toBe(1);
+  });
+
+  it.each([
+    [{ location: 'missing.bin' }, 'external-data-missing', 'cannot be opened'],
+    [{ location: 'w.bin', offset: '1' }, 'external-data-bounds', 'bytes 1 to 17 of "w.bin", which has 16'],
+    [{ location: 'w.bin', offset: '-4' }, 'model-malformed', 'not a count of bytes'],
+    [{ location: 'w.bin', offset: '99999999999999999999' }, 'model-malformed', 'not a count of bytes'],
+    [{ location: 'w.bin', length: '15' }, 'model-malformed', 'needs 16 bytes, its external data has 15'],
+  ])('refuses %j', async (entries, code, reason) => {
+    const path = await writeExternal(entries);
+    await writeFile(join(folder, 'in', 'w.bin'), new Uint8Array(16));
+
+    const failure = await failureOf(() => readModel(path));
+
+    expect(failure.code).toBe(code);
+    expect(failure.message).toContain(reason);
+    expect(failure.message).toContain('model.onnx: ');
+  });
+
+  it('says which model cannot be read', async () => {
+    const { code, message } = await failureOf(() => readModel(join(folder, 'none.onnx')));
+
+    expect(code).toBe('model-unreadable');
+    expect(message).toContain('"none.onnx"');
+  });
+});
