@@ -1,0 +1,456 @@
+import { float, int, ints, string } from '../../../../src/onnx/ir/attribute.js';
+import { fixReshape, mergeReshapes, mergeTransposes } from '../../../../src/onnx/passes/rules/chains.js';
+import { removeDivideByOne, removeMultiplyByOne } from '../../../../src/onnx/passes/rules/constant-factor.js';
+import { foldBatchNormalization } from '../../../../src/onnx/passes/rules/fold-batch-normalization.js';
+import { CHANNEL_AFFINE_RULES } from '../../../../src/onnx/passes/rules/fold-channel-affine.js';
+import { foldPad } from '../../../../src/onnx/passes/rules/fold-pad.js';
+import { NO_OP_RULES } from '../../../../src/onnx/passes/rules/no-ops.js';
+import { viewModel } from '../../../../src/onnx/rewrite/graph-view.js';
+import { applyRule } from '../../../../src/onnx/rewrite/rewriter.js';
+import type { RewriteRule } from '../../../../src/onnx/rewrite/rule.js';
+import { compareArrays } from '../../../../src/tensor/compare.js';
+import {
+  floats,
+  integers,
+  noCheck,
+  operators,
+  randomConstant,
+  randomFloats,
+  runModel,
+  type SmallModel,
+  type SmallNode,
+  smallModel,
+} from '../../../support/small-model.js';
+
+const ALL = [
+  ...NO_OP_RULES,
+  ...CHANNEL_AFFINE_RULES,
+  removeMultiplyByOne,
+  removeDivideByOne,
+  mergeTransposes,
+  mergeReshapes,
+  fixReshape,
+  foldBatchNormalization,
+  foldPad,
+];
+
+function ruleNamed(name: string): RewriteRule {
+  const rule = ALL.find(candidate => candidate.name === name);
+  if (rule === undefined) throw new Error(`no rule ${name}`);
+  return rule;
+}
+
+interface Case {
+  readonly name: string;
+  readonly rule: string;
+  readonly dims?: readonly number[];
+  readonly opset?: number;
+  readonly constants?: SmallModel['constants'];
+  /** Between `Neg` of the input, "a", and `Neg` of "b". */
+  readonly nodes: readonly SmallNode[];
+}
+
+const given = ({ dims = [2, 4, 5, 6], opset = 17, constants = {}, nodes }: Omit<Case, 'name' | 'rule'>) =>
+  smallModel({
+    opset,
+    inputs: { x: ['float32', dims] },
+    constants,
+    nodes: [{ op: 'Neg', in: ['x'], out: ['a'] }, ...nodes, { op: 'Neg', in: ['b'], out: ['y'] }],
+    outputs: ['y'],
+  });
+
+const CONV = { w: randomConstant([3, 4, 3, 3], 2), bias: randomConstant([3], 3) };
+const BN = {
+  gamma: floats([3], [1.5, -0.5, 2]),
+  beta: floats([3], [0.1, 0.2, -3]),
+  mean: floats([3], [0.3, -1, 0.5]),
+  variance: floats([3], [0.5, 2, 0.01]),
+};
+const BN_INPUTS = ['gamma', 'beta', 'mean', 'variance'];
+const conv = (extra: Partial<SmallNode> = {}): SmallNode => ({ op: 'Conv', in: ['a', 'w', 'bias'], out: ['c'], ...extra });
+const batchNormalization: SmallNode = {
+  op: 'BatchNormalization',
+  in: ['c', ...BN_INPUTS],
+  out: ['b'],
+  attributes: { epsilon: float(1e-3) },
+};
+
+const EXACT: readonly (Case & { readonly left: readonly string[] })[] = [
+  { name: 'Identity', rule: 'remove-identity', nodes: [{ op: 'Identity', in: ['a'], out: ['b'] }], left: [] },
+  { name: 'Dropout', rule: 'remove-dropout', nodes: [{ op: 'Dropout', in: ['a'], out: ['b'] }], left: [] },
+  {
+    name: 'Cast to the same type',
+    rule: 'remove-cast',
+    nodes: [{ op: 'Cast', in: ['a'], out: ['b'], attributes: { to: int(1) } }],
+    left: [],
+  },
+  {
+    name: 'Reshape to the same shape',
+    rule: 'remove-reshape',
+    constants: { s: integers([2, -1, 5, 6]) },
+    nodes: [{ op: 'Reshape', in: ['a', 's'], out: ['b'] }],
+    left: [],
+  },
+  { name: 'Flatten of a matrix', rule: 'remove-reshape', dims: [2, 3], nodes: [{ op: 'Flatten', in: ['a'], out: ['b'] }], left: [] },
+  {
+    name: 'Transpose that moves nothing',
+    rule: 'remove-transpose',
+    nodes: [{ op: 'Transpose', in: ['a'], out: ['b'], attributes: { perm: ints([0, 1, 2, 3]) } }],
+    left: [],
+  },
+  {
+    name: 'Concat of one',
+    rule: 'remove-join-of-one',
+    nodes: [{ op: 'Concat', in: ['a'], out: ['b'], attributes: { axis: int(1) } }],
+    left: [],
+  },
+  {
+    name: 'Pad by nothing',
+    rule: 'remove-pad',
+    constants: { p: integers([0, 0, 0, 0, 0, 0, 0, 0]) },
+    nodes: [{ op: 'Pad', in: ['a', 'p'], out: ['b'] }],
+    left: [],
+  },
+  {
+    name: 'Slice of everything',
+    rule: 'remove-slice',
+    constants: { from: integers([0]), to: integers([99]), axis: integers([2]) },
+    nodes: [{ op: 'Slice', in: ['a', 'from', 'to', 'axis'], out: ['b'] }],
+    left: [],
+  },
+  {
+    name: 'MaxPool over single elements',
+    rule: 'remove-pool',
+    nodes: [{ op: 'MaxPool', in: ['a'], out: ['b'], attributes: { kernel_shape: ints([1, 1]) } }],
+    left: [],
+  },
+  {
+    name: 'Mul by 1',
+    rule: 'remove-multiply-by-one',
+    constants: { one: floats([], [1]) },
+    nodes: [{ op: 'Mul', in: ['one', 'a'], out: ['b'] }],
+    left: [],
+  },
+  {
+    name: 'Div by 1',
+    rule: 'remove-divide-by-one',
+    constants: { one: floats([1], [1]) },
+    nodes: [{ op: 'Div', in: ['a', 'one'], out: ['b'] }],
+    left: [],
+  },
+  {
+    name: 'Transpose of Transpose',
+    rule: 'merge-transposes',
+    nodes: [
+      { op: 'Transpose', in: ['a'], out: ['t'], attributes: { perm: ints([0, 2, 3, 1]) } },
+      { op: 'Transpose', in: ['t'], out: ['b'], attributes: { perm: ints([3, 0, 2, 1]) } },
+    ],
+    left: ['Transpose'],
+  },
+  {
+    name: 'Reshape of Flatten',
+    rule: 'merge-reshapes',
+    constants: { s: integers([4, 60]) },
+    nodes: [
+      { op: 'Flatten', in: ['a'], out: ['f'] },
+      { op: 'Reshape', in: ['f', 's'], out: ['b'] },
+    ],
+    left: ['Reshape'],
+  },
+];
+
+const ROUNDING: readonly (Case & { readonly left: readonly string[] })[] = [
+  {
+    name: 'Conv and BatchNormalization',
+    rule: 'fold-batch-normalization',
+    constants: { ...CONV, ...BN },
+    nodes: [conv(), batchNormalization],
+    left: ['Conv'],
+  },
+  {
+    name: 'Conv without bias and BatchNormalization',
+    rule: 'fold-batch-normalization',
+    constants: { ...CONV, ...BN },
+    nodes: [conv({ in: ['a', 'w'] }), batchNormalization],
+    left: ['Conv'],
+  },
+  {
+    name: 'ConvTranspose in groups and BatchNormalization',
+    rule: 'fold-batch-normalization',
+    constants: {
+      w: randomConstant([4, 2, 2, 3], 5),
+      gamma: floats([4], [1, 2, 3, 4]),
+      beta: floats([4], [0, 1, 0, 1]),
+      mean: floats([4], [0.1, 0.2, 0.3, 0.4]),
+      variance: floats([4], [1, 2, 1, 0.5]),
+    },
+    nodes: [{ op: 'ConvTranspose', in: ['a', 'w'], out: ['c'], attributes: { group: int(2), strides: ints([2, 2]) } }, batchNormalization],
+    left: ['ConvTranspose'],
+  },
+  ...[0, 1].map(transB => ({
+    name: `Gemm (transB ${transB}) and BatchNormalization`,
+    rule: 'fold-batch-normalization',
+    dims: [5, 4],
+    constants: { ...BN, w: randomConstant(transB === 0 ? [4, 3] : [3, 4], 7), bias: randomConstant([3], 8) },
+    nodes: [{ op: 'Gemm', in: ['a', 'w', 'bias'], out: ['c'], attributes: { transB: int(transB) } }, batchNormalization],
+    left: ['Gemm'],
+  })),
+  ...(['Add', 'Sub', 'Mul', 'Div'] as const).map(op => ({
+    name: `Conv and ${op} per channel`,
+    rule: `fold-channel-${op.toLowerCase()}`,
+    constants: { ...CONV, k: floats([1, 3, 1, 1], [0.5, -2, 3]) },
+    nodes: [conv(), { op, in: ['c', 'k'], out: ['b'] }],
+    left: ['Conv'],
+  })),
+  {
+    name: 'Add of a constant of lower rank on the left',
+    rule: 'fold-channel-add',
+    constants: { ...CONV, k: floats([3, 1, 1], [0.5, -2, 3]) },
+    nodes: [conv({ in: ['a', 'w'] }), { op: 'Add', in: ['k', 'c'], out: ['b'] }],
+    left: ['Conv'],
+  },
+  {
+    name: 'Pad by zeros and Conv',
+    rule: 'fold-pad',
+    constants: { ...CONV, p: integers([0, 0, 1, 2, 0, 0, 3, 0]) },
+    nodes: [
+      { op: 'Pad', in: ['a', 'p'], out: ['padded'] },
+      { op: 'Conv', in: ['padded', 'w', 'bias'], out: ['b'], attributes: { pads: ints([1, 0, 0, 1]), strides: ints([2, 1]) } },
+    ],
+    left: ['Conv'],
+  },
+];
+
+async function outputs(testCase: Case): Promise<{ before: Float32Array; after: Float32Array; operators: string[] }> {
+  const x = randomFloats(testCase.dims ?? [2, 4, 5, 6], 11);
+  const model = given(testCase);
+  const before = (await runModel(model, { x })).y?.data as Float32Array;
+  const { record } = applyRule(viewModel(model), ruleNamed(testCase.rule), { check: noCheck });
+  expect(record.applied).toHaveLength(1);
+  return { before, after: (await runModel(model, { x })).y?.data as Float32Array, operators: operators(model).slice(1, -1) };
+}
+
+describe('exact rules', () => {
+  it.each(EXACT.map(testCase => [testCase.name, testCase] as const))('%s: every bit stays', async (_, testCase) => {
+    const result = await outputs(testCase);
+    expect(result.operators).toEqual(testCase.left);
+    expect(new Uint32Array(result.after.buffer)).toEqual(new Uint32Array(result.before.buffer));
+  });
+});
+
+/** Sums of 36 products of numbers near 1: an error of a few ulps of the largest term. */
+const TOLERANCE = 2e-5;
+
+describe('rounding rules', () => {
+  it.each(ROUNDING.map(testCase => [testCase.name, testCase] as const))('%s: within a few ulps', async (_, testCase) => {
+    const result = await outputs(testCase);
+    expect(result.operators).toEqual(testCase.left);
+    expect(compareArrays(result.before, result.after).maxAbs).toBeLessThan(TOLERANCE);
+  });
+});
+
+const DECLINES: readonly (Case & { readonly reason: string })[] = [
+  {
+    name: 'Dropout in training',
+    rule: 'remove-dropout',
+    opset: 6,
+    nodes: [{ op: 'Dropout', in: ['a'], out: ['b'] }],
+    reason: 'training mode (is_test is 0)',
+  },
+  {
+    name: 'Dropout told to train',
+    rule: 'remove-dropout',
+    constants: { ratio: floats([], [0.5]), train: floats([], [1]) },
+    nodes: [{ op: 'Dropout', in: ['a', 'ratio', 'train'], out: ['b'] }],
+    reason: 'training mode is an input',
+  },
+  {
+    name: 'Cast',
+    rule: 'remove-cast',
+    nodes: [{ op: 'Cast', in: ['a'], out: ['b'], attributes: { to: int(11) } }],
+    reason: 'it changes the type',
+  },
+  {
+    name: 'Flatten',
+    rule: 'remove-reshape',
+    nodes: [{ op: 'Flatten', in: ['a'], out: ['b'] }],
+    reason: 'the shape changes, or is not known',
+  },
+  { name: 'Transpose', rule: 'remove-transpose', nodes: [{ op: 'Transpose', in: ['a'], out: ['b'] }], reason: 'it moves axes' },
+  {
+    name: 'Concat of two',
+    rule: 'remove-join-of-one',
+    nodes: [{ op: 'Concat', in: ['a', 'a'], out: ['b'], attributes: { axis: int(0) } }],
+    reason: 'it has several inputs',
+  },
+  {
+    name: 'Pad',
+    rule: 'remove-pad',
+    constants: { p: integers([0, 0, 0, 1, 0, 0, 0, 0]) },
+    nodes: [{ op: 'Pad', in: ['a', 'p'], out: ['b'] }],
+    reason: 'it pads',
+  },
+  {
+    name: 'Pad by a computed amount',
+    rule: 'remove-pad',
+    nodes: [
+      { op: 'Shape', in: ['a'], out: ['s'] },
+      { op: 'Concat', in: ['s', 's'], out: ['p'], attributes: { axis: int(0) } },
+      { op: 'Pad', in: ['a', 'p'], out: ['b'] },
+    ],
+    reason: 'its pads are not constant',
+  },
+  {
+    name: 'Slice backwards',
+    rule: 'remove-slice',
+    constants: { from: integers([-1]), to: integers([-99]), axis: integers([2]), step: integers([-1]) },
+    nodes: [{ op: 'Slice', in: ['a', 'from', 'to', 'axis', 'step'], out: ['b'] }],
+    reason: 'its steps are not all 1',
+  },
+  {
+    name: 'Slice of a part',
+    rule: 'remove-slice',
+    constants: { from: integers([1]), to: integers([99]), axis: integers([2]) },
+    nodes: [{ op: 'Slice', in: ['a', 'from', 'to', 'axis'], out: ['b'] }],
+    reason: 'it takes a part, or a shape is not known',
+  },
+  {
+    name: 'MaxPool',
+    rule: 'remove-pool',
+    nodes: [{ op: 'MaxPool', in: ['a'], out: ['b'], attributes: { kernel_shape: ints([2, 2]) } }],
+    reason: 'its kernel or stride is not 1',
+  },
+  {
+    name: 'AveragePool that pads',
+    rule: 'remove-pool',
+    nodes: [{ op: 'AveragePool', in: ['a'], out: ['b'], attributes: { kernel_shape: ints([1, 1]), pads: ints([0, 1, 0, 0]) } }],
+    reason: 'it pads',
+  },
+  {
+    name: 'Mul by 2',
+    rule: 'remove-multiply-by-one',
+    constants: { two: floats([], [2]) },
+    nodes: [{ op: 'Mul', in: ['a', 'two'], out: ['b'] }],
+    reason: 'the factor is not 1',
+  },
+  {
+    name: 'Mul by a larger tensor of ones',
+    rule: 'remove-multiply-by-one',
+    dims: [1, 3],
+    constants: { ones: floats([2, 3], [1, 1, 1, 1, 1, 1]) },
+    nodes: [{ op: 'Mul', in: ['a', 'ones'], out: ['b'] }],
+    reason: 'the factor may broadcast [1, 3]',
+  },
+  {
+    name: 'Reshape by a constant',
+    rule: 'fix-reshape',
+    constants: { s: integers([2, -1]) },
+    nodes: [{ op: 'Reshape', in: ['a', 's'], out: ['b'] }],
+    reason: 'its shape is constant',
+  },
+  {
+    name: 'BatchNormalization of Gemm with alpha',
+    rule: 'fold-batch-normalization',
+    dims: [5, 4],
+    constants: { ...BN, w: randomConstant([4, 3], 7) },
+    nodes: [{ op: 'Gemm', in: ['a', 'w'], out: ['c'], attributes: { alpha: float(2) } }, batchNormalization],
+    reason: 'alpha or beta of the Gemm is not 1',
+  },
+  {
+    name: 'BatchNormalization in training',
+    rule: 'fold-batch-normalization',
+    constants: { ...CONV, ...BN },
+    nodes: [conv(), { ...batchNormalization, attributes: { training_mode: int(1) } }],
+    reason: 'training mode',
+  },
+  {
+    name: 'Add per column',
+    rule: 'fold-channel-add',
+    constants: { ...CONV, k: randomConstant([4], 9) },
+    nodes: [conv(), { op: 'Add', in: ['c', 'k'], out: ['b'] }],
+    reason: 'the constant [4] is not one value per channel',
+  },
+  {
+    name: 'Pad by a value',
+    rule: 'fold-pad',
+    constants: { ...CONV, p: integers([0, 0, 1, 1, 0, 0, 1, 1]), v: floats([], [1]) },
+    nodes: [
+      { op: 'Pad', in: ['a', 'p', 'v'], out: ['c'] },
+      { op: 'Conv', in: ['c', 'w'], out: ['b'] },
+    ],
+    reason: 'it does not pad with 0',
+  },
+  {
+    name: 'Pad by reflection',
+    rule: 'fold-pad',
+    constants: { ...CONV, p: integers([0, 0, 1, 1, 0, 0, 1, 1]) },
+    nodes: [
+      { op: 'Pad', in: ['a', 'p'], out: ['c'], attributes: { mode: string('reflect') } },
+      { op: 'Conv', in: ['c', 'w'], out: ['b'] },
+    ],
+    reason: 'it does not pad with a constant',
+  },
+  {
+    name: 'Pad of channels',
+    rule: 'fold-pad',
+    constants: { w: randomConstant([3, 5, 3, 3], 4), p: integers([0, 1, 1, 1, 0, 0, 1, 1]) },
+    nodes: [
+      { op: 'Pad', in: ['a', 'p'], out: ['c'] },
+      { op: 'Conv', in: ['c', 'w'], out: ['b'] },
+    ],
+    reason: 'it pads batch or channels',
+  },
+  {
+    name: 'Pad that crops',
+    rule: 'fold-pad',
+    constants: { ...CONV, p: integers([0, 0, -1, 0, 0, 0, 0, 0]) },
+    nodes: [
+      { op: 'Pad', in: ['a', 'p'], out: ['c'] },
+      { op: 'Conv', in: ['c', 'w'], out: ['b'] },
+    ],
+    reason: 'it crops',
+  },
+  {
+    name: 'Pad before auto_pad',
+    rule: 'fold-pad',
+    constants: { ...CONV, p: integers([0, 0, 1, 0, 0, 0, 0, 0]) },
+    nodes: [
+      { op: 'Pad', in: ['a', 'p'], out: ['c'] },
+      { op: 'Conv', in: ['c', 'w'], out: ['b'], attributes: { auto_pad: string('SAME_UPPER') } },
+    ],
+    reason: 'the Conv pads by auto_pad',
+  },
+];
+
+describe('declines', () => {
+  it.each(DECLINES.map(testCase => [testCase.name, testCase] as const))('%s, with the reason', (_, testCase) => {
+    const model = given(testCase);
+    const before = operators(model);
+    const { record } = applyRule(viewModel(model), ruleNamed(testCase.rule), { check: noCheck });
+    expect(record.declined.map(entry => entry.reason)).toEqual([testCase.reason]);
+    expect(operators(model)).toEqual(before);
+  });
+
+  it('the nearest miss names what did not fit', () => {
+    const model = given({
+      constants: { ...CONV, ...BN },
+      nodes: [conv({ out: ['conv'] }), { op: 'Relu', in: ['conv'], out: ['c'] }, batchNormalization],
+    });
+    const { record } = applyRule(viewModel(model), foldBatchNormalization, { check: noCheck });
+    expect(record.nearestMiss).toEqual({
+      node: 'BatchNormalization "b"',
+      reason: '"c" comes from Relu, not from Conv or ConvTranspose or Gemm',
+    });
+  });
+
+  it('a linear node that others read too is not folded into', () => {
+    const model = smallModel({
+      inputs: { x: ['float32', [1, 4, 5, 5]] },
+      constants: { ...CONV, ...BN },
+      nodes: [{ ...conv(), in: ['x', 'w'] }, batchNormalization],
+      outputs: ['b', 'c'],
+    });
+    const { record } = applyRule(viewModel(model), foldBatchNormalization, { check: noCheck });
+    expect(record.nearestMiss?.reason).toBe('"c" has 2 readers');
+  });
+});

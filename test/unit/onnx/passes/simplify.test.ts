@@ -1,0 +1,246 @@
+import { getDefined } from '../../../../src/base/invariant.js';
+import { float, int, ints, tensor } from '../../../../src/onnx/ir/attribute.js';
+import type { Model } from '../../../../src/onnx/ir/model.js';
+import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
+import { evaluate } from '../../../../src/runtime/evaluate.js';
+import { RuntimeError } from '../../../../src/runtime/session.js';
+import {
+  floats,
+  integers,
+  noCheck,
+  operators,
+  randomConstant,
+  randomFloats,
+  runModel,
+  smallModel,
+  valueNames,
+} from '../../../support/small-model.js';
+
+const simplify = (model: Model, options: { foldLimitBytes?: number; skip?: readonly string[] } = {}) =>
+  simplifyToFixedPoint(model, { evaluate, check: noCheck, foldLimitBytes: 1 << 20, ...options });
+
+describe('simplify', () => {
+  it('folds the shape arithmetic of a static model, and what then is dead', async () => {
+    const given = () =>
+      smallModel({
+        inputs: { x: ['float32', [2, 3, 4]] },
+        constants: { zero: integers([0]), rest: integers([-1]) },
+        nodes: [
+          { op: 'Shape', in: ['x'], out: ['shape'] },
+          { op: 'Gather', in: ['shape', 'zero'], out: ['batch'] },
+          { op: 'Concat', in: ['batch', 'rest'], out: ['target'], attributes: { axis: int(0) } },
+          { op: 'Reshape', in: ['x', 'target'], out: ['y'] },
+        ],
+        outputs: ['y'],
+      });
+    const model = given();
+    const { steps } = await simplify(model);
+    expect(operators(model)).toEqual(['Reshape']);
+    expect(steps.map(step => step.pass)).toEqual(['fold-shapes', 'remove-dead']);
+    const x = randomFloats([2, 3, 4]);
+    expect((await runModel(model, { x })).y).toEqual((await runModel(given(), { x })).y);
+    expect(model.graph.values.get(getDefined(model.graph.outputs[0], 'output'))?.type).toEqual({
+      kind: 'tensor',
+      dtype: 'float32',
+      dims: [2, 12],
+    });
+  });
+
+  it('keeps the free batch of a reshape as −1', async () => {
+    const model = smallModel({
+      inputs: { x: ['float32', ['rois', 3, 4]] },
+      constants: { zero: integers([0]), rest: integers([12]) },
+      nodes: [
+        { op: 'Shape', in: ['x'], out: ['shape'] },
+        { op: 'Gather', in: ['shape', 'zero'], out: ['batch'] },
+        { op: 'Concat', in: ['batch', 'rest'], out: ['target'], attributes: { axis: int(0) } },
+        { op: 'Reshape', in: ['x', 'target'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    await simplify(model);
+    expect(operators(model)).toEqual(['Reshape']);
+    for (const rois of [1, 5]) expect((await runModel(model, { x: randomFloats([rois, 3, 4]) })).y?.dims).toEqual([rois, 12]);
+  });
+
+  it('folds constants by ONNX Runtime, in one model for all', async () => {
+    let calls = 0;
+    const model = smallModel({
+      inputs: { x: ['float32', [2]] },
+      constants: { a: floats([2], [0.1, 0.2]), b: floats([2], [3, 4]) },
+      nodes: [
+        { op: 'Exp', in: ['a'], out: ['e'] },
+        { op: 'Div', in: ['e', 'b'], out: ['d'] },
+        { op: 'Sqrt', in: ['b'], out: ['s'] },
+        { op: 'Add', in: ['x', 'd'], out: ['sum'] },
+        { op: 'Mul', in: ['sum', 's'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    await simplifyToFixedPoint(model, {
+      check: noCheck,
+      foldLimitBytes: 1024,
+      evaluate: small => {
+        calls++;
+        return evaluate(small);
+      },
+    });
+    expect(operators(model)).toEqual(['Add', 'Mul']);
+    expect(calls).toBe(1);
+    expect(valueNames(model).sort()).toEqual(['d', 's', 'sum', 'x', 'y']);
+  });
+
+  it.each([
+    [
+      'a random operator',
+      { op: 'RandomNormal', in: [], out: ['k'], attributes: { shape: ints([2]) } },
+      'its results may differ from run to run',
+    ],
+    ['a quantizer', { op: 'DequantizeLinear', in: ['q', 'scale'], out: ['k'] }, 'quantizers are kept'],
+    ['a large result', { op: 'Expand', in: ['a', 'wide'], out: ['k'] }, 'its result has 80000 bytes, the limit is 100'],
+  ] as const)('does not fold %s', async (_, node, reason) => {
+    const model = smallModel({
+      inputs: { x: ['float32', [1]] },
+      constants: {
+        a: floats([1], [0.1]),
+        scale: floats([], [0.5]),
+        wide: integers([20_000]),
+        q: { dtype: 'int8', dims: [2], bytes: Uint8Array.of(1, 2) },
+      },
+      nodes: [node, { op: 'Add', in: ['x', 'k'], out: ['y'] }],
+      outputs: ['y'],
+    });
+    const { declined } = await simplify(model, { foldLimitBytes: 100 });
+    expect(operators(model)).toEqual([node.op, 'Add']);
+    expect(declined).toContainEqual({ pass: 'fold-constants', node: `${node.op} "k"`, reason });
+  });
+
+  it('leaves a node that cannot be computed, and folds the others', async () => {
+    const model = smallModel({
+      inputs: { x: ['float32', [2]] },
+      constants: { a: floats([2], [0.1, 0.2]) },
+      nodes: [
+        { op: 'Exp', in: ['a'], out: ['e'] },
+        { op: 'Log', in: ['a'], out: ['l'] },
+        { op: 'Add', in: ['x', 'e'], out: ['s'] },
+        { op: 'Add', in: ['s', 'l'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    const { declined } = await simplifyToFixedPoint(model, {
+      check: noCheck,
+      foldLimitBytes: 1024,
+      evaluate: small => {
+        if (operators(small).includes('Log')) return Promise.reject(new RuntimeError('model-run', 'no kernel'));
+        return evaluate(small);
+      },
+    });
+    expect(operators(model)).toEqual(['Log', 'Add', 'Add']);
+    expect(declined).toContainEqual({ pass: 'fold-constants', node: 'Log "l"', reason: 'no kernel' });
+  });
+
+  it('keeps names of inputs and outputs where an output is only an alias', async () => {
+    const model = smallModel({
+      inputs: { x: ['float32', [2]] },
+      nodes: [
+        { op: 'Relu', in: ['x'], out: ['r'] },
+        { op: 'Identity', in: ['r'], out: ['y'] },
+        { op: 'Identity', in: ['x'], out: ['copy'] },
+      ],
+      outputs: ['y', 'copy'],
+    });
+    const { declined } = await simplify(model);
+    expect(operators(model)).toEqual(['Relu', 'Identity']);
+    expect(Object.keys(await runModel(model, { x: randomFloats([2]) }))).toEqual(['y', 'copy']);
+    expect(declined).toContainEqual({
+      pass: 'remove-identity',
+      node: 'Identity "copy"',
+      reason: '"copy" is an output of the model and would become an alias',
+    });
+  });
+
+  it('merges equal nodes and equal weights, but no random ones', async () => {
+    const random = { op: 'RandomNormalLike', in: ['x'] } as const;
+    const model = smallModel({
+      inputs: { x: ['float32', [1, 2, 4, 4]] },
+      constants: { w: randomConstant([2, 2, 1, 1]), same: randomConstant([2, 2, 1, 1]), other: randomConstant([2, 2, 1, 1], 2) },
+      nodes: [
+        { op: 'Conv', in: ['x', 'w'], out: ['a'] },
+        { op: 'Conv', in: ['x', 'same'], out: ['b'] },
+        { op: 'Conv', in: ['x', 'other'], out: ['c'] },
+        { ...random, out: ['d'] },
+        { ...random, out: ['e'] },
+        { op: 'Sum', in: ['a', 'b', 'c', 'd', 'e'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    await simplify(model);
+    expect(operators(model)).toEqual(['Conv', 'Conv', 'RandomNormalLike', 'RandomNormalLike', 'Sum']);
+    expect(valueNames(model)).not.toContain('same');
+  });
+
+  it('keeps weights shared where several nodes read them', async () => {
+    const model = smallModel({
+      inputs: { x: ['float32', [1, 2, 4, 4]], z: ['float32', [1, 2, 8, 8]] },
+      constants: { w: randomConstant([2, 2, 1, 1]) },
+      nodes: [
+        { op: 'Conv', in: ['x', 'w'], out: ['y'] },
+        { op: 'Conv', in: ['z', 'w'], out: ['v'] },
+      ],
+      outputs: ['y', 'v'],
+    });
+    const { steps } = await simplify(model);
+    expect(steps).toEqual([]);
+    expect(valueNames(model)).toEqual(['x', 'z', 'w', 'y', 'v']);
+  });
+
+  it('weights that are inputs too become constants', async () => {
+    const model = smallModel({
+      inputs: { x: ['float32', [1, 4, 3, 3]], w: ['float32', [2, 4, 1, 1]] },
+      nodes: [{ op: 'Conv', in: ['x', 'w'], out: ['y'] }],
+      outputs: ['y'],
+    });
+    const weight = model.graph.values.get(getDefined(model.graph.inputs[1], 'weight'));
+    if (weight !== undefined) weight.constant = randomConstant([2, 4, 1, 1]);
+    await simplify(model);
+    expect(model.graph.inputs.map(id => model.graph.values.get(id)?.name)).toEqual(['x']);
+  });
+
+  it('Constant nodes become initializers of the same name, and skip leaves a pass out', async () => {
+    const given = () =>
+      smallModel({
+        inputs: { x: ['float32', [2]] },
+        nodes: [
+          { op: 'Constant', in: [], out: ['k'], attributes: { value: tensor(floats([2], [1, 2])) } },
+          { op: 'Add', in: ['x', 'k'], out: ['y'] },
+        ],
+        outputs: ['y'],
+      });
+    const [folded, kept] = [given(), given()];
+    await simplify(folded);
+    await simplify(kept, { skip: ['constants-to-initializers', 'fold-constants'] });
+    expect(operators(folded)).toEqual(['Add']);
+    expect(valueNames(folded)).toContain('k');
+    expect(operators(kept)).toEqual(['Constant', 'Add']);
+  });
+
+  it('a second run changes nothing', async () => {
+    const model = smallModel({
+      inputs: { x: ['float32', [1, 3, 5, 5]] },
+      constants: { w: randomConstant([2, 3, 3, 3]), one: floats([2], [1, 1]), zero: floats([2], [0, 0]) },
+      nodes: [
+        { op: 'Conv', in: ['x', 'w'], out: ['c'] },
+        { op: 'BatchNormalization', in: ['c', 'one', 'zero', 'zero', 'one'], out: ['n'], attributes: { epsilon: float(0.001) } },
+        { op: 'Relu', in: ['n'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    expect((await simplify(model)).steps.map(step => [step.pass, step.proof])).toContainEqual(['fold-batch-normalization', 'rounding']);
+    expect((await simplify(model)).steps).toEqual([]);
+  });
+
+  it('every pass has a name of its own', () => {
+    const names = SIMPLIFY_PASSES.map(pass => pass.name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
