@@ -4,6 +4,8 @@ import { calibrate } from './calibrate/stage.js';
 import { command } from './command/stage.js';
 import { exportStage } from './export/stage.js';
 import { quantize } from './quantize/stage.js';
+import { rewrite } from './rewrite/stage.js';
+import { simplify } from './simplify/stage.js';
 import { split } from './split/stage.js';
 import { verify } from './verify/stage.js';
 
@@ -17,6 +19,8 @@ export interface BuiltInPlugin {
 export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: exportStage, module: 'stages/export/stage.js' },
   { plugin: split, module: 'stages/split/stage.js' },
+  { plugin: simplify, module: 'stages/simplify/stage.js' },
+  { plugin: rewrite, module: 'stages/rewrite/stage.js' },
   { plugin: calibrate, module: 'stages/calibrate/stage.js' },
   { plugin: quantize, module: 'stages/quantize/stage.js' },
   { plugin: verify, module: 'stages/verify/stage.js' },

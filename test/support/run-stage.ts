@@ -56,10 +56,19 @@ function testContext(scratch: string, log: string[]): Context {
     scratch,
     log: (level, message) => log.push(`${level}: ${message}`),
     progress: () => undefined,
-    random: () => () => 0.5,
+    random: seededRandom,
     env: {},
     memo: () => Promise.reject(new InternalError('no parts in this test')),
     spawn: (command, options) =>
       runTool(command, options, { env: baseEnvironment(process.env, scratch), signal, group: 'own', log: () => undefined }),
+  };
+}
+
+/** Uniform doubles in [0, 1), the same for the same label: a linear congruential generator (Numerical Recipes). */
+function seededRandom(label: string): () => number {
+  let state = [...label].reduce((sum, character) => (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0, 7);
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
   };
 }

@@ -1,4 +1,5 @@
 /** How does a test write a small model down? Inputs, constants and nodes as data; runs it in ONNX Runtime without graph optimisation. */
+import { checkModel } from '../../src/onnx/check.js';
 import { addInitializer, addInput, addNode, makeModel } from '../../src/onnx/ir/edit.js';
 import type { Attribute, Constant, Dim, Model, Node, ValueId } from '../../src/onnx/ir/model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
@@ -89,5 +90,5 @@ export const nodesOf = (model: Model): Node[] => [...model.graph.nodes.values()]
 
 export const valueNames = (model: Model): string[] => [...model.graph.values.values()].map(value => value.name);
 
-/** Nothing is checked: for tests of what happens before checks. */
-export const noCheck = (): readonly string[] => [];
+/** The library's own check, as passes and rules are given it. */
+export const listProblems = (model: Model): readonly string[] => checkModel(model).map(problem => problem.message);

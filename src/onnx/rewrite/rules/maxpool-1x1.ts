@@ -6,9 +6,7 @@ import type { Constant } from '../../ir/model.js';
 import { newConstant, newNode, outputOf, type PatchNode, patch } from '../patch.js';
 import { any, op } from '../pattern.js';
 import { type Decline, decline, type Match, type ProofClass, type RewriteRule } from '../rule.js';
-
-export const MAXPOOL_FORMS = ['3x3', 'depthwise', 'slice'] as const;
-export type MaxPoolForm = (typeof MAXPOOL_FORMS)[number];
+import type { MaxPoolForm } from './rule-list.js';
 
 interface Form {
   readonly proof: ProofClass;

@@ -12,7 +12,7 @@ import { compareArrays } from '../../../../src/tensor/compare.js';
 import {
   floats,
   integers,
-  noCheck,
+  listProblems,
   operators,
   randomConstant,
   randomFloats,
@@ -225,7 +225,7 @@ async function outputs(testCase: Case): Promise<{ before: Float32Array; after: F
   const x = randomFloats(testCase.dims ?? [2, 4, 5, 6], 11);
   const model = given(testCase);
   const before = (await runModel(model, { x })).y?.data as Float32Array;
-  const { record } = applyRule(viewModel(model), ruleNamed(testCase.rule), { check: noCheck });
+  const { record } = applyRule(viewModel(model), ruleNamed(testCase.rule), { check: listProblems });
   expect(record.applied).toHaveLength(1);
   return { before, after: (await runModel(model, { x })).y?.data as Float32Array, operators: operators(model).slice(1, -1) };
 }
@@ -426,7 +426,7 @@ describe('declines', () => {
   it.each(DECLINES.map(testCase => [testCase.name, testCase] as const))('%s, with the reason', (_, testCase) => {
     const model = given(testCase);
     const before = operators(model);
-    const { record } = applyRule(viewModel(model), ruleNamed(testCase.rule), { check: noCheck });
+    const { record } = applyRule(viewModel(model), ruleNamed(testCase.rule), { check: listProblems });
     expect(record.declined.map(entry => entry.reason)).toEqual([testCase.reason]);
     expect(operators(model)).toEqual(before);
   });
@@ -436,7 +436,7 @@ describe('declines', () => {
       constants: { ...CONV, ...BN },
       nodes: [conv({ out: ['conv'] }), { op: 'Relu', in: ['conv'], out: ['c'] }, batchNormalization],
     });
-    const { record } = applyRule(viewModel(model), foldBatchNormalization, { check: noCheck });
+    const { record } = applyRule(viewModel(model), foldBatchNormalization, { check: listProblems });
     expect(record.nearestMiss).toEqual({
       node: 'BatchNormalization "b"',
       reason: '"c" comes from Relu, not from Conv or ConvTranspose or Gemm',
@@ -450,7 +450,7 @@ describe('declines', () => {
       nodes: [{ ...conv(), in: ['x', 'w'] }, batchNormalization],
       outputs: ['b', 'c'],
     });
-    const { record } = applyRule(viewModel(model), foldBatchNormalization, { check: noCheck });
+    const { record } = applyRule(viewModel(model), foldBatchNormalization, { check: listProblems });
     expect(record.nearestMiss?.reason).toBe('"c" has 2 readers');
   });
 });

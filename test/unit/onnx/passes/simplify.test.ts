@@ -7,7 +7,7 @@ import { RuntimeError } from '../../../../src/runtime/session.js';
 import {
   floats,
   integers,
-  noCheck,
+  listProblems,
   operators,
   randomConstant,
   randomFloats,
@@ -17,7 +17,7 @@ import {
 } from '../../../support/small-model.js';
 
 const simplify = (model: Model, options: { foldLimitBytes?: number; skip?: readonly string[] } = {}) =>
-  simplifyToFixedPoint(model, { evaluate, check: noCheck, foldLimitBytes: 1 << 20, ...options });
+  simplifyToFixedPoint(model, { evaluate, check: listProblems, foldLimitBytes: 1 << 20, ...options });
 
 describe('simplify', () => {
   it('folds the shape arithmetic of a static model, and what then is dead', async () => {
@@ -78,7 +78,7 @@ describe('simplify', () => {
       outputs: ['y'],
     });
     await simplifyToFixedPoint(model, {
-      check: noCheck,
+      check: listProblems,
       foldLimitBytes: 1024,
       evaluate: small => {
         calls++;
@@ -128,7 +128,7 @@ describe('simplify', () => {
       outputs: ['y'],
     });
     const { declined } = await simplifyToFixedPoint(model, {
-      check: noCheck,
+      check: listProblems,
       foldLimitBytes: 1024,
       evaluate: small => {
         if (operators(small).includes('Log')) return Promise.reject(new RuntimeError('model-run', 'no kernel'));

@@ -7,7 +7,7 @@ import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
 import type { RewriteRule } from '../../../../src/onnx/rewrite/rule.js';
 import { getRule } from '../../../../src/onnx/rewrite/rules/catalogue.js';
 import { failureOf } from '../../../support/error-code.js';
-import { floats, noCheck, nodesOf, operators, randomConstant, smallModel, valueNames } from '../../../support/small-model.js';
+import { floats, listProblems, nodesOf, operators, randomConstant, smallModel, valueNames } from '../../../support/small-model.js';
 
 const given = (): Model =>
   smallModel({
@@ -22,7 +22,7 @@ const given = (): Model =>
     outputs: ['y'],
   });
 
-const apply = (model: Model, ...edits: Edit[]) => rewriteModel(model, { rules: [], edits, check: noCheck });
+const apply = (model: Model, ...edits: Edit[]) => rewriteModel(model, { rules: [], edits, check: listProblems });
 
 describe('edits', () => {
   it('set an attribute, and update the shapes that follow', () => {
@@ -138,7 +138,7 @@ describe('the rewriter', () => {
     pattern: op('MaxPool', { inputs: [any('x')] }),
     rewrite: make,
   });
-  const applyRuleTo = (rule: RewriteRule, check = noCheck) => rewriteModel(given(), { rules: [{ rule }], edits: [], check });
+  const applyRuleTo = (rule: RewriteRule, check = listProblems) => rewriteModel(given(), { rules: [{ rule }], edits: [], check });
 
   it('refuses a patch that changes a shape', async () => {
     const rule = badRule(match => {
@@ -168,7 +168,7 @@ describe('the rewriter', () => {
   it('makes a value constant, and what only it needed goes', () => {
     const model = given();
     const rule = badRule(match => patch({ replace: [[match.output(), newConstant('c', randomConstant([1, 4, 4, 4]))]] }));
-    rewriteModel(model, { rules: [{ rule }], edits: [], check: noCheck });
+    rewriteModel(model, { rules: [{ rule }], edits: [], check: listProblems });
     expect(operators(model)).toEqual(['Conv', 'Mul', 'Mul']);
     expect([...model.graph.values.values()].find(value => value.name === 'p')?.constant?.dims).toEqual([1, 4, 4, 4]);
   });

@@ -1,9 +1,10 @@
 import { int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
-import { type MaxPoolForm, maxPool1x1 } from '../../../../src/onnx/rewrite/rules/maxpool-1x1.js';
+import { maxPool1x1 } from '../../../../src/onnx/rewrite/rules/maxpool-1x1.js';
+import type { MaxPoolForm } from '../../../../src/onnx/rewrite/rules/rule-list.js';
 import { failureOf } from '../../../support/error-code.js';
-import { noCheck, nodesOf, operators, randomFloats, runModel, type SmallModel, smallModel } from '../../../support/small-model.js';
+import { listProblems, nodesOf, operators, randomFloats, runModel, type SmallModel, smallModel } from '../../../support/small-model.js';
 
 const POOL = { kernel_shape: ints([1, 1]), strides: ints([2, 2]), pads: ints([0, 0, 0, 0]) };
 
@@ -23,7 +24,7 @@ function givenPool(
 }
 
 const apply = (model: Model, form: MaxPoolForm, matches: 'one' | 'any' = 'one') =>
-  rewriteModel(model, { rules: [{ rule: maxPool1x1(form), matches }], edits: [], check: noCheck });
+  rewriteModel(model, { rules: [{ rule: maxPool1x1(form), matches }], edits: [], check: listProblems });
 
 const bytesOf = ({ data }: { data: unknown }): Buffer => {
   const view = data as Float32Array;
@@ -157,7 +158,7 @@ describe('maxpool-1x1', () => {
     apply(model, 'slice', 'any');
     expect(operators(model)).toEqual(['Slice', 'Slice']);
     const one = twice();
-    rewriteModel(one, { rules: [{ rule: maxPool1x1('slice'), select: { output: 'quarter' } }], edits: [], check: noCheck });
+    rewriteModel(one, { rules: [{ rule: maxPool1x1('slice'), select: { output: 'quarter' } }], edits: [], check: listProblems });
     expect(operators(one)).toEqual(['MaxPool', 'Slice']);
   });
 });

@@ -1,0 +1,18 @@
+/** What can a pipeline ask of `rewrite`? */
+import type { Edit } from '../../src/onnx/rewrite/edits.js';
+import type { Matches } from '../../src/onnx/rewrite/matches.js';
+import type { NodeSelector } from '../../src/onnx/select-nodes.js';
+
+export interface RewriteParams {
+  readonly rules: readonly RuleParams[];
+  readonly edits: readonly Edit[];
+  /** Images on which the price is measured, the first by id. */
+  readonly samples: number;
+}
+
+export interface RuleParams {
+  readonly name: string;
+  readonly form?: string;
+  readonly select?: NodeSelector;
+  readonly matches?: Matches;
+}

@@ -1,0 +1,66 @@
+/** What does a rewrite cost? Every output before and after it, on the first images of a data set. */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { getDefined } from '../../src/base/invariant.js';
+import { decodeImage } from '../../src/detection/image.js';
+import { findImageFile, listImages, takeFirstImages } from '../../src/detection/image-list.js';
+import { parseRecipe, type Recipe } from '../../src/detection/recipe.js';
+import { prepareImage } from '../../src/detection/torchvision/detector.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { compareModels, type OutputComparison } from '../../src/runtime/compare-models.js';
+import type { Context } from '../../src/stage/context.js';
+import type { InputPaths } from '../../src/stage/define-stage.js';
+import { readJsonFile } from '../../src/stage/json-file.js';
+import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
+import type { Tensor } from '../../src/tensor/tensor.js';
+
+export type Price =
+  | { readonly kind: 'measured'; readonly samples: readonly string[]; readonly outputs: Readonly<Record<string, OutputComparison>> }
+  | { readonly kind: 'not-measured'; readonly reason: string };
+
+export interface RewrittenModel {
+  /** The model after the rewrite. */
+  readonly model: Model;
+  /** Paths. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Measures on as many images as asked, where a recipe says how an image becomes the model's one input. */
+export async function measurePrice(
+  rewritten: RewrittenModel,
+  inputs: InputPaths,
+  options: { readonly samples: number; readonly context: Context },
+): Promise<Price> {
+  if (inputs.data === undefined || inputs.recipe === undefined) return notMeasured('no data and recipe are connected');
+  if (options.samples === 0) return notMeasured('samples is 0');
+  const recipe = parseRecipe(await readJsonFile(getInputPath(inputs, 'recipe')));
+  const names = inputNames(rewritten.model);
+  if (names.length !== 1 || names[0] !== recipe.image.value)
+    return notMeasured(`the model reads ${names.map(name => `"${name}"`).join(', ')}, an image gives "${recipe.image.value}"`);
+  const data = getInputRecord(inputs, 'data');
+  const images = takeFirstImages(listImages(await readJsonFile(getDefined(data.annotations, 'annotations'))), options.samples);
+  const folder = getDefined(data.images, 'images');
+  const samples = await Promise.all(images.map(image => findImageFile(folder, image)));
+  const feeds = prepareFeeds(samples, recipe, options.context);
+  const { outputs } = await compareModels(rewritten.before, rewritten.after, feeds, { optimization: 'disabled' });
+  return { kind: 'measured', samples: samples.map(path => basename(path)), outputs };
+}
+
+const notMeasured = (reason: string): Price => ({ kind: 'not-measured', reason });
+
+function inputNames({ graph }: Model): readonly string[] {
+  return graph.inputs.flatMap(id => {
+    const value = graph.values.get(id);
+    return value === undefined || value.constant !== undefined ? [] : [value.name];
+  });
+}
+
+async function* prepareFeeds(paths: readonly string[], recipe: Recipe, context: Context): AsyncGenerator<Readonly<Record<string, Tensor>>> {
+  for (const [index, path] of paths.entries()) {
+    context.progress(index, paths.length, 'images');
+    const image = await decodeImage(await readFile(path), basename(path));
+    const { tensor } = prepareImage({ recipe, config: recipe.config, fit: recipe.image.fit }, image);
+    yield { [recipe.image.value]: tensor };
+  }
+}

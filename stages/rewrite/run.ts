@@ -1,0 +1,31 @@
+/** How is a model rewritten? Rules, edits, checks; then before and after are run side by side on real inputs. */
+import { checkModel } from '../../src/onnx/check.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { rewriteModel } from '../../src/onnx/rewrite/rewrite-model.js';
+import { getRule } from '../../src/onnx/rewrite/rules/catalogue.js';
+import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { writeJsonFile } from '../../src/stage/json-file.js';
+import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
+import type { RewriteParams } from './params.js';
+import { measurePrice } from './price.js';
+import { describeChanges } from './report.js';
+
+export async function runRewrite({ params, inputs, outputs, context }: StageJob<RewriteParams>): Promise<void> {
+  const source = getInputPath(inputs, 'model');
+  const model = await readModel(source);
+  const rules = params.rules.map(({ name, form, select, matches }) => ({ rule: getRule(name, form), select, matches }));
+  const record = rewriteModel(model, { rules, edits: params.edits, check: listProblems });
+  await writeModel(getOutputPath(outputs, 'model'), model);
+
+  for (const rule of record.rules)
+    context.log('info', `${rule.rule} (${rule.proof}): ${rule.applied.length} applied, ${rule.declined.length} declined`);
+  for (const edit of record.edits) context.log('info', `${edit.at}: ${edit.what} was ${edit.before}, is ${edit.after}`);
+  const price = await measurePrice({ model, before: source, after: getOutputPath(outputs, 'model') }, inputs, { ...params, context });
+  if (price.kind === 'not-measured') context.log('info', `the price was not measured: ${price.reason}`);
+  await writeJsonFile(getOutputPath(outputs, 'report'), describeChanges(record, price));
+}
+
+function listProblems(model: Model): readonly string[] {
+  return checkModel(model).map(problem => problem.message);
+}

@@ -1,0 +1,92 @@
+/** Which named rules and edits change a model, and what do they cost? */
+import { RULE_LIST } from '../../src/onnx/rewrite/rules/rule-list.js';
+import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/select-nodes.js';
+import { defineStage } from '../../src/stage/define-stage.js';
+import { port, recordPort } from '../../src/stage/ports.js';
+import { DTYPES } from '../../src/tensor/dtype.js';
+import { checkEdits, checkRules } from './check-params.js';
+import type { RewriteParams } from './params.js';
+
+const MATCHES = {
+  type: 'string',
+  enum: ['one', 'any'],
+  default: 'one',
+  description: 'one: exactly one match, another number is an error. any: none, one or several.',
+} as const;
+
+const EDIT = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    select: NODE_SELECTOR_SCHEMA,
+    constant: { type: 'string', minLength: 1, description: 'For setConstant: an initializer by name, instead of an input of a node.' },
+    matches: MATCHES,
+    setAttribute: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['name', 'type', 'value'],
+      properties: {
+        name: { type: 'string', minLength: 1 },
+        type: { type: 'string', enum: ['int', 'ints', 'float', 'floats', 'string', 'strings'] },
+        value: {
+          anyOf: [{ type: 'number' }, { type: 'string' }, { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'string' }] } }],
+        },
+      },
+    },
+    deleteAttribute: { type: 'string', minLength: 1 },
+    setConstant: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['dtype', 'values'],
+      properties: {
+        input: { type: 'integer', minimum: 0, description: 'Which input of the selected node.' },
+        dtype: { type: 'string', enum: Object.keys(DTYPES) },
+        dims: { type: 'array', items: { type: 'integer', minimum: 0 } },
+        values: { type: 'array', items: { type: 'number' } },
+      },
+    },
+  },
+} as const;
+
+export const rewrite = defineStage<RewriteParams>({
+  name: 'rewrite',
+  version: 1,
+  description: 'Applies named rules with their proof class, and edits of attributes and constants by selector; measures what they cost.',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      rules: {
+        type: 'array',
+        default: [],
+        description: 'Applied in order, before the edits.',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['name'],
+          properties: {
+            name: { type: 'string', description: RULE_LIST.map(rule => `${rule.name}: ${rule.description}`).join(' ') },
+            form: { type: 'string', description: 'For rules that come in forms.' },
+            select: NODE_SELECTOR_SCHEMA,
+            matches: MATCHES,
+          },
+        },
+      },
+      edits: { type: 'array', default: [], items: EDIT, description: 'Applied in order, after the rules.' },
+      samples: { type: 'integer', minimum: 0, default: 4, description: 'Images on which the price is measured: the first so many by id.' },
+    },
+  },
+  inputs: {
+    model: port('onnx-model', 'Any model.'),
+    recipe: port('recipe', 'How images become the input of the model: needed to measure the price.', { optional: true }),
+    data: recordPort({ annotations: 'annotations', images: 'images' }, 'Images on which the price is measured.', { optional: true }),
+  },
+  outputs: {
+    model: port('onnx-model', 'The rewritten model.'),
+    report: port('report', 'Per rule its class and the nodes changed; the edits; the price.'),
+  },
+  determinism: 'exact',
+  runsModels: 'always',
+  checkParams: params => [...checkRules(params.rules), ...checkEdits(params.edits)],
+  run: async job => (await import('./run.js')).runRewrite(job),
+});

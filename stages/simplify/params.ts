@@ -1,0 +1,9 @@
+/** What can a pipeline ask of `simplify`? */
+export interface SimplifyParams {
+  readonly foldLimitBytes: number;
+  readonly skip: readonly string[];
+  readonly samples: number;
+  readonly tolerance: number;
+  readonly freeSize: number;
+  readonly sizes: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,80 @@
+/** How is a model simplified? Passes to a fixed point, then a proof on samples; a model that computes something else is no result. */
+import { findClosest } from '../../src/base/did-you-mean.js';
+import { checkModel } from '../../src/onnx/check.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
+import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
+import { compareModels } from '../../src/runtime/compare-models.js';
+import { evaluate } from '../../src/runtime/evaluate.js';
+import { makeRandomFeeds } from '../../src/runtime/random-feeds.js';
+import type { Context } from '../../src/stage/context.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { writeJsonFile } from '../../src/stage/json-file.js';
+import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import type { Tensor } from '../../src/tensor/tensor.js';
+import type { SimplifyParams } from './params.js';
+import { assertProved, type Proof } from './proof.js';
+
+export async function runSimplify({ params, inputs, outputs, context }: StageJob<SimplifyParams>): Promise<void> {
+  assertPassNames(params.skip);
+  const source = getInputPath(inputs, 'model');
+  const model = await readModel(source);
+  const before = countNodes(model);
+  const simplified = await simplifyToFixedPoint(model, { ...params, evaluate, check: listProblems });
+  await writeModel(getOutputPath(outputs, 'model'), model);
+  const proof = await prove(source, getOutputPath(outputs, 'model'), model, { simplified, params, context });
+  const after = countNodes(model);
+  context.log('info', `${before.nodes} nodes became ${after.nodes} in ${simplified.rounds - 1} rounds`);
+  await writeJsonFile(getOutputPath(outputs, 'report'), {
+    before,
+    after,
+    rounds: simplified.rounds,
+    steps: simplified.steps.map(step => ({ ...step, changed: [...step.changed] })),
+    declined: simplified.declined.map(entry => ({ ...entry })),
+    proof: { ...proof, outputs: Object.fromEntries(Object.entries(proof.outputs).map(([name, figures]) => [name, { ...figures }])) },
+  });
+  assertProved(proof);
+}
+
+function assertPassNames(names: readonly string[]): void {
+  const known = SIMPLIFY_PASSES.map(pass => pass.name);
+  const unknown = names.find(name => !known.includes(name));
+  if (unknown === undefined) return;
+  const closest = findClosest(unknown, known);
+  throw new StageError('unknown-pass', `simplify has no pass "${unknown}"`, {
+    help: `it has ${known.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
+  });
+}
+
+/** Node counts: all, and by operator in alphabetical order. */
+function countNodes({ graph }: Model): { nodes: number; initializers: number; operators: Record<string, number> } {
+  const counts = new Map<string, number>();
+  for (const node of graph.nodes.values()) counts.set(node.opType, (counts.get(node.opType) ?? 0) + 1);
+  const operators = Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const initializers = [...graph.values.values()].filter(value => value.constant !== undefined).length;
+  return { nodes: graph.nodes.size, initializers, operators };
+}
+
+interface Proving {
+  readonly simplified: Simplified;
+  readonly params: SimplifyParams;
+  readonly context: Context;
+}
+
+async function prove(before: string, after: string, model: Model, { simplified, params, context }: Proving): Promise<Proof> {
+  const kind = simplified.steps.some(step => step.proof !== 'exact') ? 'rounding' : 'exact';
+  const { samples, outputs } = await compareModels(before, after, feedsOf(model, params, context), { optimization: 'disabled' });
+  return { class: kind, samples, tolerance: params.tolerance, outputs };
+}
+
+function* feedsOf(model: Model, params: SimplifyParams, context: Context): Generator<Readonly<Record<string, Tensor>>> {
+  for (let sample = 0; sample < params.samples; sample++) {
+    context.progress(sample, params.samples, 'samples');
+    yield makeRandomFeeds(model, { random: context.random(`sample ${sample}`), sizes: params.sizes, freeSize: params.freeSize });
+  }
+}
+
+function listProblems(model: Model): readonly string[] {
+  return checkModel(model).map(problem => problem.message);
+}

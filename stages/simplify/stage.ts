@@ -1,0 +1,52 @@
+/** Which nodes disappear from a model without changing what it computes? */
+import { defineStage } from '../../src/stage/define-stage.js';
+import { port } from '../../src/stage/ports.js';
+import type { SimplifyParams } from './params.js';
+
+export const simplify = defineStage<SimplifyParams>({
+  name: 'simplify',
+  version: 1,
+  description: 'Folds constants, infers shapes, fuses and removes nodes until nothing changes, and proves equality on sample inputs.',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      foldLimitBytes: { type: 'integer', minimum: 0, default: 1 << 20, description: 'Largest constant that folding may create.' },
+      skip: {
+        type: 'array',
+        items: { type: 'string', minLength: 1 },
+        uniqueItems: true,
+        default: [],
+        description: 'Passes to leave out, by name.',
+      },
+      samples: { type: 'integer', minimum: 0, default: 2, description: 'Random inputs on which equality is proved; 0: none.' },
+      tolerance: {
+        type: 'number',
+        minimum: 0,
+        default: 1e-3,
+        description:
+          'Where a pass rounds: the largest difference allowed in an output, as a share of its standard deviation. Exact passes must keep every bit.',
+      },
+      freeSize: {
+        type: 'integer',
+        minimum: 1,
+        default: 3,
+        description: 'Size that the samples give to a free dimension, such as a RoI batch.',
+      },
+      sizes: {
+        type: 'object',
+        additionalProperties: { type: 'integer', minimum: 1 },
+        default: {},
+        description: 'Sizes that the samples give to free dimensions by name.',
+      },
+    },
+  },
+  inputs: { model: port('onnx-model', 'Any model.') },
+  outputs: {
+    model: port('onnx-model', 'The same function in fewer nodes.'),
+    report: port('report', 'Every pass that changed something, node counts, and the proof.'),
+  },
+  determinism: 'exact',
+  runsModels: 'always',
+  run: async job => (await import('./run.js')).runSimplify(job),
+});

@@ -1,0 +1,207 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/base/json.js';
+import { encodeRecipe } from '../../../src/detection/recipe.js';
+import { exportMaskRcnn } from '../../../src/detection/torchvision/export-maskrcnn.js';
+import { float, ints } from '../../../src/onnx/ir/attribute.js';
+import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
+import { rewrite } from '../../../stages/rewrite/stage.js';
+import { assertProved, type Proof } from '../../../stages/simplify/proof.js';
+import { simplify } from '../../../stages/simplify/stage.js';
+import { split } from '../../../stages/split/stage.js';
+import { failureOf } from '../../support/error-code.js';
+import { makeJpeg } from '../../support/make-jpeg.js';
+import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { floats, operators, randomConstant, smallModel } from '../../support/small-model.js';
+import { TINY_CONFIG, TINY_V2, tinyState } from '../../support/tiny-maskrcnn.js';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let parts: StageRun['outputs'];
+const at = (name: string): string => join(folder.path, name);
+
+beforeAll(async () => {
+  folder = await temporaryFolder('simplify');
+  const { model, recipe } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, {
+    height: 64,
+    width: 96,
+    roiBatch: { box: 'free', mask: 'free' },
+    fit: 'static',
+    frozenEpsilon: undefined,
+  });
+  await writeModel(at('whole.onnx'), model);
+  await writeJsonFile(at('recipe.json'), encodeRecipe(recipe));
+  const inputs = { model: at('whole.onnx'), recipe: at('recipe.json') };
+  parts = (await runStage(split, { params: { recipe: 'maskrcnn' }, inputs, folder: folder.path })).outputs;
+});
+afterAll(() => folder.remove());
+
+const runSimplify = (model: string | undefined, params: JsonObject = {}) =>
+  runStage(simplify, { params, inputs: { model: model ?? '' }, folder: folder.path });
+
+const runRewrite = (model: string | undefined, params: JsonObject, inputs: Record<string, string | Record<string, string>> = {}) =>
+  runStage(rewrite, { params, inputs: { model: model ?? '', ...inputs }, folder: folder.path });
+
+async function reportOf({ outputs }: StageRun): Promise<JsonObject> {
+  const report = await readJsonFile(outputs.report ?? '');
+  return isJsonObject(report) ? report : {};
+}
+
+const field = (value: Json | undefined, name: string): Json | undefined => (isJsonObject(value) ? value[name] : undefined);
+
+describe('simplify', () => {
+  it.each(['backbone', 'box_head', 'mask_head'])('folds every BatchNormalization of %s, and proves it', async part => {
+    const run = await runSimplify(parts[part]);
+    const model = await readModel(run.outputs.model ?? '');
+    expect(operators(model)).not.toContain('BatchNormalization');
+    expect(operators(model)).not.toContain('Identity');
+    const report = await reportOf(run);
+    expect(field(report.proof, 'class')).toBe('rounding');
+    expect(field(report.proof, 'samples')).toBe(2);
+    const before = await readModel(parts[part] ?? '');
+    const names = (graph: typeof model.graph, ids: typeof model.graph.inputs) => ids.map(id => graph.values.get(id)?.name);
+    expect(names(model.graph, model.graph.inputs)).toEqual(names(before.graph, before.graph.inputs));
+    expect(names(model.graph, model.graph.outputs)).toEqual(names(before.graph, before.graph.outputs));
+  });
+
+  it('gives the same bytes again', async () => {
+    const [first, second] = [await runSimplify(parts.backbone), await runSimplify(parts.backbone)];
+    for (const port of ['model', 'report'])
+      expect((await readFile(first.outputs[port] ?? '')).equals(await readFile(second.outputs[port] ?? ''))).toBe(true);
+  });
+
+  it('simplifying twice gives the same bytes as once', async () => {
+    const first = await runSimplify(parts.box_head);
+    const second = await runSimplify(first.outputs.model);
+    expect((await readFile(first.outputs.model ?? '')).equals(await readFile(second.outputs.model ?? ''))).toBe(true);
+  });
+
+  it('a pass that is skipped leaves its nodes', async () => {
+    const run = await runSimplify(parts.mask_head, { skip: ['fold-batch-normalization'] });
+    expect(operators(await readModel(run.outputs.model ?? ''))).toContain('BatchNormalization');
+    expect(field((await reportOf(run)).proof, 'class')).toBe('exact');
+  });
+
+  it('an unknown pass is an error with the nearest name', async () => {
+    const failure = await failureOf(() => runSimplify(parts.mask_head, { skip: ['fold-batch-normalisation'] }));
+    expect(failure.code).toBe('unknown-pass');
+  });
+
+  const proof = (kind: Proof['class'], change: Partial<Proof['outputs'][string]>): Proof => ({
+    class: kind,
+    samples: 1,
+    tolerance: 1e-3,
+    outputs: {
+      y: {
+        maxAbs: 0.01,
+        cosine: 1,
+        sqnrDb: 40,
+        elements: 9,
+        broken: 0,
+        standardDeviation: 1,
+        magnitude: 3,
+        shapes: 'equal',
+        differentBits: 1,
+        differentZeros: 0,
+        ...change,
+      },
+    },
+  });
+
+  it.each([
+    ['one bit after exact passes', proof('exact', { maxAbs: 1e-9 })],
+    ['more than the tolerance', proof('rounding', {})],
+    ['another shape', proof('rounding', { shapes: 'different', maxAbs: 0 })],
+    ['a new NaN', proof('rounding', { broken: 1, maxAbs: 0 })],
+  ])('%s is refused, with output and figures', async (_, unequal) => {
+    const failure = await failureOf(() => assertProved(unequal));
+    expect(failure.code).toBe('simplify-not-equal');
+    expect(failure.message).toContain('"y"');
+  });
+
+  it('rounding within the tolerance, and equal bits, are accepted', () => {
+    assertProved(proof('rounding', { maxAbs: 9e-4 }));
+    assertProved(proof('rounding', { standardDeviation: 0, maxAbs: 5e-7 }));
+    assertProved(proof('exact', { differentBits: 0, maxAbs: 0 }));
+  });
+});
+
+describe('rewrite', () => {
+  async function givenData(): Promise<Record<string, string>> {
+    const images = [3, 1, 2].map(id => ({ id, file_name: `${id}.jpg`, width: 96, height: 64 }));
+    for (const { id, file_name } of images) await writeFile(at(file_name), await makeJpeg(96, 64, id));
+    await writeJsonFile(at('annotations.json'), { images, annotations: [], categories: [] });
+    return { annotations: at('annotations.json'), images: folder.path };
+  }
+
+  it.each([
+    ['3x3', 'approximate'],
+    ['depthwise', 'exact'],
+    ['slice', 'exact'],
+  ])('form %s says its class, the node, and the price on real images', async (form, proof) => {
+    const run = await runRewrite(
+      parts.backbone,
+      { rules: [{ name: 'maxpool-1x1', form }], samples: 2 },
+      { recipe: at('recipe.json'), data: await givenData() },
+    );
+    const report = await reportOf(run);
+    expect(report.proof).toBe(proof);
+    expect(field(report.price, 'samples')).toEqual(['1.jpg', '2.jpg']);
+    const prices = field(report.price, 'outputs');
+    const pool = isJsonObject(prices) ? Object.entries(prices).filter(([, figures]) => field(figures, 'maxAbs') !== 0) : [];
+    expect(pool.length > 0).toBe(form === '3x3');
+    for (const [name] of pool) expect(name).toMatch(/4$/);
+  });
+
+  it('without data the report says that the price was not measured', async () => {
+    const run = await runRewrite(parts.backbone, { rules: [{ name: 'maxpool-1x1', form: 'slice' }] });
+    expect((await reportOf(run)).price).toEqual({ measured: false, reason: 'no data and recipe are connected' });
+    const head = await runRewrite(
+      parts.box_head,
+      { rules: [{ name: 'maxpool-1x1', form: 'slice', matches: 'any' }] },
+      { recipe: at('recipe.json'), data: await givenData() },
+    );
+    expect(field((await reportOf(head)).price, 'reason')).toBe('the model reads "box_features", an image gives "image"');
+  });
+
+  it('a rule that applies nowhere fails, unless any is asked for', async () => {
+    expect((await failureOf(() => runRewrite(parts.box_head, { rules: [{ name: 'maxpool-1x1', form: 'slice' }] }))).code).toBe(
+      'rule-matches-nothing',
+    );
+  });
+
+  it('edits by hand prove nothing, and say what changed', async () => {
+    const model = smallModel({
+      inputs: { x: ['float32', [1, 3, 4, 4]] },
+      constants: { w: randomConstant([3, 3, 1, 1]), k: floats([1], [2]) },
+      nodes: [
+        { op: 'Conv', in: ['x', 'w'], out: ['c'], attributes: { strides: ints([1, 1]) } },
+        { op: 'LeakyRelu', in: ['c'], out: ['l'], attributes: { alpha: float(0.1) } },
+        { op: 'Mul', in: ['l', 'k'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    await writeModel(at('small.onnx'), model);
+    const run = await runRewrite(at('small.onnx'), {
+      edits: [
+        { select: { op: 'LeakyRelu' }, setAttribute: { name: 'alpha', type: 'float', value: 0.125 } },
+        { constant: 'k', setConstant: { dtype: 'float32', values: [3] } },
+      ],
+    });
+    const report = await reportOf(run);
+    expect(report.proof).toBe('approximate');
+    expect(report.edits).toHaveLength(2);
+    expect(run.log.join('\n')).toContain('LeakyRelu "l": attribute alpha was 0.10000000149011612, is 0.125');
+  });
+
+  it.each([
+    [{ rules: [{ name: 'maxpool' }] }, 'there is no rule "maxpool"'],
+    [{ rules: [{ name: 'maxpool-1x1', form: '3×3' }] }, 'did you mean "3x3"?'],
+    [{ edits: [{ select: 'a' }] }, 'give one of setAttribute, deleteAttribute, setConstant'],
+    [{ edits: [{ deleteAttribute: 'a' }] }, 'give one of select (a node) and constant (an initializer)'],
+    [{ edits: [{ constant: 'k', deleteAttribute: 'a' }] }, 'an initializer takes setConstant only'],
+    [{ edits: [{ select: 'a', setConstant: { dtype: 'int8', values: [] } }] }, 'setConstant of a node needs the index of the input'],
+  ])('params %j are refused while planning', (params, message) => {
+    expect(() => parseParams(rewrite, params)).toThrow(message);
+  });
+});
