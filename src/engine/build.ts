@@ -79,6 +79,7 @@ async function buildUnderLock(
     const { buildStages } = await import('./run/build-stages.js');
     const ends = await buildStages(session, { selected, settled, forced, jobs: options.jobs, failures: options.failures });
     flushState(session);
+    if (lock !== undefined) await removeStaging(join(plan.projectFolder, 'artifacts'));
     return ends;
   } finally {
     await lock?.release();

@@ -1,0 +1,182 @@
+/** Is what the cache gives back what was put in, and nothing else, ever? */
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { StageId } from '../../../src/engine/plan/plan.js';
+import { digestBytes } from '../../../src/base/digest.js';
+import type { World } from '../../support/world.js';
+import { givenWorld } from '../../support/world.js';
+
+const CHAIN = { strip: { uses: 'strip', inputs: { text: 'source.txt' } }, count: { uses: 'count', inputs: { text: 'strip.text' } } };
+
+let world: World;
+beforeEach(() => {
+  world = givenWorld(CHAIN, { 'source.txt': 'one\ntwo' });
+});
+afterEach(() => world.remove());
+
+describe('artifacts', () => {
+  it('that were deleted come back from the cache', async () => {
+    await world.build();
+    rmSync(world.path('artifacts'), { recursive: true });
+
+    expect((await world.build()).outcomes).toEqual({ strip: 'restored', count: 'restored' });
+    expect(world.read('artifacts/strip/text')).toBe('ONE\nTWO');
+  });
+
+  it('that were edited by hand are replaced, with a warning', async () => {
+    await world.build();
+    writeFileSync(world.path('artifacts/strip/text'), 'ONE\nTWX');
+    const { outcomes, warnings } = await world.build();
+
+    expect(outcomes).toEqual({ strip: 'restored', count: 'up-to-date' });
+    expect(warnings).toEqual(['artifact-edited']);
+    expect(world.read('artifacts/strip/text')).toBe('ONE\nTWO');
+  });
+
+  it('lose strangers among them', async () => {
+    await world.build();
+    world.write('artifacts/strip/stranger', 'x');
+    const { outcomes } = await world.build();
+
+    expect(outcomes.strip).toBe('restored');
+    expect(readdirSync(world.path('artifacts/strip'))).toEqual(['text']);
+  });
+
+  it('that are folders come back with modes, links and empty folders, and without strangers', async () => {
+    world.stages = { folders: { uses: 'folders', inputs: { text: 'source.txt' } }, list: { uses: 'list', inputs: { all: 'folders.all' } } };
+    await world.build();
+    const all = world.path('artifacts/folders/all');
+    writeFileSync(join(all, 'deep/stranger'), '');
+    rmSync(join(all, 'deep/empty'), { recursive: true });
+    chmodSync(join(all, 'deep/program'), 0o644);
+    const { outcomes } = await world.build();
+
+    expect(outcomes).toEqual({ folders: 'restored', list: 'up-to-date' });
+    expect(readdirSync(all, { recursive: true, encoding: 'utf8' }).sort()).toEqual(['deep', 'deep/empty', 'deep/link', 'deep/program', 'text.txt']);
+    expect(readlinkSync(join(all, 'deep/link'))).toBe('../text.txt');
+    expect(statSync(join(all, 'deep/program')).mode & 0o111).not.toBe(0);
+    expect(lstatSync(join(all, 'text.txt')).mode & 0o111).toBe(0);
+  });
+
+  it('keep the executable bit, which is part of what readers see', async () => {
+    world.stages = { act: { uses: 'act', params: { add: '#!/bin/sh\n', mode: 0o755 } } };
+    await world.build();
+    rmSync(world.path('artifacts'), { recursive: true });
+    await world.build();
+
+    expect(statSync(world.path('artifacts/act/text')).mode & 0o111).not.toBe(0);
+  });
+});
+
+describe('a damaged cache', () => {
+  it.each([
+    ['with one bit flipped in every blob', (path: string) => flipBit(path)],
+    ['with every blob cut in half', (path: string) => truncateSync(path, Math.floor(statSync(path).size / 2))],
+    ['without blobs', (path: string) => rmSync(path)],
+  ])('%s gives no wrong bytes: the stages run again, with a warning', async (_name, damage) => {
+    await world.build();
+    for (const blob of listFiles(world.path('cache/cas'))) damage(blob);
+    rmSync(world.path('artifacts'), { recursive: true });
+    const { outcomes, warnings, report } = await world.build();
+
+    expect(outcomes).toEqual({ strip: 'executed', count: 'executed' });
+    expect(warnings).toContain('cache-damaged');
+    expect(report.conclusion).toBe('built');
+    expect(world.read('artifacts/count/text')).toBe('2\n');
+    checkStore(world);
+  });
+
+  it('with records and state cut at any length is a miss with a warning, never an error', async () => {
+    await world.build();
+    const files = [...listFiles(world.path('cache/actions')), ...listFiles(world.path('cache/state'))];
+    for (const file of files) truncateSync(file, Math.floor(statSync(file).size / 2));
+    const { report, warnings } = await world.build();
+
+    expect(report.conclusion).toBe('built');
+    expect(warnings).toContain('state-damaged');
+    expect(world.read('artifacts/count/text')).toBe('2\n');
+    expect((await world.build()).outcomes).toEqual({ strip: 'up-to-date', count: 'up-to-date' });
+  });
+
+  it('that is gone as a whole is made again', async () => {
+    await world.build();
+    rmSync(world.path('cache'), { recursive: true });
+
+    expect((await world.build()).outcomes).toEqual({ strip: 'executed', count: 'executed' });
+    expect((await world.build()).outcomes).toEqual({ strip: 'up-to-date', count: 'up-to-date' });
+  });
+
+  it('of a newer version is left out with a warning', async () => {
+    await world.build();
+    writeFileSync(world.path('cache/state/pipeline.log'), 'tanren-state 999\nsomething\n');
+
+    const { outcomes, warnings } = await world.build();
+    expect(outcomes).toEqual({ strip: 'restored', count: 'restored' });
+    expect(warnings).toContain('state-damaged');
+  });
+});
+
+describe('a result', () => {
+  it('that differs for the same action is kept beside the first, and reported', async () => {
+    world.stages = { wild: { uses: 'act', params: { random: 'wild' } } };
+    await world.build();
+    const { warnings, outcomes } = await world.build({ targets: ['wild' as StageId], force: 'targets' });
+
+    expect(outcomes.wild).toBe('executed');
+    expect(warnings).toEqual(['non-deterministic']);
+    const [record] = listFiles(world.path('cache/actions'));
+    expect(JSON.parse(readFileSync(record ?? '', 'utf8').split('\n')[1] ?? '').results).toHaveLength(2);
+  });
+
+  it('of a measuring stage may differ', async () => {
+    world.stages = { measure: { uses: 'measure', inputs: { text: 'source.txt' } } };
+    await world.build();
+
+    expect((await world.build({ force: 'targets' })).warnings).toEqual([]);
+  });
+
+  it('uses random numbers that depend on the action alone', async () => {
+    world.stages = { act: { uses: 'act', params: { label: 'seed' } } };
+    await world.build();
+    const first = world.read('artifacts/act/text');
+    const again = await world.build({ force: 'targets' });
+
+    expect(Number(first)).toBeGreaterThanOrEqual(0);
+    expect(again.warnings).toEqual([]);
+    expect(world.read('artifacts/act/text')).toBe(first);
+  });
+});
+
+describe('two projects in different folders, with different jobs', () => {
+  it('make equal artifacts under equal keys', async () => {
+    const other = givenWorld(CHAIN, { 'source.txt': 'one\ntwo' });
+    await world.build({ jobs: 1 });
+    await other.build({ jobs: 8 });
+
+    expect(listNames(other.path('cache/actions'))).toEqual(listNames(world.path('cache/actions')));
+    expect(listNames(other.path('cache/cas'))).toEqual(listNames(world.path('cache/cas')));
+    other.remove();
+  });
+});
+
+function listFiles(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap(entry => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
+}
+
+function listNames(folder: string): readonly string[] {
+  return listFiles(folder).map(path => path.slice(folder.length)).sort();
+}
+
+function flipBit(path: string): void {
+  chmodSync(path, 0o600);
+  const bytes = readFileSync(path);
+  const at = bytes.length >> 1;
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+/** No blob fails its digest. */
+function checkStore({ path }: World): void {
+  for (const blob of listFiles(path('cache/cas'))) expect(digestBytes(readFileSync(blob))).toBe(blob.slice(-64));
+}

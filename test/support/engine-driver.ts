@@ -1,0 +1,22 @@
+/** How does a test run a build that it can kill? As a process: `node engine-driver.js FOLDER STAGES_JSON`, which prints an event per line. */
+import { build } from '../../src/engine/build.js';
+import type { StageSpec } from './plan-of.js';
+import { planOf } from './plan-of.js';
+import { DIST } from './world.js';
+
+const [folder = '', stages = '{}'] = process.argv.slice(2);
+const abort = new AbortController();
+process.on('SIGINT', () => abort.abort());
+const plan = await planOf(folder, `${folder}/plugins`, JSON.parse(stages) as Record<string, StageSpec>);
+const report = await build(
+  plan,
+  { targets: 'all', failures: 'stop', force: 'never' },
+  {
+    installRoot: DIST,
+    environment: process.env,
+    platformClass: { guard: () => 'guard', compute: async () => 'class' },
+    emit: event => console.log(JSON.stringify(event)),
+    signal: abort.signal,
+  },
+);
+console.log(JSON.stringify({ kind: 'end', conclusion: report.conclusion }));

@@ -1,0 +1,65 @@
+/** How is a plan written in a test? Stage by stage: plugin, params, and inputs as "stage.port" or a source path. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { JsonObject } from '../../src/base/json.js';
+import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../src/engine/plan/plan.js';
+import type { StagePlugin } from '../../src/stage/define-stage.js';
+import type { Ports } from '../../src/stage/ports.js';
+
+export interface StageSpec extends Partial<Pick<PlannedStage, 'gate' | 'resources' | 'timeoutMs' | 'retries' | 'env'>> {
+  readonly uses: string;
+  readonly params?: JsonObject;
+  readonly inputs?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+}
+
+const span = { file: 'pipeline.yaml', line: 1, column: 1, endLine: 1, endColumn: 1 };
+
+/** A plan of stages in topological order, with plugins of `text.mjs` in the plugins' folder. */
+export async function planOf(
+  projectFolder: string,
+  plugins: string,
+  stages: Readonly<Record<string, StageSpec>>,
+  pools: Readonly<Record<string, number>> = { cpu: 2, npu: 1 },
+): Promise<Plan> {
+  const modulePath = join(plugins, 'text.mjs');
+  const declared = (await import(pathToFileURL(modulePath).href)) as Readonly<Record<string, StagePlugin>>;
+  const planned = Object.entries(stages).map(([id, spec]): [StageId, PlannedStage] => {
+    const plugin = declared[spec.uses];
+    if (plugin === undefined) throw new Error(`no plugin ${spec.uses}`);
+    const stage: PlannedStage = {
+      id: id as StageId,
+      group: id,
+      plugin: { name: spec.uses, plugin, modulePath, origin: 'local' },
+      params: spec.params ?? {},
+      inputPorts: plugin.inputs as Ports,
+      outputPorts: plugin.outputs as Ports,
+      inputs: Object.fromEntries(Object.entries(spec.inputs ?? {}).map(([port, input]) => [port, bind(input, stages)])),
+      determinism: plugin.determinism === 'measured' ? 'measured' : 'exact',
+      gate: spec.gate ?? [],
+      resources: spec.resources ?? {},
+      timeoutMs: spec.timeoutMs,
+      retries: spec.retries ?? 0,
+      env: spec.env ?? [],
+      span,
+    };
+    return [stage.id, stage];
+  });
+  const targets = new Map<string, readonly StageId[]>(planned.map(([id]) => [id, [id]]));
+  return { pipeline: 'pipeline', projectFolder, stages: new Map(planned), targets, pools };
+}
+
+function bind(input: string | Readonly<Record<string, string>>, stages: Readonly<Record<string, StageSpec>>): InputBinding {
+  if (typeof input === 'string') return refer(input, stages);
+  return { kind: 'record', entries: Object.fromEntries(Object.entries(input).map(([entry, one]) => [entry, refer(one, stages)])) };
+}
+
+function refer(text: string, stages: Readonly<Record<string, StageSpec>>): InputRef {
+  const [stage = '', port = ''] = text.split('.');
+  return stages[stage] === undefined
+    ? { kind: 'source', name: text, path: text, span }
+    : { kind: 'artifact', stage: stage as StageId, port, span };
+}
+
+export function gate(metric: string, operator: '>=' | '<=' | '>' | '<' | '==', bound: number) {
+  return { metric, operator, bound, span };
+}
