@@ -1,9 +1,9 @@
 /** Does an incremental build do exactly the missing part? */
 import { existsSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { computeStatus } from '../../../src/engine/status.js';
-import { explainStage } from '../../../src/engine/explain.js';
 import { describeChange } from '../../../src/engine/action/changes.js';
+import { explainStage } from '../../../src/engine/explain.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
+import { computeStatus } from '../../../src/engine/status.js';
 import { gate } from '../../support/plan-of.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
@@ -136,7 +136,10 @@ describe('force', () => {
   it('runs the targets though nothing has changed, and not what they depend on', async () => {
     await world.build();
 
-    expect((await world.build({ targets: ['count' as StageId], force: 'targets' })).outcomes).toEqual({ strip: 'up-to-date', count: 'executed' });
+    expect((await world.build({ targets: ['count' as StageId], force: 'targets' })).outcomes).toEqual({
+      strip: 'up-to-date',
+      count: 'executed',
+    });
   });
 });
 
@@ -150,7 +153,11 @@ describe('status and explain', () => {
     const status = await computeStatus(await world.plan(), { targets: 'all', force: 'never' }, world.ports());
     const explanation = await explainStage(await world.plan(), 'other' as StageId, world.ports());
 
-    expect(Object.fromEntries([...status].map(([id, { kind }]) => [id, kind]))).toEqual({ strip: 'stale', count: 'undecided', other: 'stale' });
+    expect(Object.fromEntries([...status].map(([id, { kind }]) => [id, kind]))).toEqual({
+      strip: 'stale',
+      count: 'undecided',
+      other: 'stale',
+    });
     expect(status.get('strip' as StageId)).toMatchObject({ reasons: ['inputs.text changed'] });
     expect(explanation.status).toMatchObject({ changes: [{ label: 'params.add', before: undefined, after: '!' }] });
     expect(explanation.status.kind === 'stale' ? explanation.status.changes.map(describeChange) : []).toEqual(['params.add is new: "!"']);

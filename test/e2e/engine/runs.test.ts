@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BuildEvent } from '../../../src/engine/events.js';
-import { findStageLog } from '../../../src/engine/stage-log.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
+import { findStageLog } from '../../../src/engine/stage-log.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 
@@ -34,10 +34,17 @@ describe('a failure', () => {
   it.each([
     ['keep-going', 'executed'],
     ['stop', 'skipped'],
-  ] as const)('with %s: an independent stage is %s', async (failures, outcome) => {
-    world.stages = { bad: { uses: 'act', params: { failUnless: '/nowhere/at/all' } }, good: { uses: 'strip', inputs: { text: 'source.txt' } } };
+  ] as const)('with %s: what has not started yet is %s', async (failures, outcome) => {
+    world.stages = {
+      bad: { uses: 'act', params: { failUnless: '/nowhere/at/all' } },
+      good: { uses: 'act', params: { until: world.path('go') } },
+      late: { uses: 'strip', inputs: { text: 'good.text' } },
+    };
+    const emit = (event: BuildEvent): void => {
+      if (event.kind === 'outcome' && event.outcome.kind === 'failed') world.write('go', '');
+    };
 
-    expect((await world.build({ failures, jobs: 1 })).outcomes).toEqual({ bad: 'failed', good: outcome });
+    expect((await world.build({ failures }, { emit })).outcomes).toEqual({ bad: 'failed', good: 'executed', late: outcome });
   });
 
   it.each([
@@ -109,7 +116,9 @@ describe('the log of a restored result', () => {
 
 describe('parts', () => {
   const traceOf = () => (existsSync(world.path('trace')) ? world.read('trace').split('\n').length - 1 : 0);
-  const stage = (extra = {}) => ({ parts: { uses: 'parts', inputs: { text: 'source.txt' }, params: { trace: world.path('trace'), ...extra } } });
+  const stage = (extra = {}) => ({
+    parts: { uses: 'parts', inputs: { text: 'source.txt' }, params: { trace: world.path('trace'), ...extra } },
+  });
 
   it('are kept though the stage fails later', async () => {
     world.stages = stage({ failUnless: world.path('go') });
@@ -162,7 +171,9 @@ describe('parts', () => {
 
 describe('an input that is edited while its stage runs', () => {
   it('is seen: the run is not kept, and one more run takes the edit', async () => {
-    world.stages = { act: { uses: 'act', inputs: { text: 'source.txt' }, params: { until: world.path('go'), trace: world.path('trace') } } };
+    world.stages = {
+      act: { uses: 'act', inputs: { text: 'source.txt' }, params: { until: world.path('go'), trace: world.path('trace') } },
+    };
     const started = onStart(() => {
       world.write('source.txt', 'edited');
       world.write('go', '');
@@ -184,7 +195,9 @@ describe('an input that is edited while its stage runs', () => {
       if (event.kind === 'stage-started') world.write('source.txt', `edit ${edits++}`);
     };
 
-    expect((await world.build({}, { emit })).report.stages.get('act' as StageId)?.outcome).toMatchObject({ failure: { code: 'input-changed' } });
+    expect((await world.build({}, { emit })).report.stages.get('act' as StageId)?.outcome).toMatchObject({
+      failure: { code: 'input-changed' },
+    });
   });
 
   it('and edited while an earlier stage runs, poisons nothing', async () => {
@@ -209,7 +222,11 @@ describe('cancelling', () => {
   it('kills every process of the run at once, publishes nothing, and the next build is right', async () => {
     world.stages = {
       first: { uses: 'strip', inputs: { text: 'source.txt' } },
-      act: { uses: 'act', inputs: { text: 'first.text' }, params: { child: world.path('child'), pid: world.path('pid'), until: world.path('go') } },
+      act: {
+        uses: 'act',
+        inputs: { text: 'first.text' },
+        params: { child: world.path('child'), pid: world.path('pid'), until: world.path('go') },
+      },
       last: { uses: 'strip', inputs: { text: 'act.text' } },
     };
     const abort = new AbortController();
@@ -230,8 +247,10 @@ describe('cancelling', () => {
   });
 
   it('kills programs of in-process stages too', async () => {
-    const script = "require('fs').writeFileSync(process.argv[2], String(process.pid)); setInterval(() => {}, 1000);";
-    world.stages = { tool: { uses: 'tool', inputs: { text: 'source.txt' }, params: { run: ['node', '-e', script, '--', world.path('pid')] } } };
+    const script = "require('fs').writeFileSync(process.argv[1], String(process.pid)); setInterval(() => {}, 1000);";
+    world.stages = {
+      tool: { uses: 'tool', inputs: { text: 'source.txt' }, params: { run: ['node', '-e', script, '--', world.path('pid')] } },
+    };
     const abort = new AbortController();
     const running = world.build({}, { signal: abort.signal });
     await until(() => existsSync(world.path('pid')) && world.read('pid') !== '');

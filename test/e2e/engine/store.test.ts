@@ -1,8 +1,19 @@
 /** Is what the cache gives back what was put in, and nothing else, ever? */
-import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import type { StageId } from '../../../src/engine/plan/plan.js';
 import { digestBytes } from '../../../src/base/digest.js';
+import type { StageId } from '../../../src/engine/plan/plan.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 
@@ -52,7 +63,13 @@ describe('artifacts', () => {
     const { outcomes } = await world.build();
 
     expect(outcomes).toEqual({ folders: 'restored', list: 'up-to-date' });
-    expect(readdirSync(all, { recursive: true, encoding: 'utf8' }).sort()).toEqual(['deep', 'deep/empty', 'deep/link', 'deep/program', 'text.txt']);
+    expect(readdirSync(all, { recursive: true, encoding: 'utf8' }).sort()).toEqual([
+      'deep',
+      'deep/empty',
+      'deep/link',
+      'deep/program',
+      'text.txt',
+    ]);
     expect(readlinkSync(join(all, 'deep/link'))).toBe('../text.txt');
     expect(statSync(join(all, 'deep/program')).mode & 0o111).not.toBe(0);
     expect(lstatSync(join(all, 'text.txt')).mode & 0o111).toBe(0);
@@ -161,11 +178,15 @@ describe('two projects in different folders, with different jobs', () => {
 
 function listFiles(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap(entry => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap(entry =>
+    entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
+  );
 }
 
 function listNames(folder: string): readonly string[] {
-  return listFiles(folder).map(path => path.slice(folder.length)).sort();
+  return listFiles(folder)
+    .map(path => path.slice(folder.length))
+    .sort();
 }
 
 function flipBit(path: string): void {
