@@ -2,9 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InternalError } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import type { Context } from '../../src/stage/context.js';
+import type { Context, Part, PartRequest, PartResult } from '../../src/stage/context.js';
 import type { InputPaths, StagePlugin } from '../../src/stage/define-stage.js';
 import type { Ports } from '../../src/stage/ports.js';
 import { baseEnvironment, runTool } from '../../src/stage/tool-runner.js';
@@ -29,6 +28,18 @@ export async function runStage<Params>(
   const scratch = await mkdtemp(join(here, 'scratch-'));
   await plugin.run({ params: parsed, inputs, outputs, context: { ...testContext(scratch, log), ...(memo && { memo }) } });
   return { outputs, log };
+}
+
+/** Runs a part, and keeps nothing. */
+async function runPart<Input extends JsonObject>(
+  part: Part<Input>,
+  request: PartRequest<Input>,
+  { scratch, signal, log }: { scratch: string; signal: AbortSignal; log: string[] },
+): Promise<PartResult> {
+  const folder = await mkdtemp(join(scratch, 'part-'));
+  const context = { signal, log: (level: 'info' | 'warning', message: string) => log.push(`${level}: ${message}`) };
+  const names = await part.run({ manifest: request.manifest, blobs: request.blobs, unkeyed: request.unkeyed ?? {}, folder, context });
+  return { files: Object.fromEntries(names.map(name => [name, join(folder, name)])), from: 'computed' };
 }
 
 /** Checks params against the plugin's schema, fills defaults, and applies its own checks. Throws all problems in one message. */
@@ -58,7 +69,7 @@ function testContext(scratch: string, log: string[]): Context {
     progress: () => undefined,
     random: seededRandom,
     env: {},
-    memo: () => Promise.reject(new InternalError('no parts in this test')),
+    memo: (part, request) => runPart(part, request, { scratch, signal, log }),
     spawn: (command, options) =>
       runTool(command, options, { env: baseEnvironment(process.env, scratch), signal, group: 'own', log: () => undefined }),
   };

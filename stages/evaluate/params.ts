@@ -1,0 +1,15 @@
+/** What may be set on `evaluate`? */
+import type { FitPolicy } from '../../src/detection/recipe.js';
+import type { SessionOptions } from '../../src/runtime/session.js';
+
+export type IouType = 'bbox' | 'segm';
+
+export interface EvaluateParams {
+  readonly runner: 'cpu';
+  /** The first so many images by id; all where absent. */
+  readonly samples?: number;
+  readonly iouTypes: readonly IouType[];
+  readonly optimization: SessionOptions['optimization'];
+  /** The recipe's where absent. */
+  readonly fit?: FitPolicy;
+}

@@ -1,0 +1,80 @@
+/** How good is a detector? Its detections in every image, each image kept on its own, then the COCO figures over all of them. */
+import { writeFile } from 'node:fs/promises';
+import { getDefined } from '../../src/base/invariant.js';
+import type { Json, JsonObject } from '../../src/base/json.js';
+import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
+import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
+import { type CocoResult, encodeCocoResults, parseCocoResults } from '../../src/detection/coco/results.js';
+import { findImageFile, listImages, takeFirstImages } from '../../src/detection/image-list.js';
+import { parseRecipe } from '../../src/detection/recipe.js';
+import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
+import { sessionManifest } from '../../src/runtime/session.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { getInputPath, getInputRecord, getOutputPath } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import { DETECTIONS_FILE, type DetectionSettings, imageDetections } from './image-detections.js';
+import { type FiguresByType, makeMetrics } from './metrics.js';
+import type { EvaluateParams } from './params.js';
+
+type EvaluateJob = StageJob<EvaluateParams>;
+
+/** @throws StageError `no-annotations`, `baseline-metrics`; DetectionError of data sets, images and detectors. */
+export async function runEvaluate(job: EvaluateJob): Promise<void> {
+  const { params, inputs, outputs, context } = job;
+  const { annotations = '', images: folder = '' } = getInputRecord(inputs, 'data');
+  const file = await readJsonFile(annotations);
+  const images = takeFirstImages(listImages(file), params.samples);
+  const dataset = restrict(parseCocoDataset(file), new Set(images.map(image => image.id)));
+  if (dataset.annotations.length === 0) {
+    throw new StageError('no-annotations', `none of the ${images.length} images has an annotated object: there is nothing to measure`);
+  }
+  const baseline = inputs.baseline === undefined ? undefined : await readJsonFile(getInputPath(inputs, 'baseline'));
+
+  const request = await makeRequest(job);
+  const sizes = new Map(dataset.images.map(image => [image.id, image]));
+  const results: CocoResult[] = [];
+  for (const [index, image] of images.entries()) {
+    context.signal.throwIfAborted();
+    const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
+    const { files } = await context.memo(imageDetections, {
+      manifest: { ...request.settings, imageId: image.id, height, width },
+      blobs: { ...request.blobs, image: await findImageFile(folder, image) },
+    });
+    results.push(...parseCocoResults(await readJsonFile(getDefined(files[DETECTIONS_FILE], DETECTIONS_FILE)), dataset));
+    context.progress(index + 1, images.length, 'images');
+  }
+
+  const figures: FiguresByType = Object.fromEntries(params.iouTypes.map(type => [type, evaluateCoco(dataset, results, type)]));
+  for (const [type, { AP, AP50, AP75 }] of Object.entries(figures)) {
+    context.log('info', `${type}: AP ${AP.toFixed(4)}, AP50 ${AP50.toFixed(4)}, AP75 ${AP75.toFixed(4)} on ${images.length} images`);
+  }
+  const metrics = makeMetrics(figures, { images: images.length, detections: results.length }, baseline);
+  await writeJsonFile(getOutputPath(outputs, 'metrics'), metrics);
+  await writeFile(getOutputPath(outputs, 'detections'), encodeCocoResults(results));
+}
+
+/** What is the same for every image. */
+async function makeRequest({ params, inputs }: EvaluateJob) {
+  const recipePath = getInputPath(inputs, 'recipe');
+  const recipe = parseRecipe(await readJsonFile(recipePath));
+  const config: Json =
+    inputs.config === undefined ? (recipe.config as unknown as JsonObject) : await readJsonFile(getInputPath(inputs, 'config'));
+  parseDetectorConfig(config, undefined);
+  const settings: DetectionSettings = {
+    optimization: params.optimization,
+    session: sessionManifest({ optimization: params.optimization }),
+    config,
+    fit: params.fit ?? recipe.image.fit,
+  };
+  return { settings, blobs: { ...getInputRecord(inputs, 'parts'), recipe: recipePath } };
+}
+
+/** The data set of some of its images. */
+function restrict(dataset: CocoDataset, ids: ReadonlySet<number>): CocoDataset {
+  return {
+    images: dataset.images.filter(image => ids.has(image.id)),
+    categories: dataset.categories,
+    annotations: dataset.annotations.filter(annotation => ids.has(annotation.imageId)),
+  };
+}

@@ -1,0 +1,51 @@
+/** What does `evaluate` take and give? The three parts of a detector and a data set; the COCO figures, and the detections behind them. */
+import { defineStage } from '../../src/stage/define-stage.js';
+import { port, recordPort } from '../../src/stage/ports.js';
+import type { EvaluateParams } from './params.js';
+
+export const evaluate = defineStage<EvaluateParams>({
+  name: 'evaluate',
+  version: 1,
+  description: 'Runs an assembled detector over a data set: the 12 COCO figures for boxes and for masks, and the detections.',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      runner: { type: 'string', enum: ['cpu'], default: 'cpu', description: 'Where the parts run. cpu: ONNX Runtime on this machine.' },
+      samples: { type: 'integer', minimum: 1, description: 'The first so many images by id; all where absent.' },
+      iouTypes: {
+        type: 'array',
+        items: { type: 'string', enum: ['bbox', 'segm'] },
+        minItems: 1,
+        uniqueItems: true,
+        default: ['bbox', 'segm'],
+        description: 'What is measured: boxes, masks.',
+      },
+      optimization: {
+        type: 'string',
+        enum: ['disabled', 'basic', 'extended', 'all'],
+        default: 'all',
+        description: "ONNX Runtime's graph optimisation level.",
+      },
+      fit: {
+        type: 'string',
+        enum: ['static', 'torchvision'],
+        description: "How images of other sizes are fitted to the model's input; the recipe's policy where absent.",
+      },
+    },
+  },
+  inputs: {
+    parts: recordPort({ backbone: 'onnx-model', box_head: 'onnx-model', mask_head: 'onnx-model' }, 'The parts of the detector.'),
+    recipe: port('recipe', 'How the host joins them.'),
+    config: port('detector-config', "Thresholds, counts, mean and std; the recipe's own where absent.", { optional: true }),
+    data: recordPort({ annotations: 'annotations', images: 'images' }, 'What to detect in, and what is there.'),
+    baseline: port('metrics', 'Metrics of another `evaluate`: ours then have the differences to them.', { optional: true }),
+  },
+  outputs: {
+    metrics: port('metrics', 'bbox and segm: 12 figures each; images, detections; delta where there is a baseline.'),
+    detections: port('detections', 'Every detection, in COCO results form.'),
+  },
+  determinism: 'exact',
+  runsModels: 'always',
+  run: async job => (await import('./run.js')).runEvaluate(job),
+});

@@ -1,0 +1,134 @@
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Json, JsonObject } from '../../../src/base/json.js';
+import type { InputPaths } from '../../../src/stage/define-stage.js';
+import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
+import { evaluate } from '../../../stages/evaluate/stage.js';
+import { failureOf } from '../../support/error-code.js';
+import { runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let files: ShapesFiles;
+
+beforeAll(async () => {
+  folder = await temporaryFolder('evaluate');
+  files = await writeShapes(folder.path);
+});
+afterAll(() => folder.remove());
+
+function run(params: JsonObject, inputs: InputPaths = {}): Promise<StageRun> {
+  const shared = { parts: files.parts, recipe: files.recipe, config: files.config, data: files.val };
+  return runStage(evaluate, { params, inputs: { ...shared, ...inputs }, folder: folder.path });
+}
+
+type Annotations = { images: JsonObject[]; annotations: JsonObject[]; categories: Json };
+
+/** The first three images of the data set, changed by `change`, as a data set of its own. */
+async function makeData(
+  name: string,
+  change: (annotations: Annotations, images: string) => Promise<void> | void,
+): Promise<Record<string, string>> {
+  const source = (await readJsonFile(files.val.annotations)) as unknown as Annotations;
+  const kept = source.images.slice(0, 3);
+  const small: Annotations = {
+    images: kept.map(image => ({ ...image })),
+    categories: source.categories,
+    annotations: source.annotations
+      .filter(annotation => kept.some(image => image.id === annotation.image_id))
+      .map(annotation => ({ ...annotation })),
+  };
+  const images = join(folder.path, name);
+  await mkdir(images);
+  for (const image of kept) await cp(join(files.val.images, String(image.file_name)), join(images, String(image.file_name)));
+  await change(small, images);
+  const annotations = join(folder.path, `${name}.json`);
+  await writeJsonFile(annotations, small as unknown as Json);
+  return { annotations, images };
+}
+
+describe('evaluate', () => {
+  it('gives the figures and detections of the first images by id', async () => {
+    const { outputs, log } = await run({ samples: 3 });
+    const metrics = (await readJsonFile(outputs.metrics ?? '')) as JsonObject;
+    expect(metrics).toMatchObject({
+      images: 3,
+      bbox: { AP: expect.any(Number), ARlarge: expect.any(Number) },
+      segm: { AP: expect.any(Number) },
+    });
+    expect(metrics).not.toHaveProperty('delta');
+    const detections = (await readJsonFile(outputs.detections ?? '')) as JsonObject[];
+    expect(detections).toHaveLength(metrics.detections as number);
+    expect(new Set(detections.map(detection => detection.image_id))).toEqual(new Set([1000, 1007, 1014]));
+    expect(Object.keys(detections[0] ?? {})).toEqual(['image_id', 'category_id', 'bbox', 'score', 'segmentation']);
+    expect(log.join('\n')).toMatch(/bbox: AP 0\.\d{4}/);
+  });
+
+  it('has differences to a baseline; figures that either side lacks have none', async () => {
+    const first = await run({ samples: 2 });
+    const baseline = (await readJsonFile(first.outputs.metrics ?? '')) as {
+      bbox: Record<string, number>;
+      segm: Record<string, number>;
+      images: number;
+    };
+    const path = join(folder.path, 'baseline.json');
+    await writeJsonFile(path, { ...baseline, bbox: { ...baseline.bbox, AP: (baseline.bbox.AP ?? 0) - 0.25, AP50: -1 } });
+    const { outputs } = await run({ samples: 2, iouTypes: ['bbox'] }, { baseline: path });
+    const metrics = (await readJsonFile(outputs.metrics ?? '')) as { delta: { bbox: Record<string, number> } };
+    expect(metrics.delta.bbox.AP).toBeCloseTo(0.25, 12);
+    expect(metrics.delta.bbox.AR100).toBe(0);
+    expect(metrics.delta.bbox).not.toHaveProperty('AP50');
+    expect(metrics).not.toHaveProperty('segm');
+    expect(await failureOf(() => run({ samples: 1 }, { baseline: path }))).toMatchObject({ code: 'baseline-metrics' });
+    expect(await failureOf(() => run({ samples: 2 }, { baseline: files.config }))).toMatchObject({ code: 'baseline-metrics' });
+  });
+
+  it('equal inputs give equal bytes', async () => {
+    const [a, b] = [await run({ samples: 2 }), await run({ samples: 2 })];
+    for (const port of ['metrics', 'detections'])
+      expect(await readJsonFile(a.outputs[port] ?? '')).toEqual(await readJsonFile(b.outputs[port] ?? ''));
+  });
+
+  const emptyAnnotations = (data: Annotations): void => {
+    data.annotations = [];
+  };
+  const emptyAll = (data: Annotations): void => {
+    data.images = [];
+    data.annotations = [];
+  };
+  const setImage =
+    (index: number, change: JsonObject) =>
+    (data: Annotations): void => {
+      data.images[index] = { ...data.images[index], ...change };
+    };
+  const misplaceAnnotation = (data: Annotations): void => {
+    data.annotations[0] = { ...data.annotations[0], image_id: 77 };
+  };
+  const damageImage = (data: Annotations, images: string): Promise<void> =>
+    writeFile(join(images, String(data.images[2]?.file_name)), 'no image');
+
+  it.each<[string, (annotations: Annotations, images: string) => Promise<void> | void, string, RegExp]>([
+    ['an annotation without image', misplaceAnnotation, 'coco-unknown-image', /77/],
+    ['an image without file', setImage(1, { file_name: 'absent.jpg' }), 'image-missing', /absent\.jpg/],
+    ['an image that does not decode', damageImage, 'image-decode', /1014/],
+    ['an image of another size than annotated', setImage(0, { width: 300 }), 'image-size', /256×192 pixels, the annotations say 300×192/],
+    ['a data set without images', emptyAll, 'no-images', /no images/],
+    ['a data set without objects', emptyAnnotations, 'no-annotations', /3 images/],
+  ])('%s is refused', async (name, change, code, message) => {
+    const data = await makeData(name.replaceAll(' ', '-'), change);
+    const failure = await failureOf(() => run({}, { data }));
+    expect(failure.code).toBe(code);
+    expect(failure.message).toMatch(message);
+  });
+
+  it('more samples than images are refused', async () => {
+    expect(await failureOf(() => run({ samples: 201 }))).toMatchObject({ code: 'too-few-images' });
+  });
+
+  it('a config that does not fit the models is refused', async () => {
+    const config = (await readJsonFile(files.config)) as JsonObject;
+    const path = join(folder.path, 'config.json');
+    await writeJsonFile(path, { ...config, numClasses: 13 });
+    expect(await failureOf(() => run({ samples: 1 }, { config: path }))).toMatchObject({ code: 'config-mismatch' });
+  });
+});
