@@ -15,6 +15,10 @@ export interface Histogram {
 /** Bins on each side of zero: between 2^10 and 2^11 are used, as the widest value lies in the outer half of its side. */
 const BITS = 11;
 const SMALLEST_EXPONENT = -149;
+/** One for all: counting is synchronous, and what it found is copied out. */
+const SCRATCH = new Uint32Array(2 * 2 ** BITS + 1);
+/** Taken out of the global object once: a look-up per element is slow where globals are intercepted. */
+const { floor } = Math;
 
 export const EMPTY_HISTOGRAM: Histogram = { exponent: SMALLEST_EXPONENT, first: 0, counts: new Float64Array(0) };
 
@@ -23,9 +27,9 @@ export function countHistogram(data: Float32Array, limit: number): Histogram {
   const exponent = gridExponent(limit);
   const perUnit = 2 ** -exponent;
   const half = 2 ** BITS;
-  const bins = new Uint32Array(2 * half + 1);
+  const bins = SCRATCH.fill(0);
   for (let i = 0; i < data.length; i++) {
-    const bin = half + (Math.floor((data[i] as number) * perUnit) | 0);
+    const bin = half + (floor((data[i] as number) * perUnit) | 0);
     bins[bin] = (bins[bin] as number) + 1;
   }
   return trim(exponent, -half, bins);
@@ -62,11 +66,11 @@ function coarsen(histogram: Histogram, exponent: number): Histogram {
   const ratio = 2 ** (exponent - histogram.exponent);
   if (ratio === 1) return histogram;
   const { counts } = histogram;
-  const first = Math.floor(histogram.first / ratio);
-  const last = Math.floor((histogram.first + counts.length - 1) / ratio);
+  const first = floor(histogram.first / ratio);
+  const last = floor((histogram.first + counts.length - 1) / ratio);
   const bins = new Float64Array(last - first + 1);
   for (let i = 0; i < counts.length; i++) {
-    const bin = Math.floor((histogram.first + i) / ratio) - first;
+    const bin = floor((histogram.first + i) / ratio) - first;
     bins[bin] = (bins[bin] as number) + (counts[i] as number);
   }
   return trim(exponent, first, bins);

@@ -33,7 +33,7 @@ function sliceRanges(data: Float32Array, dims: Shape, axis: number | undefined, 
   for (let i = 0; i < data.length; i++) {
     const x = data[i] as number;
     if (x - x !== 0) throw new QuantError('bad-range', `weight "${name}": element ${i} is ${x}`);
-    const range = getDefined(ranges[Math.floor(i / inner) % size], 'slice');
+    const range = getDefined(ranges[((i / inner) | 0) % size], 'slice');
     if (x < range.low) range.low = x;
     if (x > range.high) range.high = x;
   }
@@ -103,6 +103,9 @@ function widenSlice(slice: QParams, largestBias: number, inputScale: number): QP
 
 function largest(data: Float32Array): number {
   let most = 0;
-  for (const x of data) most = Math.max(most, Math.abs(x));
+  for (const x of data) {
+    if (x > most) most = x;
+    else if (-x > most) most = -x;
+  }
   return most;
 }

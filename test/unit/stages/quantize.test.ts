@@ -1,0 +1,183 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import { digestModelContent } from '../../../src/onnx/digest.js';
+import { ints } from '../../../src/onnx/ir/attribute.js';
+import type { Model } from '../../../src/onnx/ir/model.js';
+import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { addSample, encodeModelSketches } from '../../../src/quant/model-sketches.js';
+import type { Sketch } from '../../../src/quant/sketch.js';
+import { openSketcher } from '../../../src/quant/sketch-model.js';
+import { openSession } from '../../../src/runtime/session.js';
+import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
+import { quantize } from '../../../stages/quantize/stage.js';
+import { failureOf } from '../../support/error-code.js';
+import { parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
+import { smallGraph } from '../quant/small-graph.js';
+
+const feeds = (): Record<string, Tensor> => ({
+  x: makeTensor(
+    'float32',
+    [1, 2, 4, 4],
+    Float32Array.from({ length: 32 }, (_, i) => Math.sin(i)),
+  ),
+});
+
+function twoConvs(scale = 1): Model {
+  const small = smallGraph();
+  small.input('x', [1, 2, 4, 4]);
+  small.floats(
+    'w',
+    [2, 2, 3, 3],
+    Array.from({ length: 36 }, (_, i) => scale * Math.cos(i)),
+  );
+  small.floats('b', [2], [0.5, -0.25]);
+  small.node('Conv x w b -> a', { pads: ints([1, 1, 1, 1]) });
+  small.node('Relu a -> r');
+  small.node('Conv r w b -> c', { pads: ints([1, 1, 1, 1]) });
+  small.node('Softmax c -> y');
+  small.output('y');
+  return small.model;
+}
+
+describe('quantize', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let model: string;
+  let sketches: string;
+
+  beforeAll(async () => {
+    folder = await temporaryFolder('quantize');
+    model = await write('model.onnx', twoConvs());
+    sketches = join(folder.path, 'sketches.json');
+    await writeFile(sketches, JSON.stringify(await sketchesOf(twoConvs())));
+  });
+  afterAll(() => folder.remove());
+
+  async function write(name: string, content: Model): Promise<string> {
+    const path = join(folder.path, name);
+    await writeModel(path, content);
+    return path;
+  }
+
+  async function sketchesOf(content: Model): Promise<JsonObject> {
+    const sketcher = openSketcher(content, { budgetBytes: 1e9, freeDim: 1 });
+    const total = new Map<string, Sketch>();
+    addSample(total, await sketcher.sample(feeds()));
+    await sketcher.close();
+    const values = new Map([...total].map(([address, sketch]) => [address, { name: 'a value', sketch }]));
+    return encodeModelSketches({ model: digestModelContent(content), samples: 1, values });
+  }
+
+  async function run(params: JsonObject, inputs: { model?: string; sketches?: string } = {}) {
+    const { outputs } = await runStage(quantize, { params, inputs: { model, sketches, ...inputs }, folder: folder.path });
+    const report = JSON.parse(await readFile(outputs.report ?? '', 'utf8'));
+    return { path: outputs.model ?? '', model: await readModel(outputs.model ?? ''), report };
+  }
+
+  const opTypes = ({ graph }: Model) => [...graph.nodes.values()].map(node => node.opType);
+
+  it('gives a model that runs near the float one, and says what it did with every tensor', async () => {
+    const { path, report } = await run({});
+    const [float, int8] = [await openSession(model, { optimization: 'all' }), await openSession(path, { optimization: 'all' })];
+    const [exact, near] = [await float.run(feeds()), await int8.run(feeds())];
+    const worst = Math.max(...[...(exact.y?.data as Float32Array)].map((x, i) => Math.abs(x - ((near.y?.data as Float32Array)[i] ?? 1))));
+    // Softmax outputs have steps of 1/255; two quantized convolutions before it add a few steps.
+    expect(worst).toBeLessThan(0.03);
+    await float.close();
+    await int8.close();
+    expect(report).toMatchObject({
+      samples: 1,
+      counts: { nodes: 4, activations: 4, weights: 1, biases: 2, leftOutActivationFunctions: 1, nodesInFloat: 0 },
+    });
+    expect(report.activations.map(({ name, dtype }: JsonObject) => [name, dtype])).toEqual([
+      ['x', 'uint8'],
+      ['r', 'uint8'],
+      ['c', 'uint8'],
+      ['y', 'uint8'],
+    ]);
+    expect(report.activations[3]).toMatchObject({ method: 'min-max', range: [0, 1], scale: Math.fround(1 / 255), zeroPoint: 0 });
+    expect(report.weights[0]).toMatchObject({ name: 'w', role: 'weight', dtype: 'int8', zeroPoint: [0] });
+    expect(report.weights[0].sqnrDb).toBeGreaterThan(40);
+    expect(report.leftOut).toEqual([{ node: 'Relu_r', opType: 'Relu', reason: expect.any(String) }]);
+  });
+
+  it('the same inputs give the same bytes', async () => {
+    const [a, b] = [await run({}), await run({})];
+    expect((await readFile(a.path)).equals(await readFile(b.path))).toBe(true);
+  });
+
+  it.each([
+    [{ preset: 'a8w8' }, { activation: { dtype: 'int8', symmetric: true } }],
+    [{ activation: { dtype: 'int8' } }, { activation: { dtype: 'int8', symmetric: false } }],
+    [
+      { weight: { perChannel: true, reduceRange: true } },
+      { weight: { dtype: 'int8', symmetric: true, perChannel: true, reduceRange: true } },
+    ],
+    [{ opTypes: ['Conv'] }, { opTypes: ['Conv'] }],
+    [{ activation: { dtype: 'int16' }, qdqDomain: 'com.microsoft' }, { qdqDomain: 'com.microsoft' }],
+  ])('%j is what the scheme becomes, and the model runs', async (params, scheme) => {
+    const { path, report } = await run(params);
+    expect(report.scheme).toMatchObject(scheme);
+    const session = await openSession(path, { optimization: 'all' });
+    expect((await session.run(feeds())).y?.dims).toEqual([1, 2, 4, 4]);
+    await session.close();
+  });
+
+  it('excluded nodes stay in float, with the reason in the report', async () => {
+    const { report } = await run({ exclude: [{ op: 'Softmax' }, 'Conv_c'] });
+    expect(report.inFloat).toEqual([
+      { node: 'Conv_c', opType: 'Conv', reason: 'excluded' },
+      { node: 'Softmax_y', opType: 'Softmax', reason: 'excluded' },
+    ]);
+  });
+
+  it('sketches of the same model under other names are taken', async () => {
+    const renamed = twoConvs();
+    for (const value of renamed.graph.values.values()) value.name = `renamed ${value.name}`;
+    const path = await write('renamed.onnx', renamed);
+    expect(opTypes((await run({}, { model: path })).model)).toEqual(opTypes((await run({})).model));
+  });
+
+  it.each([
+    [
+      'sketches of a model with other weights',
+      async () => ({ model: await write('other.onnx', twoConvs(2)) }),
+      'sketches-of-another-model',
+    ],
+    ['a model that is quantized already', async () => ({ model: (await run({})).path }), 'already-quantized'],
+    [
+      'a sketches file of another format',
+      async () => {
+        const path = join(folder.path, 'bad.json');
+        await writeFile(path, '{"format": "tanren-sketches", "version": 2}');
+        return { sketches: path };
+      },
+      'bad-sketches',
+    ],
+    [
+      'a sketches file that is cut off',
+      async () => {
+        const path = join(folder.path, 'cut.json');
+        await writeFile(path, (await readFile(sketches, 'utf8')).slice(0, 300));
+        return { sketches: path };
+      },
+      'json-malformed',
+    ],
+  ])('%s is refused', async (_what, inputs, code) => {
+    const given = await inputs();
+    expect((await failureOf(() => run({}, given))).code).toBe(code);
+  });
+
+  it.each([
+    ['an exclusion that matches nothing', { exclude: ['Conv_d'] }, 'selector-matches-nothing'],
+    ['everything excluded', { exclude: ['*'] }, 'nothing-to-quantize'],
+    ['16-bit activations below opset 21', { activation: { dtype: 'int16' } }, 'opset-too-old'],
+  ])('%s is refused', async (_what, params, code) => {
+    expect((await failureOf(() => run(params))).code).toBe(code);
+  });
+
+  it('an unknown preset or knob is refused', () => {
+    expect(() => parseParams(quantize, { preset: 'u9s9' })).toThrow();
+    expect(() => parseParams(quantize, { weight: { perchannel: true } })).toThrow();
+  });
+});
