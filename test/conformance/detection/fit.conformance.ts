@@ -3,7 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { boxAreas, boxIou } from '../../../src/detection/boxes.js';
 import { decodeImage } from '../../../src/detection/image.js';
-import { prepareImage, readObjects, traceImage } from '../../../src/detection/torchvision/detector.js';
+import { rleArea } from '../../../src/detection/rle.js';
+import { rleIou } from '../../../src/detection/rle-combine.js';
+import { decodeRleText } from '../../../src/detection/rle-text.js';
+import { type DetectedObjects, prepareImage, readObjects, traceImage } from '../../../src/detection/torchvision/detector.js';
+import { pasteObject } from '../../../src/detection/torchvision/object-masks.js';
 import { compareArrays, momentsOf, standardDeviationOf } from '../../../src/tensor/compare.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
 import { openShapes } from '../../support/shapes.js';
@@ -16,6 +20,7 @@ interface RecordedFit {
 }
 
 interface RecordedImage {
+  readonly id: number;
   readonly file: string;
   readonly torchvision: RecordedFit;
   readonly static: RecordedFit;
@@ -27,7 +32,7 @@ const images = hasData
   ? (JSON.parse(readFileSync(join(folder, 'images.json'), 'utf8')) as { images: readonly RecordedImage[] }).images
   : [];
 const cases = images.flatMap(image =>
-  (['torchvision', 'static'] as const).map(policy => ({ file: image.file, policy, recorded: image[policy] })),
+  (['torchvision', 'static'] as const).map(policy => ({ file: image.file, policy, id: image.id, recorded: image[policy] })),
 );
 
 /** Share of the wanted detections that have a partner of their class with IoU above 0.99 and a score within 1e-3. */
@@ -48,7 +53,19 @@ function shareFound(archive: NpzArchive, policy: string, found: { boxes: Float32
   return partners.length / wanted.length;
 }
 
-(hasData ? describe : describe.skip).each(cases)('$file fitted as $policy', ({ file, policy, recorded }) => {
+/** The best IoU of each recorded mask with one of ours. A pixel on the threshold may fall to either side. */
+function masksFound(policy: string, id: number, objects: DetectedObjects, threshold: number): number[] {
+  const text = readFileSync(join(folder, `detections_${policy}.json`), 'utf8');
+  const { height, width } = objects.size;
+  const recorded = (JSON.parse(text) as { image_id: number; segmentation: { counts: string } }[]).filter(one => one.image_id === id);
+  const ours = Array.from(objects.scores, (_, index) => pasteObject(objects, index, threshold));
+  return recorded.map(({ segmentation }) => {
+    const mask = decodeRleText(segmentation.counts, height, width);
+    return rleArea(mask) === 0 ? 1 : Math.max(...ours.map(own => rleIou(own, mask)));
+  });
+}
+
+(hasData ? describe : describe.skip).each(cases)('$file fitted as $policy', ({ file, policy, id, recorded }) => {
   it('gives the recorded input tensor and detections', async () => {
     const [height, width] = recorded.padded;
     const detector = await openShapes({ height, width, fit: policy });
@@ -62,5 +79,6 @@ function shareFound(archive: NpzArchive, policy: string, found: { boxes: Float32
     await detector.close();
     expect(objects.scores.length).toBe(recorded.detections);
     expect(shareFound(archive, policy, objects)).toBeGreaterThanOrEqual(0.99);
+    expect(Math.min(...masksFound(policy, id, objects, detector.config.mask.threshold))).toBeGreaterThan(0.99);
   });
 });
