@@ -23,9 +23,11 @@ export function encodeCanonicalJson(value: Json): string {
 
 function encodeComposite(value: readonly Json[] | { readonly [key: string]: Json }): string {
   if (Array.isArray(value)) return `[${value.map(encodeCanonicalJson).join(',')}]`;
-  const members = Object.entries(value as { readonly [key: string]: Json })
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-    .map(([key, member]) => `${JSON.stringify(key)}:${encodeCanonicalJson(member)}`);
-  return `{${members.join(',')}}`;
+  const members = value as { readonly [key: string]: Json };
+  let text = '';
+  for (const key of Object.keys(members).sort()) {
+    const member = members[key];
+    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${encodeCanonicalJson(member)}`;
+  }
+  return `{${text}}`;
 }

@@ -109,8 +109,8 @@ async function findResult(session: Session, stage: PlannedStage, forced: boolean
 
 async function stands(session: Session, stage: PlannedStage, accepted: AcceptedStage): Promise<boolean> {
   const { folder, names } = placeOf(session.plan, stage);
-  if (findTouched(folder, accepted.outputs, names) === undefined) return true;
-  return (await resign(folder, accepted.outputs, names)) !== undefined;
+  if (findTouched(folder, accepted, names) === undefined) return true;
+  return (await resign(folder, accepted, names)) !== undefined;
 }
 
 function resultsOf({ records }: Session, key: string): readonly ActionResult[] {

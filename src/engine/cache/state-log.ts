@@ -13,13 +13,19 @@ import type { Stamp } from './stamp.js';
 import { parseJson } from './tree.js';
 
 /** The last accepted result of a stage, as it was published. */
-export interface AcceptedStage {
+export interface AcceptedStage extends Published {
   readonly key: ActionKey;
-  readonly outputs: Readonly<Record<string, PublishedArtifact>>;
   readonly metrics: JsonObject | undefined;
   /** Of the result before, where it was another. */
   readonly previousMetrics: JsonObject | undefined;
   readonly durationMs: number;
+}
+
+/** What stands under artifacts/ for a stage. */
+export interface Published {
+  readonly outputs: Readonly<Record<string, PublishedArtifact>>;
+  /** Stamp of the stage's folder: while it is this, no name in it has come or gone. */
+  readonly folderStamp: string;
 }
 
 export interface PublishedArtifact extends Artifact {
@@ -143,6 +149,7 @@ function encodeStage(id: string, accepted: AcceptedStage): JsonObject {
     stage: id,
     key: accepted.key,
     outputs,
+    folderStamp: accepted.folderStamp,
     durationMs: Math.round(accepted.durationMs),
     ...(accepted.metrics === undefined ? {} : { metrics: accepted.metrics }),
     ...(accepted.previousMetrics === undefined ? {} : { previousMetrics: accepted.previousMetrics }),
@@ -180,6 +187,7 @@ function applyStage(state: State, id: string, record: JsonObject): boolean {
   state.stages.set(id, {
     key: key as ActionKey,
     outputs: published,
+    folderStamp: typeof record.folderStamp === 'string' ? record.folderStamp : '',
     metrics: isJsonObject(record.metrics) ? record.metrics : undefined,
     previousMetrics: isJsonObject(record.previousMetrics) ? record.previousMetrics : undefined,
     durationMs: typeof record.durationMs === 'number' ? record.durationMs : 0,

@@ -9,7 +9,7 @@ import type { Artifact } from '../cache/artifact.js';
 import type { BlobStore } from '../cache/blob-store.js';
 import { digestPath } from '../cache/digest-file.js';
 import { lookAtLink } from '../cache/stamp.js';
-import type { PublishedArtifact } from '../cache/state-log.js';
+import type { Published, PublishedArtifact } from '../cache/state-log.js';
 import type { TreeEntry } from '../cache/tree.js';
 import { decodeTree, encodeTree, signatureOf, walkFolder } from '../cache/tree.js';
 import { systemCode } from '../engine-error.js';
@@ -45,10 +45,7 @@ export interface Publication {
 }
 
 /** @returns what was published; undefined where some content is not to be had whole: then nothing has changed. */
-export async function publish(
-  publication: Publication,
-  content: Content,
-): Promise<Readonly<Record<string, PublishedArtifact>> | undefined> {
+export async function publish(publication: Publication, content: Content): Promise<Published | undefined> {
   const { artifactsRoot, folder, outputs, names } = publication;
   makeArtifactsRoot(artifactsRoot);
   const staging = join(artifactsRoot, '.staging', randomBytes(8).toString('hex'));
@@ -62,11 +59,12 @@ export async function publish(
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
+  await backdate(folder);
   const published: Record<string, PublishedArtifact> = {};
   for (const [port, artifact] of Object.entries(outputs)) {
     published[port] = { ...artifact, signature: publishedSignature(join(folder, names[port] ?? port), artifact.kind) ?? '' };
   }
-  return published;
+  return { outputs: published, folderStamp: folderStamp(folder) };
 }
 
 /** Removes what interrupted builds have left. Only under the lock. */
@@ -95,14 +93,18 @@ async function place(artifact: Artifact, path: string, content: Content): Promis
   return true;
 }
 
-const BACKDATE_S = 2;
-
 async function placeFile(digest: Digest, path: string, executable: boolean, content: Content): Promise<boolean> {
   if (!(await content.fetchFile(digest, path, executable))) return false;
-  // An edit right after publishing sets the time to now: so it differs from this one, however coarse the clock.
+  await backdate(path);
+  return true;
+}
+
+const BACKDATE_S = 2;
+
+/** An edit right after publishing sets the time to now: so it differs from this one, however coarse the clock. */
+async function backdate(path: string): Promise<void> {
   const time = Math.floor(Date.now() / 1000) - BACKDATE_S;
   await utimes(path, time, time);
-  return true;
 }
 
 async function swap(staging: string, folder: string): Promise<void> {
@@ -124,24 +126,31 @@ export function publishedSignature(path: string, kind: 'file' | 'tree'): string 
   return look.kind === 'folder' ? signatureOf(walkFolder(path, 'keep')) : undefined;
 }
 
-/** Is everything that was published still there, alone, and untouched by its stamps? */
+function folderStamp(folder: string): string {
+  return lookAtLink(folder)?.stamp ?? '';
+}
+
+/** What is not as it was published, by its stamps; undefined where everything is there, alone, and untouched. */
 export function findTouched(
   folder: string,
-  outputs: Readonly<Record<string, PublishedArtifact>>,
+  { outputs, folderStamp: stamp }: Published,
   names: Readonly<Record<string, string>>,
 ): string | undefined {
-  const ports = Object.keys(outputs);
-  const expected = new Set(ports.map(port => names[port] ?? port));
-  const present = listNames(folder);
-  for (const port of ports) {
+  const isListed = folderStamp(folder) === stamp;
+  for (const port of Object.keys(outputs)) {
     const name = names[port] ?? port;
-    if (!present.includes(name)) return `${name} is missing`;
     const published = outputs[port];
-    if (published !== undefined && publishedSignature(join(folder, name), published.kind) !== published.signature)
-      return `${name} was changed`;
+    const signature = published === undefined ? undefined : publishedSignature(join(folder, name), published.kind);
+    if (signature === undefined) return `${name} is missing`;
+    if (signature !== published?.signature) return `${name} was changed`;
   }
-  const stranger = present.find(name => !expected.has(name));
+  const stranger = isListed ? undefined : findStranger(folder, outputs, names);
   return stranger === undefined ? undefined : `${stranger} is no output of the stage`;
+}
+
+function findStranger(folder: string, outputs: Published['outputs'], names: Readonly<Record<string, string>>): string | undefined {
+  const expected = new Set(Object.keys(outputs).map(port => names[port] ?? port));
+  return listNames(folder).find(name => !expected.has(name));
 }
 
 function listNames(folder: string): readonly string[] {
@@ -155,11 +164,11 @@ function listNames(folder: string): readonly string[] {
 /** Do touched files still hold what was published? @returns the new signatures, or undefined where something differs. */
 export async function resign(
   folder: string,
-  outputs: Readonly<Record<string, PublishedArtifact>>,
+  { outputs }: Published,
   names: Readonly<Record<string, string>>,
-): Promise<Readonly<Record<string, PublishedArtifact>> | undefined> {
-  const expected = new Set(Object.keys(outputs).map(port => names[port] ?? port));
-  if (listNames(folder).some(name => !expected.has(name))) return undefined;
+): Promise<Published | undefined> {
+  const stamp = folderStamp(folder);
+  if (findStranger(folder, outputs, names) !== undefined) return undefined;
   const signed: Record<string, PublishedArtifact> = {};
   for (const [port, artifact] of Object.entries(outputs)) {
     const path = join(folder, names[port] ?? port);
@@ -167,7 +176,7 @@ export async function resign(
     if (before === undefined || !(await holds(path, artifact)) || publishedSignature(path, artifact.kind) !== before) return undefined;
     signed[port] = { ...artifact, signature: before };
   }
-  return signed;
+  return { outputs: signed, folderStamp: stamp };
 }
 
 async function holds(path: string, artifact: Artifact): Promise<boolean> {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ActionResult } from '../cache/action-records.js';
 import type { Artifacts } from '../cache/artifact.js';
 import { differingPorts } from '../cache/artifact.js';
-import type { AcceptedStage } from '../cache/state-log.js';
+import type { AcceptedStage, Published } from '../cache/state-log.js';
 import { writeWhole } from '../cache/write-file.js';
 import { EngineError } from '../engine-error.js';
 import type { WarningCode } from '../events.js';
@@ -50,11 +50,11 @@ async function keepInPlace(needs: StageNeeds, pinned: PinnedStage): Promise<Stag
   const accepted = session.state.stages.get(stage.id);
   if (accepted?.key !== pinned.key) return undefined;
   const { folder, names } = placeOf(session.plan, stage);
-  const touched = findTouched(folder, accepted.outputs, names);
+  const touched = findTouched(folder, accepted, names);
   if (touched === undefined) return { outcome: { kind: 'up-to-date' }, accepted };
-  const signed = await resign(folder, accepted.outputs, names);
+  const signed = await resign(folder, accepted, names);
   if (signed !== undefined)
-    return { outcome: { kind: 'up-to-date' }, accepted: accept(session, stage, pinned, { ...accepted, outputs: signed }) };
+    return { outcome: { kind: 'up-to-date' }, accepted: accept(session, stage, pinned, { ...accepted, ...signed }) };
   if (!touched.endsWith('missing')) warn(needs, 'artifact-edited', `${touched} in ${folder} since it was published; it is replaced`);
   return restore(needs, pinned, {
     outputs: plainArtifacts(accepted.outputs),
@@ -82,16 +82,14 @@ async function restore(needs: StageNeeds, pinned: PinnedStage, result: ActionRes
   const before = session.state.stages.get(stage.id);
   const { folder, names } = placeOf(session.plan, stage);
   const stands =
-    before !== undefined &&
-    differingPorts(before.outputs, result.outputs).length === 0 &&
-    findTouched(folder, before.outputs, names) === undefined;
-  const outputs = stands ? before.outputs : await publishStage(session, stage, result.outputs, contentOf(session.store));
-  if (outputs === undefined) {
+    before !== undefined && differingPorts(before.outputs, result.outputs).length === 0 && findTouched(folder, before, names) === undefined;
+  const published = stands ? before : await publishStage(session, stage, result.outputs, contentOf(session.store));
+  if (published === undefined) {
     warn(needs, 'cache-damaged', `a kept result of ${stage.id} is damaged or incomplete in the cache; it is not used`);
     return undefined;
   }
   await restoreLog(needs, result);
-  const accepted = accept(session, stage, pinned, { outputs, metrics: result.metrics, durationMs: result.durationMs });
+  const accepted = accept(session, stage, pinned, { ...pick(published), metrics: result.metrics, durationMs: result.durationMs });
   const sizeBytes = stands ? 0 : Object.values(result.outputs).reduce((sum, artifact) => sum + artifact.sizeBytes, 0);
   return { outcome: { kind: 'restored', sizeBytes }, accepted, previousMetrics: before?.metrics };
 }
@@ -145,6 +143,10 @@ export async function endWithFailure(work: () => Promise<StageEnd>): Promise<Sta
   } catch (error) {
     return { outcome: { kind: 'failed', failure: toFailure(error) }, accepted: undefined };
   }
+}
+
+function pick({ outputs, folderStamp }: Published): Published {
+  return { outputs, folderStamp };
 }
 
 function plainArtifacts(outputs: AcceptedStage['outputs']): Artifacts {

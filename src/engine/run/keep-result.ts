@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import type { Artifact } from '../cache/artifact.js';
 import { differingPorts } from '../cache/artifact.js';
-import type { AcceptedStage, PublishedArtifact } from '../cache/state-log.js';
+import type { AcceptedStage, Published } from '../cache/state-log.js';
 import { encodeTree } from '../cache/tree.js';
 import { EngineError, messageOf } from '../engine-error.js';
 import type { CollectedOutput } from '../output/collect.js';
@@ -31,7 +31,7 @@ export async function keepResult(session: Session, stage: PlannedStage, pinned: 
     warn(`the result is not kept in the cache: ${messageOf(error)}`);
   }
   const published = await publishOrThrow(session, stage, artifacts, contentOfRun(session, run));
-  return accept(session, stage, pinned, { outputs: published, metrics: run.metrics, durationMs: run.durationMs });
+  return accept(session, stage, pinned, { ...published, metrics: run.metrics, durationMs: run.durationMs });
 }
 
 /** Makes a published result the stage's accepted one, and writes that down. */
@@ -39,7 +39,7 @@ export function accept(
   session: Session,
   stage: PlannedStage,
   pinned: PinnedStage,
-  result: Pick<AcceptedStage, 'outputs' | 'metrics' | 'durationMs'>,
+  result: Pick<AcceptedStage, 'outputs' | 'folderStamp' | 'metrics' | 'durationMs'>,
 ): AcceptedStage {
   const before = session.state.stages.get(stage.id);
   const isSame = before !== undefined && differingPorts(before.outputs, result.outputs).length === 0;
@@ -96,7 +96,7 @@ async function publishOrThrow(
   stage: PlannedStage,
   outputs: Readonly<Record<string, Artifact>>,
   content: Content,
-): Promise<Readonly<Record<string, PublishedArtifact>>> {
+): Promise<Published> {
   const published = await publishStage(session, stage, outputs, content);
   if (published === undefined)
     throw new EngineError('cache-unreliable', 'a blob that was just stored does not have its digest any more: check the disk');
@@ -109,7 +109,7 @@ export async function publishStage(
   stage: PlannedStage,
   outputs: Readonly<Record<string, Artifact>>,
   content: Content,
-): Promise<Readonly<Record<string, PublishedArtifact>> | undefined> {
+): Promise<Published | undefined> {
   const { folder, names } = placeOf(session.plan, stage);
   const artifactsRoot = join(session.plan.projectFolder, 'artifacts');
   return publish({ artifactsRoot, folder, outputs, names }, content);

@@ -40,8 +40,15 @@ export interface PinnedStage {
 export type KnownOutputs = Readonly<Record<string, Artifact & { readonly signature: string }>>;
 
 export interface Pinner {
-  /** The action where stamps prove every input; undefined where something must be read or computed. @throws EngineError. */
-  find(stage: PlannedStage, outputsOf: (stage: StageId) => KnownOutputs | undefined): PinnedStage | undefined;
+  /**
+   * The action where stamps prove every input; undefined where something must be read or computed. `seen` holds what was looked at in the same moment.
+   * @throws EngineError.
+   */
+  find(
+    stage: PlannedStage,
+    outputsOf: (stage: StageId) => KnownOutputs | undefined,
+    seen: Map<string, PinnedSource | undefined>,
+  ): PinnedStage | undefined;
   /** The action. @throws EngineError. */
   pin(stage: PlannedStage, outputsOf: (stage: StageId) => KnownOutputs | undefined): Promise<PinnedStage>;
   /** The first input that is not what was pinned. */
@@ -116,7 +123,13 @@ export function createPinner({ plan, digests, code, platformClass, environment }
   };
 
   return {
-    find: (stage, outputsOf) => assemble(stage, { source: digests.find, code: code.find, platformClass: platformClass.find }, outputsOf),
+    find(stage, outputsOf, seen) {
+      const source = (path: string): PinnedSource | undefined => {
+        if (!seen.has(path)) seen.set(path, digests.find(path));
+        return seen.get(path);
+      };
+      return assemble(stage, { source, code: code.find, platformClass: platformClass.find }, outputsOf);
+    },
 
     async pin(stage, outputsOf) {
       const sources = new Map<string, PinnedSource>();

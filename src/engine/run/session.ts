@@ -11,6 +11,7 @@ import { openActionRecords } from '../cache/action-records.js';
 import type { BlobStore } from '../cache/blob-store.js';
 import { openBlobStore } from '../cache/blob-store.js';
 import type { CacheFolder } from '../cache/cache-folder.js';
+import type { PinnedSource } from '../cache/input-digests.js';
 import { createInputDigests } from '../cache/input-digests.js';
 import type { PlatformClass } from '../cache/platform-class-cache.js';
 import { createPlatformClass } from '../cache/platform-class-cache.js';
@@ -20,7 +21,7 @@ import { EngineError } from '../engine-error.js';
 import { findTouched } from '../output/publish.js';
 import type { Plan, PlannedStage, StageId } from '../plan/plan.js';
 import type { EnginePorts } from '../ports.js';
-import type { Pinner } from './pin-stage.js';
+import type { PinnedStage, Pinner } from './pin-stage.js';
 import { createPinner } from './pin-stage.js';
 
 export interface Session {
@@ -85,13 +86,14 @@ export function findSettled(
   forced: ReadonlySet<StageId>,
 ): ReadonlyMap<StageId, AcceptedStage> {
   const settled = new Map<StageId, AcceptedStage>();
-  const outputsOf = (id: StageId) => settled.get(id)?.outputs;
+  const seen = new Map<string, PinnedSource | undefined>();
+  const find = (stage: PlannedStage) => session.pinner.find(stage, id => settled.get(id)?.outputs, seen);
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
     if (accepted === undefined || forced.has(stage.id) || !hasSettledInputs(stage, settled)) continue;
-    if (findKey(session, stage, outputsOf) !== accepted.key) continue;
+    if (findKey(stage, find) !== accepted.key) continue;
     const { folder, names } = placeOf(session.plan, stage);
-    if (findTouched(folder, accepted.outputs, names) === undefined) settled.set(stage.id, accepted);
+    if (findTouched(folder, accepted, names) === undefined) settled.set(stage.id, accepted);
   }
   return settled;
 }
@@ -105,9 +107,9 @@ function hasSettledInputs(stage: PlannedStage, settled: ReadonlyMap<StageId, Acc
 }
 
 /** A stage whose inputs cannot be read is not settled: what is wrong is said when it is built. */
-function findKey(session: Session, stage: PlannedStage, outputsOf: Parameters<Pinner['find']>[1]): string | undefined {
+function findKey(stage: PlannedStage, find: (stage: PlannedStage) => PinnedStage | undefined): string | undefined {
   try {
-    return session.pinner.find(stage, outputsOf)?.key;
+    return find(stage)?.key;
   } catch (error) {
     if (error instanceof EngineError) return undefined;
     throw error;
