@@ -55,6 +55,13 @@ describe('npz archives written by NumPy', () => {
     expect(archive.get('byte_text')).toMatchObject({ data: ['ab', 'c'] });
   });
 
+  it('sizes and offsets in their zip64 forms are read', async () => {
+    const archive = decodeNpz(await readFixture('zip64.npz'));
+    expect(archive.names).toEqual(['a', 'b']);
+    expect(numbersOf(archive.get('a'))).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(numbersOf(archive.get('b'))).toEqual([0, 1, 2]);
+  });
+
   it('an array that is not there, or of another dtype, is refused by name', async () => {
     const archive = decodeNpz(await readFixture('stored.npz'));
     expect(await failureOf(() => archive.get('absent'))).toMatchObject({
