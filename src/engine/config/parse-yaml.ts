@@ -61,5 +61,6 @@ export function parseYaml(file: string, text: string, diagnostics: DiagnosticSin
     }
     return members;
   };
-  return convert(document.contents, spanOf(0, 0), 0);
+  const root = convert(document.contents, spanOf(0, 0), 0);
+  return count > MAX_VALUES ? undefined : root;
 }

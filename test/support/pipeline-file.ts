@@ -1,0 +1,94 @@
+/** A pipeline file in a temporary folder, planned against a few small plugins: what tests of the configuration need. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { formatDiagnostic } from '../../src/engine/config/diagnostic.js';
+import { type LoadedPipeline, loadPipeline } from '../../src/engine/config/load-pipeline.js';
+import type { PluginEntry } from '../../src/engine/plan/plugin-entry.js';
+import { defineStage, type StagePlugin } from '../../src/stage/define-stage.js';
+import { port, recordPort } from '../../src/stage/ports.js';
+
+const make = defineStage<{ readonly size: number; readonly mode: string }>({
+  name: 'make',
+  version: 1,
+  description: 'Makes a model.',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      size: { type: 'integer', minimum: 1, default: 3 },
+      mode: { type: 'string', enum: ['fast', 'exact'], default: 'fast' },
+      list: { type: 'array', items: { type: 'integer' } },
+    },
+  },
+  inputs: { from: port('file', '', { optional: true }) },
+  outputs: { model: port('onnx-model'), report: port('report') },
+  determinism: 'exact',
+  runsModels: 'never',
+  checkParams: ({ size }) => (size === 13 ? ['size is 13'] : []),
+  run: async () => undefined,
+});
+
+const judge = defineStage<{ readonly parts: readonly string[] }>({
+  name: 'judge',
+  version: 1,
+  description: 'Judges models.',
+  params: { type: 'object', additionalProperties: false, properties: { parts: { type: 'array', items: { type: 'string' }, default: [] } } },
+  inputs: ({ parts }) => ({
+    model: port('onnx-model'),
+    data: recordPort({ annotations: 'annotations', images: 'images' }, '', { optional: true }),
+    ...Object.fromEntries(parts.map(name => [name, port('any')])),
+  }),
+  outputs: { metrics: port('metrics'), model: port('onnx-model') },
+  determinism: 'exact',
+  runsModels: 'never',
+  run: async () => undefined,
+});
+
+const entries = new Map(
+  ([make, judge] as StagePlugin[]).map((plugin): [string, PluginEntry] => [
+    plugin.name,
+    { name: plugin.name, plugin, modulePath: `/plugins/${plugin.name}.js`, origin: 'built-in' },
+  ]),
+);
+
+export interface PipelineCase {
+  readonly params?: readonly string[];
+  /** Further files of the folder; a name in `paramsFiles` is read as one. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly paramsFiles?: readonly string[];
+  readonly file?: string;
+}
+
+/** Plans `text` as pipeline.yaml (or `file`). */
+export async function planText(
+  text: string,
+  { params = [], files = {}, paramsFiles = [], file = 'pipeline.yaml' }: PipelineCase = {},
+): Promise<LoadedPipeline> {
+  const cwd = mkdtempSync(join(tmpdir(), 'tanren-config-'));
+  try {
+    for (const [name, content] of Object.entries({ ...files, [file]: text })) {
+      mkdirSync(dirname(join(cwd, name)), { recursive: true });
+      writeFileSync(join(cwd, name), content);
+    }
+    return await loadPipeline({
+      file,
+      cwd,
+      assignments: params,
+      paramsFiles,
+      builtIn: { names: [...entries.keys()], find: name => entries.get(name) },
+      loadPlugin: async (name, specifier) => {
+        throw new Error(`no ${specifier} for ${name}`);
+      },
+    });
+  } finally {
+    rmSync(cwd, { recursive: true, force: true });
+  }
+}
+
+/** "3:9 error[unknown-plugin]: stage …" per diagnostic: its first line without the file name. */
+export function headsOf(loaded: LoadedPipeline): string[] {
+  return loaded.diagnostics.map(item =>
+    (formatDiagnostic(item, new Map()).split('\n')[0] ?? '').replace(/^[\w./-]+\.yaml:(\d+:\d+): /, '$1 '),
+  );
+}

@@ -1,0 +1,294 @@
+/** Is everything that is wrong with a pipeline file said, at its place, with help? */
+import { formatDiagnostic } from '../../../../src/engine/config/diagnostic.js';
+import { headsOf, type PipelineCase, planText } from '../../../support/pipeline-file.js';
+
+/** Code, file, start of the message with its place, part of the help, and what else is given. */
+type Case = readonly [code: string, text: string, head: string, help: string | undefined, options?: PipelineCase];
+
+const STAGES = 'version: 1\nstages:\n';
+
+const CASES: readonly Case[] = [
+  ['yaml-syntax', `${STAGES}  a: {uses: make\n`, '4:1 error[yaml-syntax]: Flow map', undefined],
+  ['yaml-syntax', `${STAGES}  a: {uses: make}\n  a: {uses: make}\n`, '4:3 error[yaml-syntax]: Map keys must be unique', undefined],
+  ['yaml-value', `${STAGES}  a: {uses: make, with: {size: .nan}}\n`, '3:32 error[yaml-value]: NaN is not a value', undefined],
+  ['empty-file', '# nothing\n', '1:1 error[empty-file]: the file is empty', 'tanren init'],
+  ['missing-key', 'stages: {a: {uses: make}}\n', '1:1 error[missing-key]: the pipeline needs "version"', undefined],
+  [
+    'unknown-key',
+    `${STAGES}  a: {uses: make, wiht: {}}\n`,
+    '3:19 error[unknown-key]: "stages.a" of the pipeline has no "wiht"',
+    'did you mean "with"?',
+  ],
+  [
+    'bad-key',
+    'version: 2\nstages: {a: {uses: make}}\n',
+    '1:10 error[bad-key]: "version" of the pipeline must be equal to constant',
+    'Version of this file format.',
+  ],
+  [
+    'bad-name',
+    'version: 1\nstages:\n  a b: {uses: make}\n',
+    '3:3 error[bad-name]: "a b" in "stages" of the pipeline is no name',
+    'letters',
+  ],
+  [
+    'unknown-plugin',
+    `${STAGES}  a: {uses: mak}\n`,
+    '3:13 error[unknown-plugin]: stage "a" uses unknown plugin "mak"',
+    'did you mean "make"?',
+  ],
+  [
+    'unknown-setting',
+    `${STAGES}  a: {uses: make, with: {siez: 3}}\n`,
+    '3:26 error[unknown-setting]: stage "a" has no "siez"',
+    'did you mean "size"?',
+  ],
+  [
+    'bad-setting',
+    `${STAGES}  a: {uses: make, with: {size: big}}\n`,
+    '3:32 error[bad-setting]: "size" of stage "a" must be integer; it is "big"',
+    undefined,
+  ],
+  [
+    'bad-setting',
+    `${STAGES}  a: {uses: make, with: {mode: fats}}\n`,
+    '3:32 error[bad-setting]: "mode" of stage "a" is "fats", which is none of "fast", "exact"',
+    'did you mean "fast"?',
+  ],
+  ['bad-setting', `${STAGES}  a: {uses: make, with: {size: 13}}\n`, '3:25 error[bad-setting]: stage "a": size is 13', undefined],
+  [
+    'bad-setting',
+    `${STAGES}  a: {uses: make, with: {list: [1, 2, x]}}\n`,
+    '3:39 error[bad-setting]: "list.2" of stage "a" must be integer; it is "x"',
+    undefined,
+  ],
+  [
+    'unknown-port',
+    `${STAGES}  a: {uses: make, inputs: {form: "\${sources.x}"}}\n`,
+    '3:28 error[unknown-port]: stage "a" has no input "form"',
+    'did you mean "from"?',
+  ],
+  [
+    'unknown-port',
+    `${STAGES}  a: {uses: make}\n  b: {uses: judge, inputs: {model: a.modle}}\n`,
+    '4:36 error[unknown-port]: stage "a" has no output "modle"',
+    'did you mean "model"?',
+  ],
+  ['missing-input', `${STAGES}  b: {uses: judge}\n`, '3:3 error[missing-input]: stage "b" needs the input "model"', undefined],
+  [
+    'unknown-stage',
+    `${STAGES}  make1: {uses: make}\n  b: {uses: judge, inputs: {model: make2.model}}\n`,
+    '4:36 error[unknown-stage]: there is no stage "make2"',
+    'did you mean "make1"?',
+  ],
+  [
+    'unknown-instance',
+    `${STAGES}  a: {uses: make, foreach: [x, y]}\n  b: {uses: judge, inputs: {model: a.model}}\n`,
+    '4:36 error[unknown-instance]: "a.model" names no instance of "a"',
+    '"a@x.model", "a@y.model"',
+  ],
+  [
+    'kind-mismatch',
+    `${STAGES}  a: {uses: make}\n  b: {uses: judge, inputs: {model: a.report}}\n`,
+    '4:36 error[kind-mismatch]: "a.report" is of kind report; the port takes onnx-model',
+    undefined,
+  ],
+  [
+    'unknown-source',
+    `version: 1\nsources: {weights: w.pth}\nstages:\n  a: {uses: make, inputs: {from: "\${sources.weigths}"}}\n`,
+    '4:34 error[unknown-source]: there is no source "weigths"',
+    'did you mean "weights"?',
+  ],
+  [
+    'missing-entry',
+    `version: 1\nsources: {val: {images: i}}\nstages:\n  a: {uses: make}\n  b: {uses: judge, inputs: {model: a.model, data: "\${sources.val}"}}\n`,
+    '5:51 error[missing-entry]: input "data" needs "annotations", which source "val" does not have',
+    undefined,
+  ],
+  [
+    'unknown-entry',
+    `version: 1\nsources: {val: v}\nstages:\n  a: {uses: make}\n  b: {uses: judge, inputs: {model: a.model, data: {annotations: "\${sources.val}", image: "\${sources.val}"}}}\n`,
+    '5:83 error[unknown-entry]: input "data" has no entry "image"',
+    'did you mean "images"?',
+  ],
+  [
+    'bad-reference',
+    `${STAGES}  b: {uses: judge, inputs: {model: some file}}\n`,
+    '3:36 error[bad-reference]: "some file" is no artifact',
+    'write "stage.port"',
+  ],
+  [
+    'unknown-reference',
+    `version: 1\nparams: {size: 3}\nstages:\n  a: {uses: make, with: {size: "\${siez}"}}\n`,
+    '4:32 error[unknown-reference]: ${siez} stands for nothing here',
+    'did you mean "${size}"?',
+  ],
+  [
+    'cycle',
+    `${STAGES}  a: {uses: judge, inputs: {model: c.model}}\n  b: {uses: judge, inputs: {model: a.model}}\n  c: {uses: judge, inputs: {model: b.model}}\n`,
+    '4:36 error[cycle]: stages wait for each other: a.model → b.model → c.model → a.model',
+    undefined,
+  ],
+  [
+    'cycle',
+    `${STAGES}  a: {uses: judge, inputs: {model: a.model}}\n`,
+    '3:36 error[cycle]: stages wait for each other: a.model → a.model',
+    undefined,
+  ],
+  [
+    'gate-without-metrics',
+    `${STAGES}  a: {uses: make, gate: {x: ">= 1"}}\n`,
+    '3:25 error[gate-without-metrics]: stage "a" has a gate, but no output of kind metrics',
+    undefined,
+  ],
+  [
+    'bad-gate',
+    `${STAGES}  a: {uses: make}\n  b: {uses: judge, inputs: {model: a.model}, gate: {x: "about 1"}}\n`,
+    '4:56 error[bad-gate]: "about 1" is no bound',
+    '>= -0.008',
+  ],
+  ['bad-duration', `${STAGES}  a: {uses: make, timeout: soon}\n`, '3:28 error[bad-duration]: "soon" is no duration', '10m'],
+  [
+    'unknown-pool',
+    `version: 1\npools: {npu: 1}\nstages:\n  a: {uses: make, resources: {npv: 1}}\n`,
+    '4:31 error[unknown-pool]: there is no pool "npv"',
+    'did you mean "npu"?',
+  ],
+  [
+    'pool-too-small',
+    `version: 1\npools: {npu: 1}\nstages:\n  a: {uses: make, resources: {npu: 2}}\n`,
+    '4:36 error[pool-too-small]: stage "a" takes 2 of pool "npu", which has 1',
+    undefined,
+  ],
+  [
+    'bad-stage',
+    `${STAGES}  a: {uses: make, foreach: [x], matrix: {m: [1]}}\n`,
+    '3:3 error[bad-stage]: stage "a" has both foreach and matrix',
+    undefined,
+  ],
+  [
+    'duplicate-instance',
+    `${STAGES}  a: {uses: make, foreach: [x, x]}\n`,
+    '3:32 error[duplicate-instance]: stage "a" has two instances "x"',
+    undefined,
+  ],
+  [
+    'unknown-param',
+    `version: 1\nparams: {preset: a}\nstages: {a: {uses: make, with: {mode: "\${preset}"}}}\n`,
+    'error[unknown-param]: the pipeline has no parameter "prest"',
+    'did you mean "preset"?',
+    { params: ['prest=b'] },
+  ],
+  [
+    'bad-param',
+    `version: 1\nparams: {size: 3}\nstages: {a: {uses: make, with: {size: "\${size}"}}}\n`,
+    'error[bad-param]: parameter "size" is "many"; it should be an integer',
+    undefined,
+    { params: ['size=many'] },
+  ],
+  [
+    'bad-param',
+    `version: 1\nparams: {mode: {enum: [fast, exact], default: fast}}\nstages: {a: {uses: make, with: {mode: "\${mode}"}}}\n`,
+    'error[bad-param]: parameter "mode" is "exat", which is none of "fast", "exact"',
+    'did you mean "exact"?',
+    { params: ['mode=exat'] },
+  ],
+  [
+    'bad-param',
+    'version: 1\nstages: {a: {uses: make}}\n',
+    'error[bad-param]: -p size: a parameter is given as name=value',
+    undefined,
+    { params: ['size'] },
+  ],
+  [
+    'no-params-file',
+    'version: 1\nstages: {a: {uses: make}}\n',
+    'error[no-params-file]: p.yaml: there is no such file',
+    undefined,
+    { paramsFiles: ['p.yaml'] },
+  ],
+  [
+    'plugin-load',
+    `version: 1\nplugins: {mine: ./mine.js}\nstages: {a: {uses: make}}\n`,
+    '2:17 error[plugin-load]: plugin "mine" does not load: no ./mine.js for mine',
+    'docs/writing-a-stage.md',
+  ],
+  [
+    'duplicate-plugin',
+    `version: 1\nplugins: {make: ./mine.js}\nstages: {a: {uses: make}}\n`,
+    '2:11 error[duplicate-plugin]: "make" is a built-in plugin',
+    undefined,
+  ],
+  [
+    'name-collision',
+    `${STAGES}  fast: {uses: make}\n`,
+    '3:3 error[name-collision]: artifacts/fast would belong to this stage and to pipelines/fast.yaml',
+    undefined,
+    { files: { 'pipelines/fast.yaml': '' } },
+  ],
+  [
+    'unused-param',
+    `version: 1\nparams: {size: 3}\nstages: {a: {uses: make}}\n`,
+    '2:10 warning[unused-param]: nothing uses the parameter "size"',
+    undefined,
+  ],
+];
+
+describe('a mistake in the pipeline file', () => {
+  it.each(CASES.map(entry => ({ name: entry[0], entry })))('$name is said at its place', async ({
+    entry: [, text, head, help, options],
+  }) => {
+    const loaded = await planText(text, options);
+
+    expect(headsOf(loaded)).toContainEqual(expect.stringContaining(head));
+    const found = loaded.diagnostics.find((_, index) => headsOf(loaded)[index]?.includes(head));
+    if (help === undefined) expect(found).toBeDefined();
+    else expect(found?.help).toContain(help);
+    expect(loaded.plan === undefined).toBe(found?.severity === 'error');
+  });
+
+  it('does not hide the others: all are said at once, in the order of the file', async () => {
+    const loaded = await planText(
+      `${STAGES}  a: {uses: mak}\n  b: {uses: make, with: {size: x, siez: 1}}\n  c: {uses: judge, inputs: {model: b.modle}}\n`,
+    );
+
+    expect(headsOf(loaded).map(head => head.split(':').slice(0, 2).join(':'))).toEqual([
+      '3:13 error[unknown-plugin]',
+      '4:29 error[bad-setting]'.replace('29', '32'),
+      '4:35 error[unknown-setting]',
+    ]);
+  });
+
+  it('in several instances of one stage is said once', async () => {
+    const loaded = await planText(`${STAGES}  a: {uses: make, foreach: [x, y, z], with: {size: 0}}\n`);
+
+    expect(headsOf(loaded)).toHaveLength(1);
+  });
+
+  it('is shown with the source line, a mark under the place, and help', async () => {
+    const loaded = await planText(`${STAGES}  int8: {uses: judgge}\n`);
+
+    expect(loaded.diagnostics.map(item => formatDiagnostic(item, loaded.sources)).join('\n')).toBe(
+      [
+        'pipeline.yaml:3:16: error[unknown-plugin]: stage "int8" uses unknown plugin "judgge"',
+        '  3 |   int8: {uses: judgge}',
+        '    |                ^^^^^^',
+        '  help: did you mean "judge"?',
+      ].join('\n'),
+    );
+  });
+
+  it('a file that is not there is said without a place', async () => {
+    const loaded = await planText('version: 1\nstages: {a: {uses: make}}\n', { file: 'x.yaml', paramsFiles: ['none.yaml'] });
+    expect(headsOf(loaded)).toEqual(['error[no-params-file]: none.yaml: there is no such file']);
+  });
+
+  it('an alias that multiplies without end is refused', async () => {
+    const bomb = [
+      'a: &a [x, x, x, x, x, x, x, x, x, x]',
+      ...'bcdefg'.split('').map((name, i) => `${name}: &${name} [${Array(10).fill(`*${'abcdef'[i]}`).join(', ')}]`),
+    ].join('\n');
+    const loaded = await planText(bomb);
+    expect(headsOf(loaded).some(head => head.includes('error[yaml-too-large]'))).toBe(true);
+  });
+});
