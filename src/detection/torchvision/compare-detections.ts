@@ -1,8 +1,7 @@
 /** How far are a detector's results from another's? Objects are partners by class and box IoU, never by their place in a list. */
-import { boxAreas, boxIou } from '../boxes.js';
+import { matchDetections } from '../match.js';
 import { type Rle, rleArea } from '../rle.js';
 import { rleIou } from '../rle-combine.js';
-import { sortByScore } from '../top-k.js';
 import type { DetectedObjects } from './detector.js';
 import { pasteObject } from './object-masks.js';
 
@@ -125,30 +124,4 @@ function countFrom(scores: Float32Array, least: number): number {
 /** Two empty masks are equal. */
 function maskIouOf(a: Rle, b: Rle): number {
   return rleArea(a) === 0 && rleArea(b) === 0 ? 1 : rleIou(a, b);
-}
-
-interface Matching {
-  readonly pairs: readonly { readonly reference: number; readonly candidate: number; readonly iou: number }[];
-  readonly missed: readonly number[];
-  readonly extra: readonly number[];
-}
-
-/** Each reference, by falling score, takes the free candidate of its class with the highest IoU, where that is at least `least`. */
-function matchDetections(reference: DetectedObjects, candidate: DetectedObjects, least: number): Matching {
-  const [areas, otherAreas] = [boxAreas(reference.boxes), boxAreas(candidate.boxes)];
-  const free = new Set(candidate.scores.keys());
-  const pairs: Matching['pairs'][number][] = [];
-  const missed: number[] = [];
-  for (const index of sortByScore(reference.scores)) {
-    let best = { candidate: -1, iou: least };
-    for (const other of free) {
-      if (candidate.labels[other] !== reference.labels[index]) continue;
-      const iou = boxIou(reference.boxes, areas[index] ?? 0, index, candidate.boxes, otherAreas[other] ?? 0, other);
-      if (iou > best.iou || (iou === best.iou && best.candidate < 0)) best = { candidate: other, iou };
-    }
-    if (best.candidate < 0) missed.push(index);
-    else pairs.push({ reference: index, ...best });
-    free.delete(best.candidate);
-  }
-  return { pairs, missed, extra: [...free] };
 }
