@@ -1,0 +1,108 @@
+/** Do simplified public models compute the same in as few nodes as their published twins? Oracles: the twins, ONNX Runtime on the models before, recorded outputs. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Model } from '../../../src/onnx/ir/model.js';
+import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../src/onnx/passes/simplify.js';
+import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
+import { readModel } from '../../../src/onnx/serde/model-file.js';
+import { compareModels, type OutputComparison } from '../../../src/runtime/compare-models.js';
+import { evaluate } from '../../../src/runtime/evaluate.js';
+import { makeRandomFeeds } from '../../../src/runtime/random-feeds.js';
+import { readNpz } from '../../../src/tensor/npz.js';
+import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
+import { findSharedFolder } from '../../support/shared-folder.js';
+import { listProblems, randomFloats } from '../../support/small-model.js';
+
+const shared = findSharedFolder();
+const at = (path: string): string => join(shared ?? '', path);
+const ROUNDING = SIMPLIFY_PASSES.filter(pass => pass.proof !== 'exact').map(pass => pass.name);
+
+async function simplified(path: string, skip: readonly string[]): Promise<Model> {
+  const model = await readModel(at(path));
+  await simplifyToFixedPoint(model, { evaluate, check: listProblems, foldLimitBytes: 1 << 20, skip });
+  return model;
+}
+
+/** The recorded preprocessed input, as float32. */
+async function sampleInput(folder: string, name: string): Promise<Readonly<Record<string, Tensor>>> {
+  const archive = await readNpz(at(`models/${folder}/sample.npz`));
+  const { dims, data } = archive.get(`input:${name}`);
+  return { [name]: makeTensor('float32', dims, Float32Array.from(data as ArrayLike<number>)) };
+}
+
+const random = (): (() => number) => {
+  const { data } = randomFloats([4096], 5);
+  let next = 0;
+  return () => ((data[next++ % data.length] ?? 0) + 1) / 2;
+};
+
+const worst = (outputs: Readonly<Record<string, OutputComparison>>): number =>
+  Math.max(...Object.values(outputs).map(({ maxAbs }) => maxAbs));
+
+interface Case {
+  readonly path: string;
+  /** Input of the recorded sample; random inputs where absent. */
+  readonly sample?: readonly [folder: string, input: string];
+  readonly nodes: number;
+  readonly sizes?: Readonly<Record<string, number>>;
+}
+
+const ULTRAFACE = 'models/ultraface/version-RFB-320';
+const CASES: readonly Case[] = [
+  { path: `${ULTRAFACE}_without_postprocessing.onnx`, sample: ['ultraface', 'input'], nodes: 110 },
+  { path: `${ULTRAFACE}.onnx`, sample: ['ultraface', 'input'], nodes: 125 },
+  { path: 'models/picodet/picodet_s_320_coco.onnx', sample: ['picodet', 'image'], nodes: 632 },
+  { path: 'models/yolox-nano/yolox_nano.onnx', sample: ['yolox-nano', 'images'], nodes: 367 },
+  { path: 'models/fastestdet/FastestDet.onnx', sample: ['fastestdet', 'input.1'], nodes: 211 },
+  { path: 'models/maskrcnn2go/maskrcnn2go_deq_fp32.onnx', sample: ['maskrcnn2go', 'data'], nodes: 281 },
+  { path: 'models/mobilenetv2/qdq_reference/model.onnx', sample: ['mobilenetv2', 'image'], nodes: 348 },
+  { path: 'models/cifar-resnet20/cifar_resnet20.onnx', sample: ['cifar-resnet20', 'input'], nodes: 54 },
+  { path: 'shapes/yolact/yolact-shapes-cut.onnx', nodes: 93 },
+  { path: 'shapes/maskrcnn/maskrcnn-shapes-torchvision.onnx', nodes: 598 },
+];
+
+/** The published twin of UltraFace differs from its source by 1.4e-5; sums of hundreds of products in single precision round so. */
+const TOLERANCE = 2e-5;
+
+(shared === undefined ? describe.skip : describe)('simplify on public models', () => {
+  it.each(CASES.map(testCase => [testCase.path, testCase] as const))('%s: fewer nodes, the same outputs', async (path, {
+    sample,
+    nodes,
+  }) => {
+    const model = await simplified(path, []);
+    expect(model.graph.nodes.size).toBeLessThanOrEqual(nodes);
+    const feeds =
+      sample === undefined ? makeRandomFeeds(model, { random: random(), sizes: {}, freeSize: 1 }) : await sampleInput(...sample);
+    const { outputs } = await compareModels(at(path), encodeModel(model), [feeds], { optimization: 'disabled' });
+    expect(worst(outputs)).toBeLessThan(TOLERANCE * Math.max(1, ...Object.values(outputs).map(({ magnitude }) => magnitude)));
+  });
+
+  it.each(CASES.map(testCase => [testCase.path, testCase] as const))('%s: exact passes keep every bit', async (path, { sample }) => {
+    const model = await simplified(path, ROUNDING);
+    const feeds =
+      sample === undefined ? makeRandomFeeds(model, { random: random(), sizes: {}, freeSize: 1 }) : await sampleInput(...sample);
+    const { outputs } = await compareModels(at(path), encodeModel(model), [feeds], { optimization: 'disabled' });
+    expect(Object.entries(outputs).filter(([, { differentBits, shapes }]) => differentBits > 0 || shapes === 'different')).toEqual([]);
+  });
+
+  it.each([
+    [`${ULTRAFACE}_without_postprocessing.onnx`, `${ULTRAFACE}_simplified.onnx`, ['ultraface', 'input']],
+    ['models/picodet/picodet_s_320_coco.onnx', 'models/picodet/picodet_s_320_coco_sim.onnx', ['picodet', 'image']],
+  ] as const)('%s: no more nodes than the published twin, equal outputs', async (path, twinPath, [folder, input]) => {
+    const model = await simplified(path, []);
+    const twin = await readModel(at(twinPath));
+    expect(model.graph.nodes.size).toBeLessThanOrEqual(twin.graph.nodes.size);
+    const { outputs } = await compareModels(readFileSync(at(twinPath)), encodeModel(model), [await sampleInput(folder, input)], {
+      optimization: 'disabled',
+    });
+    expect(worst(outputs)).toBeLessThan(TOLERANCE * Math.max(1, ...Object.values(outputs).map(({ magnitude }) => magnitude)));
+  });
+
+  it.each(['densenet121', 'inception_v2', 'resnet50', 'shufflenet'])('light_%s keeps its outputs', async name => {
+    const path = `conformance/onnx/light/light_${name}.onnx`;
+    const model = await simplified(path, []);
+    const feeds = makeRandomFeeds(model, { random: random(), sizes: {}, freeSize: 1 });
+    const { outputs } = await compareModels(at(path), encodeModel(model), [feeds], { optimization: 'disabled' });
+    expect(worst(outputs)).toBeLessThan(TOLERANCE);
+  });
+});
