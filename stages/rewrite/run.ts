@@ -1,6 +1,7 @@
 /** How is a model rewritten? Rules, edits, checks; then before and after are run side by side on real inputs. */
-import { checkModel } from '../../src/onnx/check.js';
+import { assertModel, checkModel } from '../../src/onnx/check.js';
 import type { Model } from '../../src/onnx/ir/model.js';
+import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { rewriteModel } from '../../src/onnx/rewrite/rewrite-model.js';
 import { getRule } from '../../src/onnx/rewrite/rules/catalogue.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
@@ -14,6 +15,8 @@ import { describeChanges } from './report.js';
 export async function runRewrite({ params, inputs, outputs, context }: StageJob<RewriteParams>): Promise<void> {
   const source = getInputPath(inputs, 'model');
   const model = await readModel(source);
+  sortTopologically(model.graph);
+  assertModel(model, 'the input');
   const rules = params.rules.map(({ name, form, select, matches }) => ({ rule: getRule(name, form), select, matches }));
   const record = rewriteModel(model, { rules, edits: params.edits, check: listProblems });
   await writeModel(getOutputPath(outputs, 'model'), model);

@@ -1,7 +1,8 @@
 /** How is a model simplified? Passes to a fixed point, then a proof on samples; a model that computes something else is no result. */
 import { findClosest } from '../../src/base/did-you-mean.js';
-import { checkModel } from '../../src/onnx/check.js';
+import { assertModel, checkModel } from '../../src/onnx/check.js';
 import type { Model } from '../../src/onnx/ir/model.js';
+import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { compareModels } from '../../src/runtime/compare-models.js';
@@ -20,6 +21,8 @@ export async function runSimplify({ params, inputs, outputs, context }: StageJob
   assertPassNames(params.skip);
   const source = getInputPath(inputs, 'model');
   const model = await readModel(source);
+  sortTopologically(model.graph);
+  assertModel(model, 'the input');
   const before = countNodes(model);
   const simplified = await simplifyToFixedPoint(model, { ...params, evaluate, check: listProblems });
   await writeModel(getOutputPath(outputs, 'model'), model);

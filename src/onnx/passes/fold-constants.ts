@@ -42,7 +42,7 @@ function planFolding(model: Model, types: KnownTypes, limitBytes: number): Foldi
     if (!node.inputs.every(input => input === undefined || constant.has(input) || findConstantValue(model, input) !== undefined)) continue;
     const reason = whyNot(model, node, types, limitBytes);
     if (reason !== undefined) {
-      declined.push({ node: describeNode(node), reason });
+      declined.push({ node: describeNode(node, model.graph), reason });
       continue;
     }
     nodes.push(node);
@@ -76,7 +76,8 @@ async function foldTogether(model: Model, nodes: readonly Node[], context: PassC
   } catch (error) {
     if (!isCodedError(error)) throw error;
     const [node] = nodes;
-    if (nodes.length === 1 && node !== undefined) return { changed: [], declined: [{ node: describeNode(node), reason: error.message }] };
+    if (nodes.length === 1 && node !== undefined)
+      return { changed: [], declined: [{ node: describeNode(node, model.graph), reason: error.message }] };
     return foldOneByOne(model, nodes, context);
   }
 }
@@ -108,7 +109,10 @@ async function fold(model: Model, nodes: readonly Node[], context: PassContext):
     if (constant === undefined || producer === undefined) continue;
     const sizeBytes = constant.dtype === 'string' ? 0 : constant.bytes.byteLength;
     if (sizeBytes > context.foldLimitBytes) {
-      declined.push({ node: describeNode(producer), reason: `its result has ${sizeBytes} bytes, the limit is ${context.foldLimitBytes}` });
+      declined.push({
+        node: describeNode(producer, model.graph),
+        reason: `its result has ${sizeBytes} bytes, the limit is ${context.foldLimitBytes}`,
+      });
       continue;
     }
     producer.outputs = producer.outputs.map(output => (output === value.id ? undefined : output));

@@ -1,6 +1,7 @@
 /** Which nodes, values and constants does no output need? They go. */
-import { removeNode, removeValue, subgraphsOf } from '../ir/edit.js';
+import { removeNode, removeValue } from '../ir/edit.js';
 import type { Graph, Node, ValueId } from '../ir/model.js';
+import { valuesReadBy } from '../ir/reads.js';
 import { firstOptionalOutput } from './operator-traits.js';
 import type { Pass } from './pass.js';
 
@@ -33,16 +34,6 @@ export function removeDeadFrom(graph: Graph): string[] {
     if (value.constant !== undefined) removed.push(value.name);
   }
   return removed;
-}
-
-/** Everything that a node reads, values that its sub-graphs capture included. */
-function valuesReadBy(node: Node): ValueId[] {
-  const read = node.inputs.filter(input => input !== undefined);
-  for (const sub of subgraphsOf(node)) {
-    const inner = [...sub.outputs, ...[...sub.nodes.values()].flatMap(valuesReadBy)];
-    read.push(...inner.filter(id => !sub.values.has(id)));
-  }
-  return read;
 }
 
 function dropOptionalOutputs(graph: Graph, node: Node, needed: ReadonlySet<ValueId>): string[] {

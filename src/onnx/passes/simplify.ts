@@ -65,6 +65,7 @@ const MOST_ROUNDS = 100;
 /**
  * Simplifies `model` in place to a fixed point. Names of the model's inputs and outputs stay; so does the name of every value that stays.
  * Types that follow are written into the values.
+ * Nodes have to be in topological order.
  * @throws OnnxError what shape inference throws.
  */
 export async function simplifyToFixedPoint(model: Model, options: SimplifyOptions): Promise<Simplified> {

@@ -192,7 +192,7 @@ function checkReplaced(view: GraphView, rule: RewriteRule, root: Node, value: Va
   if (sameDType && compatible(before.dims, now.dims)) return;
   throw new OnnxError(
     'patch-changes-type',
-    `rule ${rule.name} at ${describeNode(root)}: "${value.name}" was ${before.dtype} ${formatDims(before.dims)}, the patch makes it ${now.dtype} ${formatDims(now.dims)}`,
+    `rule ${rule.name} at ${describeNode(root, view.graph)}: "${value.name}" was ${before.dtype} ${formatDims(before.dims)}, the patch makes it ${now.dtype} ${formatDims(now.dims)}`,
   );
 }
 

@@ -62,31 +62,31 @@ function getConstantEdit({ setConstant }: Edit): SetConstant {
 }
 
 function editNode(model: Model, node: Node, edit: Edit): EditRecord {
-  if (edit.setAttribute !== undefined) return setAttribute(node, edit.setAttribute);
-  if (edit.deleteAttribute !== undefined) return deleteAttribute(node, edit.deleteAttribute);
+  if (edit.setAttribute !== undefined) return setAttribute(model, node, edit.setAttribute);
+  if (edit.deleteAttribute !== undefined) return deleteAttribute(model, node, edit.deleteAttribute);
   return replaceInput(model, node, getConstantEdit(edit));
 }
 
-function setAttribute(node: Node, { name, type, value }: SetAttribute): EditRecord {
+function setAttribute(model: Model, node: Node, { name, type, value }: SetAttribute): EditRecord {
   const before = node.attributes.get(name);
   node.attributes.set(name, makeAttribute(name, type, value));
   return {
-    at: describeNode(node),
+    at: describeNode(node, model.graph),
     what: `attribute ${name}`,
     before: describeAttribute(before),
     after: describeAttribute(node.attributes.get(name)),
   };
 }
 
-function deleteAttribute(node: Node, name: string): EditRecord {
+function deleteAttribute(model: Model, node: Node, name: string): EditRecord {
   const before = node.attributes.get(name);
   if (before === undefined) {
     const closest = findClosest(name, node.attributes.keys());
     const help = `it has ${[...node.attributes.keys()].join(', ') || 'none'}${closest === undefined ? '' : `; did you mean "${closest}"?`}`;
-    throw new OnnxError('no-such-attribute', `${describeNode(node)} has no attribute "${name}"`, { help });
+    throw new OnnxError('no-such-attribute', `${describeNode(node, model.graph)} has no attribute "${name}"`, { help });
   }
   node.attributes.delete(name);
-  return { at: describeNode(node), what: `attribute ${name}`, before: describeAttribute(before), after: 'absent' };
+  return { at: describeNode(node, model.graph), what: `attribute ${name}`, before: describeAttribute(before), after: 'absent' };
 }
 
 const encoder = new TextEncoder();
@@ -147,11 +147,12 @@ function replaceInitializer(model: Model, name: string, edit: SetConstant): Edit
 /** Only this node reads the new values: an initializer that others read too stays as it is for them. */
 function replaceInput(model: Model, node: Node, edit: SetConstant): EditRecord {
   const { graph } = model;
-  if (edit.input === undefined) throw new OnnxError('bad-edit', `${describeNode(node)}: setConstant needs the index of the input`);
+  if (edit.input === undefined)
+    throw new OnnxError('bad-edit', `${describeNode(node, model.graph)}: setConstant needs the index of the input`);
   const id = node.inputs[edit.input];
   const value = id === undefined ? undefined : graph.values.get(id);
   if (value?.constant === undefined) {
-    throw new OnnxError('not-constant', `${describeNode(node)}: input ${edit.input} is not an initializer`, {
+    throw new OnnxError('not-constant', `${describeNode(node, model.graph)}: input ${edit.input} is not an initializer`, {
       help: 'simplify the model first: Constant nodes become initializers',
     });
   }
@@ -160,7 +161,7 @@ function replaceInput(model: Model, node: Node, edit: SetConstant): EditRecord {
   const target = shared ? addInitializer(model, graph, freshName(graph, value.name), value.constant) : getValue(graph, value.id);
   if (shared) setInput(node, edit.input, target.id);
   setConstant(target, edit);
-  return { at: describeNode(node), what: `input ${edit.input}`, before, after: describeConstant(target) };
+  return { at: describeNode(node, model.graph), what: `input ${edit.input}`, before, after: describeConstant(target) };
 }
 
 function setConstant(value: Value, edit: SetConstant): void {

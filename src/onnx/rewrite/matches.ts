@@ -16,7 +16,11 @@ const SHOWN = 8;
  */
 export function selectMatching(graph: Graph, selector: NodeSelector, matches: Matches): readonly Node[] {
   const found = findMatching(graph, selector, matches);
-  if (matches === 'one' && found.length > 1) throw severalMatches(JSON.stringify(selector), found.map(describeNode));
+  if (matches === 'one' && found.length > 1)
+    throw severalMatches(
+      JSON.stringify(selector),
+      found.map(node => describeNode(node, graph)),
+    );
   return found;
 }
 

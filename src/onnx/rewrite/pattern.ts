@@ -112,7 +112,7 @@ function matchValue(view: GraphView, pattern: ValuePattern, node: Node, value: V
     if (value !== undefined) return matchValue(view, pattern.pattern, node, value, so);
     return pattern.pattern.kind === 'any' || pattern.pattern.kind === 'constant' ? bind(pattern.pattern.name) : so;
   }
-  if (value === undefined) return miss(`${describeNode(node)} has fewer inputs`);
+  if (value === undefined) return miss(`${describeNode(node, view.graph)} has fewer inputs`);
   if (pattern.kind === 'any') return bind(pattern.name);
   if (pattern.kind === 'constant') {
     return view.constantOf(value) === undefined ? miss(`"${view.nameOf(value)}" (${pattern.name}) is not constant`) : bind(pattern.name);
@@ -120,7 +120,8 @@ function matchValue(view: GraphView, pattern: ValuePattern, node: Node, value: V
   const producer = view.producerOf(value);
   if (producer === undefined || producer.domain !== '' || !pattern.opTypes.includes(producer.opType))
     return miss(`"${view.nameOf(value)}" comes from ${producer?.opType ?? 'no node'}, not from ${pattern.opTypes.join(' or ')}`);
-  if (producer.outputs[0] !== value) return miss(`"${view.nameOf(value)}" is not the first output of ${describeNode(producer)}`);
+  if (producer.outputs[0] !== value)
+    return miss(`"${view.nameOf(value)}" is not the first output of ${describeNode(producer, view.graph)}`);
   if (view.useCount(value) !== 1) return miss(`"${view.nameOf(value)}" has ${view.useCount(value)} readers`);
   return matchNode(view, pattern, producer, so);
 }
@@ -141,7 +142,7 @@ function makeMatch(view: GraphView, node: Node, bindings: Bindings): Match & { r
     type: id => view.typeOf(id),
     constantOf: id => view.constantOf(id),
     useCount: id => view.useCount(id),
-    output: (index = 0) => getDefined(node.outputs[index], `output ${index} of ${describeNode(node)}`),
+    output: (index = 0) => getDefined(node.outputs[index], `output ${index} of ${describeNode(node, view.graph)}`),
     nameOf: id => view.nameOf(id),
   };
 }

@@ -34,7 +34,7 @@ export interface RewriteRecord {
 }
 
 /**
- * Rewrites `model` in place and writes the types that follow into its values. Where it throws, the model may be half rewritten.
+ * Rewrites `model`, whose nodes are in topological order, in place and writes the types that follow into its values. Where it throws, the model may be half rewritten.
  * @throws OnnxError `rule-matches-nothing` with the nearest miss and the declines; `selector-matches-nothing`, `selector-matches-several`;
  *   what edits, patches and shape inference throw; `edit-breaks-graph`.
  */
@@ -57,7 +57,11 @@ function applyRequest(model: Model, { rule, select, matches = 'one' }: RuleReque
   const view = viewModel(model);
   const nodes = select === undefined ? undefined : new Set(selectMatching(model.graph, select, matches).map(node => node.id));
   const sites = findSites(view, rule, nodes);
-  if (matches === 'one' && sites.length > 1) throw severalMatches(`rule ${rule.name}`, sites.map(describeNode));
+  if (matches === 'one' && sites.length > 1)
+    throw severalMatches(
+      `rule ${rule.name}`,
+      sites.map(node => describeNode(node, model.graph)),
+    );
   const { record } = applyRule(view, rule, { check, ...(nodes === undefined ? {} : { nodes }) });
   if (matches === 'one' && record.applied.length === 0) throw matchesNothing(rule, record);
   return record;

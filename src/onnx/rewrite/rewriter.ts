@@ -61,25 +61,25 @@ export function applyRule(view: GraphView, rule: RewriteRule, scope: RuleScope):
       if (match.depth > (nearest?.depth ?? 0)) nearest = match;
       continue;
     }
-    const label = describeNode(node);
+    const label = describeNode(node, now.graph);
     const wanted = rule.rewrite(match);
     const result = wanted.kind === 'decline' ? wanted : applyPatch(now, rule, node, nodesOfMatch(match, rule.pattern), wanted);
     if (result.kind === 'decline') {
-      declined.push({ node: describeNode(result.node), reason: result.reason });
+      declined.push({ node: describeNode(result.node, now.graph), reason: result.reason });
       continue;
     }
-    assertSound(rule, node, scope.check(now.model));
+    assertSound(rule, label, scope.check(now.model));
     now = refreshView(now.model, now.inference);
     applied.push({ node: label, values: result.values, added: result.added, removed: result.removed });
   }
   const { name, proof, proofText } = rule;
-  const nearestMiss = nearest && { node: describeNode(nearest.node), reason: nearest.reason };
+  const nearestMiss = nearest && { node: describeNode(nearest.node, now.graph), reason: nearest.reason };
   return { view: now, record: { rule: name, proof, proofText, applied, declined, nearestMiss } };
 }
 
-function assertSound(rule: RewriteRule, node: Node, problems: readonly string[]): void {
+function assertSound(rule: RewriteRule, label: string, problems: readonly string[]): void {
   if (problems.length === 0) return;
-  throw new OnnxError('patch-breaks-graph', `rule ${rule.name} at ${describeNode(node)} leaves a graph that is not sound: ${problems[0]}`, {
+  throw new OnnxError('patch-breaks-graph', `rule ${rule.name} at ${label} leaves a graph that is not sound: ${problems[0]}`, {
     details: { rule: rule.name, problems: [...problems] },
   });
 }

@@ -115,6 +115,7 @@ function makeContext(state: State, node: Node): NodeContext {
   };
   return {
     node,
+    label: describeNode(node, state.graphs.at(-1)),
     opset: state.model.opsets.get(node.domain) ?? 1,
     has: index => node.inputs[index] !== undefined,
     dtype: index => at(index)?.dtype,

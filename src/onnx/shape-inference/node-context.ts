@@ -12,6 +12,8 @@ export interface Known {
 
 export interface NodeContext {
   readonly node: Node;
+  /** How messages name the node. */
+  readonly label: string;
   /** The version of the node's domain that the model imports. */
   readonly opset: number;
   /** Is input `index` connected? */
@@ -40,13 +42,16 @@ export function formatDims(dims: readonly Dim[] | undefined): string {
   return dims === undefined ? '[…]' : `[${dims.map(dim => dim ?? '?').join(', ')}]`;
 }
 
-/** "Conv "backbone/conv3"": how messages name a node; a node without a name is known by its first output's place. */
-export function describeNode(node: Node): string {
-  return node.name === '' ? `${node.opType} (node ${node.id})` : `${node.opType} "${node.name}"`;
+/** Conv "backbone/conv3": how messages name a node of `graph`; one without a name is known by its first output. */
+export function describeNode(node: Node, graph?: Graph): string {
+  if (node.name !== '') return `${node.opType} "${node.name}"`;
+  const output = node.outputs.find(id => id !== undefined);
+  const value = output === undefined ? undefined : graph?.values.get(output);
+  return value === undefined ? node.opType : `${node.opType} of "${value.name}"`;
 }
 
 export function mismatch(context: NodeContext, message: string): OnnxError {
-  return new OnnxError('shape-mismatch', `${describeNode(context.node)}: ${message}`, {
+  return new OnnxError('shape-mismatch', `${context.label}: ${message}`, {
     details: { node: context.node.name, opType: context.node.opType },
   });
 }
