@@ -58,7 +58,7 @@ export const verify = defineStage<VerifyParams>({
         description: "How images are fitted to the model's input; the recipe's policy where absent.",
       },
       matchIou: { ...share('Detections of one class are partners from this box IoU on.'), default: 0.5 },
-      minScore: { ...share('Detections below this score are neither missed nor extra; they may be partners.'), default: 0 },
+      minScore: { ...share('Detections below this score are neither missed nor extra; pairs of two such do not count.'), default: 0 },
       thresholds: {
         type: 'object',
         additionalProperties: false,

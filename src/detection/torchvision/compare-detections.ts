@@ -32,7 +32,7 @@ export interface DetectionComparison {
 export interface MatchRule {
   /** Partners have at least this box IoU. */
   readonly matchIou: number;
-  /** Objects below this score are neither missed nor extra. */
+  /** Objects below this score are neither missed nor extra; pairs of two such objects do not count. */
   readonly minScore: number;
   /** Probability above which a pixel belongs to a mask. */
   readonly maskThreshold: number;
@@ -48,12 +48,15 @@ export function compareDetections(
   const { pairs, missed, extra } = matchDetections(reference, candidate, rule.matchIou);
   const lone = (objects: DetectedObjects, indices: readonly number[]): LoneObject[] =>
     indices.map(index => describeObject(image, objects, index)).filter(({ score }) => score >= rule.minScore);
+  const counting = pairs.filter(
+    pair => Math.max(reference.scores[pair.reference] ?? 0, candidate.scores[pair.candidate] ?? 0) >= rule.minScore,
+  );
   return {
     reference: countFrom(reference.scores, rule.minScore),
     candidate: countFrom(candidate.scores, rule.minScore),
     missed: lone(reference, missed),
     extra: lone(candidate, extra),
-    partners: pairs.map(pair => ({
+    partners: counting.map(pair => ({
       scoreDifference: Math.abs((reference.scores[pair.reference] ?? 0) - (candidate.scores[pair.candidate] ?? 0)),
       boxIou: pair.iou,
       maskIou: maskIouOf(

@@ -57,10 +57,15 @@ describe('detections are compared by class and IoU', () => {
     expect(comparison.extra).toHaveLength(1);
   });
 
-  it('those below the least score are neither missed nor extra, but may be partners', () => {
+  it('those below the least score are neither missed nor extra; a pair counts where one is above', () => {
     const weak: Given = { ...right, score: 0.2 };
     const rule = { ...RULE, minScore: 0.3 };
-    expect(detectionFiguresOf(compareDetections(1, objects(left, weak), objects(left), rule))).toMatchObject({ reference: 1, missed: 0 });
+    expect(detectionFiguresOf(compareDetections(1, objects(left, weak), objects(left), rule))).toMatchObject({
+      reference: 1,
+      matched: 1,
+      missed: 0,
+    });
+    expect(detectionFiguresOf(compareDetections(1, objects(weak), objects(weak), rule))).toMatchObject({ reference: 0, matched: 0 });
     expect(detectionFiguresOf(compareDetections(1, objects(left, right), objects(left, weak), rule))).toMatchObject({
       matched: 2,
       missed: 0,
