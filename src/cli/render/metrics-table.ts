@@ -20,10 +20,15 @@ export function flattenMetrics(metrics: Json, prefix = ''): ReadonlyMap<string, 
   return flat;
 }
 
+/** Deeper metrics, such as one per value of a model, stay in the artifact. */
+const DEPTH = 2;
+
 /** Lines of the table. A cell reads "0.6791 (−0.0013)" against the baseline (the metrics under `delta`), and "was 0.6802" where the last build had another value. */
 export function formatMetricsTable(columns: readonly MetricsColumn[]): string[] {
   const flats = columns.map(column => flattenMetrics(column.metrics));
-  const rows = [...new Set(flats.flatMap(flat => [...flat.keys()]))].filter(path => !path.startsWith('delta.'));
+  const rows = [...new Set(flats.flatMap(flat => [...flat.keys()]))].filter(
+    path => !path.startsWith('delta.') && path.split('.').length <= DEPTH,
+  );
   const cells = rows.map(path =>
     columns.map((column, index) =>
       formatCell(flats[index] ?? new Map(), column.previous === undefined ? new Map() : flattenMetrics(column.previous), path),
@@ -60,7 +65,8 @@ export function formatMetric(value: number): string {
   return size >= 1e-3 && size < 1e6 ? value.toFixed(4) : value.toExponential(2);
 }
 
+/** Four decimals with a sign, as differences stand beside values of that many. */
 function formatSigned(value: number): string {
-  const text = Math.abs(value) < 5e-5 ? '0.0000' : formatMetric(Math.abs(value));
-  return value < 0 && text !== '0.0000' ? `−${text}` : `+${text}`;
+  const text = Math.abs(value).toFixed(4);
+  return value < 0 && Number(text) !== 0 ? `−${text}` : `+${text}`;
 }
