@@ -1,0 +1,66 @@
+/** Which RoIAlign is faster: the kernel in TypeScript or ONNX Runtime's operator? Both on the same RoIs in turn; the least time of each counts. */
+import { roiAlignInto } from '../src/detection/roi-align.js';
+import { openRoiAlign } from '../src/detection/roi-align-session.js';
+
+interface Case {
+  readonly name: string;
+  readonly channels: number;
+  readonly height: number;
+  readonly width: number;
+  readonly rois: number;
+  readonly size: number;
+}
+
+const ROUNDS = 7;
+const SCALE = 1 / 4;
+
+const CASES: readonly Case[] = [
+  { name: 'example, box head', channels: 32, height: 48, width: 64, rois: 200, size: 7 },
+  { name: 'example, mask head', channels: 32, height: 48, width: 64, rois: 20, size: 14 },
+  { name: 'full size, box head', channels: 256, height: 136, width: 240, rois: 1000, size: 7 },
+  { name: 'full size, mask head', channels: 256, height: 136, width: 240, rois: 100, size: 14 },
+];
+
+/** Deterministic values in 0…1. */
+function makeRandom(): () => number {
+  let state = 1;
+  return () => {
+    state = (state * 48271) % 2147483647;
+    return state / 2147483647;
+  };
+}
+
+async function measure({ channels, height, width, rois, size }: Case): Promise<{ typescriptMs: number; onnxRuntimeMs: number }> {
+  const random = makeRandom();
+  const map = { data: Float32Array.from({ length: channels * height * width }, random), channels, height, width, scale: SCALE };
+  const boxes = makeBoxes(rois, { height, width }, random);
+  const indices = Array.from({ length: rois }, (_, index) => index);
+  const target = new Float32Array(rois * channels * size * size);
+  const session = await openRoiAlign({ size, samplingRatio: 2 }, { optimization: 'all' });
+  let [typescriptMs, onnxRuntimeMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let round = 0; round < ROUNDS; round++) {
+    const start = performance.now();
+    roiAlignInto(target, map, boxes, indices, { size, samplingRatio: 2 });
+    const middle = performance.now();
+    await session.pool(map, boxes);
+    typescriptMs = Math.min(typescriptMs, middle - start);
+    onnxRuntimeMs = Math.min(onnxRuntimeMs, performance.now() - middle);
+  }
+  await session.close();
+  return { typescriptMs, onnxRuntimeMs };
+}
+
+/** Boxes of 10 pixels to the image's size, anywhere in it. */
+function makeBoxes(count: number, { height, width }: { height: number; width: number }, random: () => number): Float32Array {
+  const boxes: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const [x, y] = [(random() * width) / SCALE, (random() * height) / SCALE];
+    boxes.push(x, y, x + 10 + random() * width, y + 10 + random() * height);
+  }
+  return Float32Array.from(boxes);
+}
+
+for (const one of CASES) {
+  const { typescriptMs, onnxRuntimeMs } = await measure(one);
+  console.log(`${one.name}: TypeScript ${typescriptMs.toFixed(1)} ms, ONNX Runtime ${onnxRuntimeMs.toFixed(1)} ms`);
+}
