@@ -7,19 +7,16 @@ import { listImages, takeFirstImages } from '../../../src/detection/image-list.j
 import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/recipe.js';
 import { openDetector } from '../../../src/detection/torchvision/open-detector.js';
 import { collectPartInputs, type PartInputs } from '../../../src/detection/torchvision/part-inputs.js';
-import { digestModelContent } from '../../../src/onnx/digest.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
-import { addSample } from '../../../src/quant/model-sketches.js';
 import { quantizeModel } from '../../../src/quant/quantize-model.js';
 import { PRESETS } from '../../../src/quant/scheme.js';
-import type { Sketch } from '../../../src/quant/sketch.js';
-import { openSketcher } from '../../../src/quant/sketch-model.js';
 import { openSession } from '../../../src/runtime/session.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
-import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
+import type { Tensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
+import { sketchNoise } from '../../support/noise-calibration.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { readShapesConfig } from '../../support/shapes.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
@@ -98,16 +95,9 @@ suite('int8 parts of the detector', () => {
 
   it.each(MASKRCNN_PARTS)('%s calibrated on noise loses what was recorded, so that a bound on SQNR fails', async part => {
     const model = await readModel(parts.parts[part]);
-    const sketcher = openSketcher(model, { budgetBytes: 8 << 20, freeDim: 50 });
-    const total = new Map<string, Sketch>();
-    const [feed] = feedsOf(part);
-    const [[name, like]] = Object.entries(feed ?? {}) as [[string, Tensor]];
-    for (let sample = 0; sample < 16; sample++) addSample(total, await sketcher.sample({ [name]: noiseLike(like, NOISE[part], sample) }));
-    await sketcher.close();
-    const values = new Map([...total].map(([address, sketch]) => [address, { name: address, sketch }]));
-    const digest = digestModelContent(model);
+    const sketches = await sketchNoise(model, part, part === 'mask_head' ? parts.recipe.maskHead.channels : parts.recipe.boxHead.channels);
     const scheme = PRESETS.a8w8;
-    quantizeModel(model, digest, { model: digest, samples: 16, values }, { scheme, exclude: [], domain: 'ai.onnx' });
+    quantizeModel(model, sketches.model, sketches, { scheme, exclude: [], domain: 'ai.onnx' });
     const path = join(folder.path, `noise-${part}.onnx`);
     await writeModel(path, model);
     const figures = await measure(parts.parts[part], path, feedsOf(part));
@@ -127,33 +117,6 @@ suite('int8 parts of the detector', () => {
     return used.map(({ inputs }) => ({ [name]: inputs[part] }));
   }
 });
-
-/** As recorded: pixels uniform in 0…1, then normalised; RoI features uniform in the range of normalised input. */
-const NOISE = { backbone: 'pixels', box_head: 'features', mask_head: 'features' } as const;
-
-function noiseLike({ dims, data }: Tensor, kind: 'pixels' | 'features', sample: number): Tensor {
-  let state = sample + 1;
-  const uniform = (): number => {
-    // Park and Miller's generator: a fixed sequence.
-    state = (state * 48271) % 2147483647;
-    return state / 2147483647;
-  };
-  const [mean, std] = [
-    [0.485, 0.456, 0.406],
-    [0.229, 0.224, 0.225],
-  ];
-  const plane = data.length / 3;
-  const value = (i: number): number => {
-    if (kind === 'features') return -2.1179 + uniform() * (2.64 + 2.1179);
-    const channel = Math.floor(i / plane);
-    return (uniform() - (mean?.[channel] ?? 0)) / (std?.[channel] ?? 1);
-  };
-  return makeTensor(
-    'float32',
-    dims,
-    Float32Array.from({ length: data.length }, (_, i) => value(i)),
-  );
-}
 
 /** The inputs of all parts for the first 32 validation images, by the float detector. */
 async function readSamples({ recipe, parts, val }: ShapesParts): Promise<{ id: number; inputs: PartInputs }[]> {
