@@ -1,0 +1,17 @@
+/** What is a third party's plugin written against? The package's entry point "tanren/stage". */
+export type { Json, JsonObject } from '../base/json.js';
+export {
+  type Context,
+  definePart,
+  type Part,
+  type PartJob,
+  type PartRequest,
+  type PartResult,
+  type SpawnOptions,
+  type SpawnResult,
+} from './context.js';
+export { defineStage, type InputPaths, type ParamsSchema, type StageJob, type StagePlugin } from './define-stage.js';
+export { readJsonFile, writeJsonFile } from './json-file.js';
+export { getInputPath, getInputRecord, getOutputPath } from './paths.js';
+export { type KindName, type Port, type Ports, port, recordPort } from './ports.js';
+export { StageError } from './stage-error.js';
