@@ -118,6 +118,17 @@ describe('edits', () => {
     expect(apply(model, { select: { op: 'Nothing' }, matches: 'any', deleteAttribute: 'a' }).edits).toEqual([]);
   });
 
+  it.each([
+    [{ op: 'Mul', producer: 'MaxPool' }, 'Mul "first"'],
+    [{ consumer: 'MaxPool' }, 'Conv "c"'],
+    [{ input: 'm' }, 'Mul "second"'],
+    [{ attributes: { kernel_shape: [2, 2] } }, 'MaxPool "pool"'],
+    [{ op: 'M*', name: 's*' }, 'Mul "second"'],
+  ] as const)('select %j', (select, at) => {
+    const record = apply(given(), { select, setAttribute: { name: 'note', type: 'string', value: '' } });
+    expect(record.edits.map(edit => edit.at)).toEqual([at]);
+  });
+
   it('are checked after all of them', async () => {
     const failure = await failureOf(() =>
       rewriteModel(given(), {
