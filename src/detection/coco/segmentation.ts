@@ -12,6 +12,9 @@ export type Segmentation =
   | { readonly kind: 'polygons'; readonly polygons: readonly Polygon[] }
   | { readonly kind: 'rle'; readonly rle: Rle };
 
+/** In pixels; far more than any annotator draws, and little enough to trace. */
+const LONGEST_OUTLINE = 2_000_000;
+
 /**
  * Reads polygons, plain run lengths, or compressed ones. An empty list is no segmentation: undefined.
  * @param image the size that the mask must have.
@@ -63,7 +66,19 @@ function parsePolygon(value: Json, image: ImageSize, place: Place): Polygon {
     if (!(Math.abs(coordinate) <= farthest))
       throw bad(place, `reaches to ${coordinate}, far outside its ${image.width}×${image.height} image`);
   }
-  return value as readonly number[];
+  const polygon = value as readonly number[];
+  if (lengthOf(polygon) > LONGEST_OUTLINE) throw bad(place, `has an outline of more than ${LONGEST_OUTLINE} pixels`);
+  return polygon;
+}
+
+/** The outline in pixels, each edge by its longer axis: what tracing it costs. */
+function lengthOf(polygon: readonly number[]): number {
+  let length = 0;
+  for (let i = 2; i < polygon.length; i += 2) {
+    const side = (axis: number) => Math.abs((polygon[i + axis] as number) - (polygon[i + axis - 2] as number));
+    length += Math.max(side(0), side(1));
+  }
+  return length;
 }
 
 function bad(place: Place, reason: string, cause?: unknown): DetectionError {

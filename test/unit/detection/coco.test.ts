@@ -91,6 +91,11 @@ describe('files that are refused', () => {
     ['an annotation of an unknown category', annotated({ category_id: 3 }), 'coco-unknown-category'],
     ['a polygon of two points', annotated({ segmentation: [[1, 1, 2, 2]] }), 'coco-segmentation'],
     ['a polygon far outside', annotated({ segmentation: [[1, 1, 1e9, 1, 1e9, 1e9]] }), 'coco-segmentation'],
+    [
+      'a polygon that goes to and fro',
+      annotated({ segmentation: [Array.from({ length: 100_000 }, (_, i) => (i % 4 < 2 ? -30 : 30))] }),
+      'coco-segmentation',
+    ],
     ['text as segmentation', annotated({ segmentation: 'x' }), 'coco-segmentation'],
     ['run lengths of another size', annotated({ segmentation: { size: [8, 6], counts: [48] } }), 'coco-segmentation'],
     ['too many pixels', annotated({ segmentation: { size: [6, 8], counts: [40, 9] } }), 'coco-segmentation'],
