@@ -1,7 +1,8 @@
 /** How does a command get its plan? Load the pipeline, say what is wrong with it, resolve the targets. */
 import { findClosest } from '../base/did-you-mean.js';
 import { formatDiagnostic } from '../engine/config/diagnostic.js';
-import { type LoadedPipeline, loadPipeline } from '../engine/config/load-pipeline.js';
+import type { LoadedPipeline, PipelineRequest } from '../engine/config/load-pipeline.js';
+import { digestCode, findKeptPlan, findPlanKey, keepPlan } from '../engine/config/plan-cache.js';
 import type { Plan, StageId } from '../engine/plan/plan.js';
 import { findInstallRoot } from './install-root.js';
 import { loadPlugin, makeBuiltInRegistry } from './plugins.js';
@@ -20,20 +21,34 @@ export interface Opened {
   readonly files: readonly string[];
 }
 
-export async function load(options: PipelineOptions): Promise<LoadedPipeline> {
-  return loadPipeline({
+/** Parses and plans, or takes the plan that an earlier build kept. @param keep 'keep' for commands that may write. */
+export async function load(options: PipelineOptions, keep: 'keep' | 'read-only'): Promise<LoadedPipeline> {
+  const installRoot = findInstallRoot();
+  const request: PipelineRequest = {
     file: options.file,
     cwd: process.cwd(),
     assignments: options.param,
     paramsFiles: options.paramsFile,
-    builtIn: makeBuiltInRegistry(findInstallRoot()),
+    builtIn: makeBuiltInRegistry(installRoot),
     loadPlugin,
-  });
+  };
+  const key = findPlanKey(request, digestCode(installRoot));
+  const kept = key === undefined ? undefined : findKeptPlan(key, request);
+  if (kept !== undefined) return kept;
+  const { loadPipeline } = await import('../engine/config/load-pipeline.js');
+  const loaded = await loadPipeline(request);
+  if (key !== undefined && keep === 'keep') await keepPlan(key, loaded);
+  return loaded;
 }
 
 /** The plan and the stages that `targets` name, or undefined after the diagnostics have been printed. */
-export async function openPlan(options: PipelineOptions, targets: readonly string[], console: Console): Promise<Opened | undefined> {
-  const loaded = await load(options);
+export async function openPlan(
+  options: PipelineOptions,
+  targets: readonly string[],
+  console: Console,
+  keep: 'keep' | 'read-only' = 'read-only',
+): Promise<Opened | undefined> {
+  const loaded = await load(options, keep);
   printDiagnostics(loaded, console);
   if (loaded.plan === undefined) return undefined;
   const resolved = resolveTargets(loaded.plan, targets, console);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { formatDiagnostic } from '../../src/engine/config/diagnostic.js';
 import { type LoadedPipeline, loadPipeline } from '../../src/engine/config/load-pipeline.js';
-import type { PluginEntry } from '../../src/engine/plan/plugin-entry.js';
+import type { PluginEntry, PluginRegistry } from '../../src/engine/plan/plugin-entry.js';
 import { defineStage, type StagePlugin } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 
@@ -52,6 +52,8 @@ const entries = new Map(
   ]),
 );
 
+export const smallRegistry: PluginRegistry = { names: [...entries.keys()], find: name => entries.get(name) };
+
 export interface PipelineCase {
   readonly params?: readonly string[];
   /** Further files of the folder; a name in `paramsFiles` is read as one. */
@@ -76,7 +78,7 @@ export async function planText(
       cwd,
       assignments: params,
       paramsFiles,
-      builtIn: { names: [...entries.keys()], find: name => entries.get(name) },
+      builtIn: smallRegistry,
       loadPlugin: async (name, specifier) => {
         throw new Error(`no ${specifier} for ${name}`);
       },

@@ -19,7 +19,7 @@ export interface BuildCommandOptions extends PipelineOptions {
 export async function runBuild(targets: readonly string[], options: BuildCommandOptions): Promise<ExitCode> {
   if (options.dryRun) return runStatus(targets, { ...options, force: options.force });
   const console = makeConsole({ json: options.json });
-  const opened = await openPlan(options, targets, console);
+  const opened = await openPlan(options, targets, console, 'keep');
   if (opened === undefined) return EXIT.usage;
   const { plan } = opened;
   const renderer = makeBuildRenderer(console, Math.max(...[...plan.stages.keys()].map(id => id.length)));

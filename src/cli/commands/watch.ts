@@ -47,8 +47,8 @@ async function runRound(
   signal: AbortSignal,
   tables: 'all' | 'changed',
 ): Promise<void> {
-  let loaded = await load(options);
-  while ((await watcher.setPaths(watchedPaths(loaded.plan, loaded.files))) === 'changed') loaded = await load(options);
+  let loaded = await load(options, 'keep');
+  while ((await watcher.setPaths(watchedPaths(loaded.plan, loaded.files))) === 'changed') loaded = await load(options, 'keep');
   printDiagnostics(loaded, console);
   const { plan } = loaded;
   const resolved = plan === undefined ? undefined : resolveTargets(plan, targets, console);

@@ -1,6 +1,6 @@
 /** How does a pipeline file on disk become a plan? Read, parse, check, plan; all that is wrong with it comes back at once. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { makePlan } from '../plan/make-plan.js';
 import type { Plan } from '../plan/plan.js';
 import type { PluginEntry, PluginRegistry } from '../plan/plugin-entry.js';
@@ -10,6 +10,7 @@ import { findMember, type Located, membersOf, toJson } from './located.js';
 import type { ParamOverride } from './params.js';
 import { parseYaml } from './parse-yaml.js';
 import { PIPELINE_STRUCTURE } from './pipeline-schema.js';
+import { findProjectFolder } from './project-folder.js';
 import type { SourceSpan } from './source-span.js';
 
 export interface PipelineRequest {
@@ -108,14 +109,6 @@ function parseAssignment(text: string, diagnostics: DiagnosticList): ParamOverri
   if (equals > 0) return [{ name: text.slice(0, equals).trim(), value: text.slice(equals + 1), span: undefined }];
   diagnostics.error('bad-param', undefined, `-p ${text}: a parameter is given as name=value`);
   return [];
-}
-
-/** Where relative sources start, and artifacts/ and cache/ stand: the file's folder; for a file in pipelines/, the folder above where that is a project. */
-function findProjectFolder(pipelineFile: string): string {
-  const own = dirname(pipelineFile);
-  if (basename(own) !== 'pipelines') return own;
-  const parent = dirname(own);
-  return existsSync(join(parent, 'pipeline.yaml')) || existsSync(join(parent, 'package.json')) ? parent : own;
 }
 
 async function loadPlugins(
