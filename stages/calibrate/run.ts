@@ -64,6 +64,7 @@ async function sketchSamples({ model, modelPath, images, folder, findInput, cont
   const total = new Map<string, Sketch>();
   const used: UsedSample[] = [];
   const leftOut: LeftOut[] = [];
+  let inferences = 0;
   for (const [done, image] of images.entries()) {
     context.progress(done, images.length, 'images');
     await nameSample(image, async () => {
@@ -72,12 +73,14 @@ async function sketchSamples({ model, modelPath, images, folder, findInput, cont
         leftOut.push({ image, reason: input.reason });
         return;
       }
-      const { files } = await context.memo(sketchPart, { manifest, blobs: { input: input.path }, unkeyed: { model: modelPath } });
+      const { files, from } = await context.memo(sketchPart, { manifest, blobs: { input: input.path }, unkeyed: { model: modelPath } });
+      if (from === 'computed') inferences++;
       addSample(total, parseSampleSketches(await readJsonFile(getDefined(files[SKETCH_FILE], SKETCH_FILE))));
       used.push({ image, rows: input.rows });
     });
   }
   context.progress(images.length, images.length, 'images');
+  context.log('info', `${used.length} samples: ${inferences} inferred now, ${used.length - inferences} kept from before`);
   for (const { image, reason } of leftOut) context.log('warning', `image ${image.id} (${image.fileName}) is left out: ${reason}`);
   return { used, leftOut, total };
 }
