@@ -32,18 +32,37 @@ export interface BuildOptions {
 }
 
 /** Builds the targets. Stage failures, missed gates and cancellation are in the report; it throws internal errors only. */
-export async function build(plan: Plan, options: BuildOptions, ports: EnginePorts): Promise<BuildReport> {
+export async function build(plan: Plan, options: BuildOptions, outer: EnginePorts): Promise<BuildReport> {
   const started = performance.now();
+  const writes = countWriteFailures(outer);
+  const ports = writes.ports;
   const selected = selectStages(plan, options.targets);
   const forced = findForced(selected, options);
   const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
   const settled = ports.signal.aborted ? new Map() : findSettled(openSession(plan, ports, cache, 'read'), selected, forced);
   const ends =
     settled.size === selected.length ? endSettled(settled, ports) : await buildUnderLock(plan, options, ports, cache, selected, forced);
+  writes.report();
   const gates = checkGates(selected, ends);
   for (const result of gates) ports.emit({ kind: 'gate', result });
   const stages = new Map(selected.map(stage => [stage.id, reportOf(plan, stage, ends.get(stage.id) ?? cancelled)]));
   return { stages, gates, durationMs: performance.now() - started, conclusion: concludeFrom([...stages.values()], gates) };
+}
+
+/** A cache that cannot be written fails at every stage: the first failure is told in full, the others as a number. */
+function countWriteFailures(outer: EnginePorts): { readonly ports: EnginePorts; report(): void } {
+  let failures = 0;
+  const emit: EnginePorts['emit'] = event => {
+    if (event.kind === 'warning' && event.code === 'cache-write-failed' && ++failures > 1) return;
+    outer.emit(event);
+  };
+  return {
+    ports: { ...outer, emit },
+    report() {
+      const message = `${failures - 1} more writes to the cache failed: the next build has to repeat work`;
+      if (failures > 1) outer.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
+    },
+  };
 }
 
 function findForced(selected: readonly PlannedStage[], { force, targets }: BuildOptions): ReadonlySet<StageId> {
@@ -72,14 +91,14 @@ async function buildUnderLock(
 ): Promise<ReadonlyMap<StageId, StageEnd>> {
   const lock = await lockCache(cache, ports);
   try {
-    if (lock !== undefined) await removeLeft(plan, cache);
+    if (lock !== undefined) await removeLeft(plan, cache, ports);
     const session = openSession(plan, ports, cache, 'write');
     warnOfDamage(session);
     const settled = ports.signal.aborted ? new Map() : findSettled(session, selected, forced);
     const { buildStages } = await import('./run/build-stages.js');
     const ends = await buildStages(session, { selected, settled, forced, jobs: options.jobs, failures: options.failures });
     flushState(session);
-    if (lock !== undefined) await removeStaging(join(plan.projectFolder, 'artifacts'));
+    if (lock !== undefined) await removeLeft(plan, cache, ports);
     return ends;
   } finally {
     await lock?.release();
@@ -100,9 +119,15 @@ async function lockCache(cache: CacheFolder, ports: EnginePorts): Promise<Lock |
   }
 }
 
-async function removeLeft(plan: Plan, cache: CacheFolder): Promise<void> {
-  removeLeftovers(cache.temporary);
-  await removeStaging(join(plan.projectFolder, 'artifacts'));
+/** Before and after: what killed builds have left, and what this one could not remove at once. */
+async function removeLeft(plan: Plan, cache: CacheFolder, ports: EnginePorts): Promise<void> {
+  try {
+    removeLeftovers(cache.temporary);
+    await removeStaging(join(plan.projectFolder, 'artifacts'));
+  } catch (error) {
+    const message = `what an earlier build has left cannot be removed: ${messageOf(error)}`;
+    ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
+  }
 }
 
 function warnOfDamage({ loaded, ports, cache, plan }: Session): void {

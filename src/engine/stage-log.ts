@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolderAt } from './cache/cache-folder.js';
-import { systemCode } from './engine-error.js';
+import { isMissing } from './engine-error.js';
 import type { Plan, StageId } from './plan/plan.js';
 
 /** The log's text; undefined where the stage has not run, or wrote nothing. */
@@ -10,7 +10,7 @@ export function findStageLog(plan: Plan, stage: StageId, cacheFolder = join(plan
   try {
     return readFileSync(cacheFolderAt(cacheFolder).log(plan.pipeline, stage), 'utf8');
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

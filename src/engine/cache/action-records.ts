@@ -6,7 +6,7 @@ import type { Digest } from '../../base/digest.js';
 import { digestBytes, parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
-import { systemCode } from '../engine-error.js';
+import { isMissing } from '../engine-error.js';
 import type { Artifacts } from './artifact.js';
 import { encodeArtifacts, parseArtifacts, sameArtifacts } from './artifact.js';
 import type { CacheFolder } from './cache-folder.js';
@@ -66,8 +66,7 @@ function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    return '';
+    return isMissing(error) ? undefined : '';
   }
 }
 

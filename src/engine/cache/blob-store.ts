@@ -65,9 +65,13 @@ async function move(from: string, to: string): Promise<void> {
   } catch (error) {
     if (systemCode(error) !== 'EXDEV') throw error;
     const temporary = `${to}.tmp`;
-    await copyFile(from, temporary);
-    await flush(temporary);
-    await rename(temporary, to);
+    try {
+      await copyFile(from, temporary);
+      await flush(temporary);
+      await rename(temporary, to);
+    } finally {
+      await rm(temporary, { force: true });
+    }
     await rm(from, { force: true });
   }
 }

@@ -6,7 +6,7 @@ import { parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import type { ActionKey } from '../action/manifest.js';
-import { systemCode } from '../engine-error.js';
+import { isMissing } from '../engine-error.js';
 import type { Artifact } from './artifact.js';
 import { parseArtifact } from './artifact.js';
 import type { Stamp } from './stamp.js';
@@ -60,10 +60,12 @@ export interface LoadedState {
 
 const HEADER = 'tanren-state 1';
 
-/** Reads the log at `path`; one that is not there, or that a newer version wrote, gives an empty state. */
+/** Reads the log at `path`; one that is not there, cannot be read, or was written by another version gives an empty state. */
 export function loadState(path: string): LoadedState {
   const state: State = { stages: new Map(), files: new Map(), code: new Map() };
-  const lines = readText(path).split('\n');
+  const text = readText(path);
+  if (text === undefined) return { state, damagedLines: 1, lines: 1 };
+  const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   if (lines.length === 0) return { state, damagedLines: 0, lines: 0 };
   if (lines[0] !== HEADER) return { state, damagedLines: lines.length, lines: lines.length };
@@ -72,12 +74,12 @@ export function loadState(path: string): LoadedState {
   return { state, damagedLines, lines: lines.length };
 }
 
-function readText(path: string): string {
+/** Undefined where the file is there and cannot be read. */
+function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return '';
-    throw error;
+    return isMissing(error) ? '' : undefined;
   }
 }
 

@@ -97,7 +97,12 @@ async function publishOrThrow(
   outputs: Readonly<Record<string, Artifact>>,
   content: Content,
 ): Promise<Published> {
-  const published = await publishStage(session, stage, outputs, content);
+  const published = await publishStage(session, stage, outputs, content).catch((error: unknown) => {
+    throw new EngineError('not-published', `the artifacts cannot be written: ${messageOf(error)}`, {
+      help: 'free space or make artifacts/ writable, and build again: the result is in the cache',
+      cause: error,
+    });
+  });
   if (published === undefined)
     throw new EngineError('cache-unreliable', 'a blob that was just stored does not have its digest any more: check the disk');
   return published;

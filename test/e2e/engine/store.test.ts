@@ -133,6 +133,29 @@ describe('a damaged cache', () => {
   });
 });
 
+describe('a cache that cannot be written', () => {
+  it('fails no build: artifacts are right, and one warning says it', async () => {
+    world.write('file', '');
+    const { report, warnings } = await world.build({ cacheFolder: world.path('file/cache') });
+
+    expect(report.conclusion).toBe('built');
+    expect(world.read('artifacts/count/text')).toBe('2\n');
+    expect(new Set(warnings)).toEqual(new Set(['lock-unavailable', 'cache-write-failed']));
+    expect(warnings.filter(code => code === 'cache-write-failed')).toHaveLength(2);
+  });
+});
+
+describe('artifacts that cannot be written', () => {
+  it('fail the stage with a code; the result is kept, and restored when they can', async () => {
+    world.write('artifacts', 'a file in its place');
+    const { report } = await world.build();
+    expect(report.stages.get('strip' as StageId)?.outcome).toMatchObject({ failure: { code: 'not-published' } });
+
+    rmSync(world.path('artifacts'));
+    expect((await world.build()).outcomes).toEqual({ strip: 'restored', count: 'executed' });
+  });
+});
+
 describe('a result', () => {
   it('that differs for the same action is kept beside the first, and reported', async () => {
     world.stages = { wild: { uses: 'act', params: { random: 'wild' } } };
