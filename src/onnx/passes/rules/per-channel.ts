@@ -56,6 +56,8 @@ export function countChannels(match: Match, linear: Node): number | undefined {
 export function foldAffine(match: Match, linear: Node, affine: Affine): Patch | Decline {
   const weight = match.constant('weight');
   const [elements, bias] = [readFloats(weight), readFloats(match.findConstant('bias'))];
+  if (![...affine.scale, ...affine.shift].every(value => Number.isFinite(Math.fround(value))))
+    return decline('a factor or offset is not finite', match.node);
   if (elements === undefined) return decline('the weight is not float32', linear);
   if (match.find('bias') !== undefined && bias === undefined) return decline('the bias is not a float32 constant', linear);
   const channels = findChannels(linear, weight);

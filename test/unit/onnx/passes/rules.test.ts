@@ -371,6 +371,41 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
     reason: 'the constant [4] is not one value per channel',
   },
   {
+    name: 'Div by zero',
+    rule: 'fold-channel-div',
+    constants: { ...CONV, k: floats([3, 1, 1], [1, 0, 1]) },
+    nodes: [conv(), { op: 'Div', in: ['c', 'k'], out: ['b'] }],
+    reason: 'a factor or offset is not finite',
+  },
+  {
+    name: 'BatchNormalization of a Gemm with a bias per row',
+    rule: 'fold-batch-normalization',
+    dims: [5, 4],
+    constants: { ...BN, w: randomConstant([4, 3], 7), bias: randomConstant([5, 1], 8) },
+    nodes: [{ op: 'Gemm', in: ['a', 'w', 'bias'], out: ['c'] }, batchNormalization],
+    reason: 'the bias of the Gemm is not one value per channel',
+  },
+  {
+    name: 'Dropout whose mask is read',
+    rule: 'remove-dropout',
+    nodes: [
+      { op: 'Dropout', in: ['a'], out: ['d', 'mask'] },
+      { op: 'Cast', in: ['mask'], out: ['kept'], attributes: { to: int(1) } },
+      { op: 'Add', in: ['d', 'kept'], out: ['b'] },
+    ],
+    reason: 'another of its outputs is read',
+  },
+  {
+    name: 'Reshape of Reshape before opset 5',
+    rule: 'merge-reshapes',
+    opset: 4,
+    nodes: [
+      { op: 'Flatten', in: ['a'], out: ['f'] },
+      { op: 'Reshape', in: ['f'], out: ['b'], attributes: { shape: ints([4, 60]) } },
+    ],
+    reason: 'before opset 5 the shape is an attribute',
+  },
+  {
     name: 'Pad by a value',
     rule: 'fold-pad',
     constants: { ...CONV, p: integers([0, 0, 1, 1, 0, 0, 1, 1]), v: floats([], [1]) },
@@ -429,6 +464,50 @@ describe('declines', () => {
     const { record } = applyRule(viewModel(model), ruleNamed(testCase.rule), { check: listProblems });
     expect(record.declined.map(entry => entry.reason)).toEqual([testCase.reason]);
     expect(operators(model)).toEqual(before);
+  });
+
+  const declinedIn = (spec: SmallModel, rule: string): string[] =>
+    applyRule(viewModel(smallModel(spec)), ruleNamed(rule), { check: listProblems }).record.declined.map(entry => entry.reason);
+
+  it('a reshape with two free sizes', () => {
+    const reasons = declinedIn(
+      {
+        inputs: { x: ['float32', ['n', 'm', 4]], s: ['int64', [2]] },
+        nodes: [{ op: 'Reshape', in: ['x', 's'], out: ['y'] }],
+        outputs: ['y'],
+      },
+      'fix-reshape',
+    );
+    expect(reasons).toEqual(['more than one size of the result is not known']);
+  });
+
+  it('a Transpose of unknown rank, and a Cast of an unknown type', () => {
+    const unknown = { op: 'Unknown', in: ['x'], out: ['u'] };
+    const inputs = { x: ['float32', [2]] } as const;
+    const transposes = [unknown, { op: 'Transpose', in: ['u'], out: ['t'] }, { op: 'Transpose', in: ['t'], out: ['y'] }];
+    expect(declinedIn({ inputs, nodes: transposes, outputs: ['y'] }, 'merge-transposes')).toEqual(['the rank is not known']);
+    const cast = { op: 'Cast', in: ['u'], out: ['y'], attributes: { to: int(1) } };
+    expect(declinedIn({ inputs, nodes: [unknown, cast], outputs: ['y'] }, 'remove-cast')).toEqual(['the type of its input is not known']);
+  });
+
+  it('weights and constants of other floats', () => {
+    const half = (dims: readonly number[]) => ({
+      dtype: 'float16' as const,
+      dims,
+      bytes: new Uint8Array(2 * dims.reduce((count, dim) => count * dim, 1)),
+    });
+    const inputs = { x: ['float16', [1, 4, 5, 5]] } as const;
+    const nodes = [
+      { op: 'Conv', in: ['x', 'w'], out: ['c'] },
+      { op: 'Add', in: ['c', 'k'], out: ['y'] },
+    ];
+    const constants = { w: half([3, 4, 1, 1]), k: half([3, 1, 1]) };
+    expect(declinedIn({ inputs, constants, nodes, outputs: ['y'] }, 'fold-channel-add')).toEqual(['the constant is not float32']);
+    const bn = { gamma: half([3]), beta: half([3]), mean: half([3]), variance: half([3]) };
+    const normalized = [nodes[0] ?? conv(), { op: 'BatchNormalization', in: ['c', ...BN_INPUTS], out: ['y'] }];
+    expect(
+      declinedIn({ inputs, constants: { ...constants, ...bn }, nodes: normalized, outputs: ['y'] }, 'fold-batch-normalization'),
+    ).toEqual(['its parameters are not float32']);
   });
 
   it('the nearest miss names what did not fit', () => {
