@@ -12,8 +12,11 @@ import { withFolder, writeWhole } from './write-file.js';
 export type Fetch = 'found' | 'missing' | 'damaged';
 
 export interface BlobStore {
-  /** Moves a complete file into the store. An older blob of the digest is replaced: it may be damaged. */
-  takeFile(path: string, digest: Digest): Promise<void>;
+  /**
+   * Moves a complete file into the store. An older blob of the digest is replaced: it may be damaged.
+   * 'no-flush' for what is cheap to make again: a blob that a power cut has torn does not have its digest, and is a miss.
+   */
+  takeFile(path: string, digest: Digest, flushing: 'flush' | 'no-flush'): Promise<void>;
   keepBytes(bytes: string | Uint8Array): Promise<Digest>;
   /** Copies a blob to `path`, verified. On anything but 'found' nothing is left at `path`. A damaged blob is removed. */
   copyTo(digest: Digest, path: string, executable: boolean): Promise<Fetch>;
@@ -27,7 +30,7 @@ export interface BlobStore {
 
 export function openBlobStore(cache: CacheFolder): BlobStore {
   return {
-    takeFile: (path, digest) => takeFile(path, cache.blob(digest)),
+    takeFile: (path, digest, flushing) => takeFile(path, cache.blob(digest), flushing),
     async keepBytes(bytes) {
       const digest = digestBytes(bytes);
       if (readVerified(cache.blob(digest), digest) === undefined) await writeWhole(cache.blob(digest), bytes);
@@ -44,8 +47,8 @@ export function openBlobStore(cache: CacheFolder): BlobStore {
   };
 }
 
-async function takeFile(path: string, blob: string): Promise<void> {
-  await flush(path);
+async function takeFile(path: string, blob: string, flushing: 'flush' | 'no-flush'): Promise<void> {
+  if (flushing === 'flush') await flush(path);
   await chmod(path, 0o400);
   await withFolder(blob, () => move(path, blob));
 }

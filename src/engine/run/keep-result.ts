@@ -60,7 +60,7 @@ function artifactsOf(run: CompletedRun): Record<string, Artifact> {
 
 async function storeOutputs({ store }: Session, run: CompletedRun): Promise<void> {
   for (const output of Object.values(run.outputs)) {
-    for (const [path, digest] of filesOf(output)) await store.takeFile(path, digest);
+    for (const [path, digest] of filesOf(output)) await store.takeFile(path, digest, 'flush');
     if (output.tree !== undefined) await store.keepBytes(encodeTree(output.tree));
   }
 }

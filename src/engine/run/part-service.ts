@@ -110,7 +110,7 @@ export function createPartService({ cache, store, records, code, platformClass }
               files[name] = path;
               const sizeBytes = lookAt(path)?.sizeBytes ?? 0;
               const digest = await digestPath(path, sizeBytes);
-              await store.takeFile(path, digest);
+              await store.takeFile(path, digest, 'no-flush');
               files[name] = cache.blob(digest);
               outputs[name] = { kind: 'file', digest, sizeBytes, executable: false };
             }
