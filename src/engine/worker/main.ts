@@ -39,12 +39,13 @@ const context: Context = {
   scratch,
   progress: (done, total, what) => say({ kind: 'progress', done, total, what }),
   random: label => seededRandom(action.key, label),
-  memo: createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched),
+  memo: countParts(createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched)),
   env: declaredEnvironment(action.env),
   spawn: (command, options) =>
     runTool(command, options, { env: ownEnvironment(), signal: abort.signal, group: 'shared', log: text => say({ kind: 'output', text }) }),
 };
 
+const tally = new Map<string, { kept: number; computed: number }>();
 let last: FromWorker = { kind: 'done' };
 try {
   const plugin = await loadPlugin(action.modulePath, action.plugin);
@@ -57,7 +58,19 @@ try {
 } catch (error) {
   last = { kind: 'failed', failure: toFailure(error) };
 }
+for (const [name, { kept, computed }] of tally) watched.log('info', `part ${name}: ${kept} kept from earlier runs, ${computed} computed`);
 process.send(last, () => process.exit(0));
+
+/** The log says how much of a stage was there already. */
+function countParts(memo: Context['memo']): Context['memo'] {
+  return async (part, request) => {
+    const result = await memo(part, request);
+    const counts = tally.get(part.name) ?? { kept: 0, computed: 0 };
+    counts[result.from] += 1;
+    tally.set(part.name, counts);
+    return result;
+  };
+}
 
 function declaredEnvironment(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap(name => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])));

@@ -1,7 +1,7 @@
 /** Is a kept plan taken only where everything that decides it is as it was? */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { loadPipeline, type PipelineRequest } from '../../../../src/engine/config/load-pipeline.js';
 import { findKeptPlan, findPlanKey, keepPlan } from '../../../../src/engine/config/plan-cache.js';
 import { smallRegistry } from '../../../support/pipeline-file.js';
@@ -45,22 +45,20 @@ describe('a kept plan', () => {
     expect(kept?.files).toEqual(loaded.files);
   });
 
-  it.each<[string, () => PipelineRequest, string]>([
-    ['another -p', () => request(['size=5']), 'v1'],
-    ['other code', () => request(), 'v2'],
-    [
-      'an edited pipeline file',
-      () => (writeFileSync(join(folder, 'pipeline.yaml'), 'version: 1\nstages: {a: {uses: make}}\n'), request()),
-      'v1',
-    ],
-    ['an edited params file', () => (writeFileSync(join(folder, 'p.yaml'), 'size: 5\n'), request()), 'v1'],
-    [
-      'a new file in pipelines/',
-      () => (mkdirSync(join(folder, 'pipelines')), writeFileSync(join(folder, 'pipelines', 'a.yaml'), ''), request()),
-      'v1',
-    ],
-  ])('is not taken after %s', (_what, change, code) => {
-    expect(find(change(), code)).toBeUndefined();
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
+
+  it.each<[string, () => void, readonly string[], string]>([
+    ['another -p', () => undefined, ['size=5'], 'v1'],
+    ['other code', () => undefined, [], 'v2'],
+    ['an edited pipeline file', () => write('pipeline.yaml', 'version: 1\nstages: {a: {uses: make}}\n'), [], 'v1'],
+    ['an edited params file', () => write('p.yaml', 'size: 5\n'), [], 'v1'],
+    ['a new file in pipelines/', () => write('pipelines/a.yaml', ''), [], 'v1'],
+  ])('is not taken after %s', (_what, change, assignments, code) => {
+    change();
+    expect(find(request(assignments), code)).toBeUndefined();
   });
 
   it('that is damaged is no plan', () => {

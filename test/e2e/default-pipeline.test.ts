@@ -1,0 +1,104 @@
+/** Does the default pipeline do exactly what a change reaches, on real data, through the CLI as it ships? Few images; the accuracy of all is the slow suite's. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { decodeSafetensors, encodeSafetensors } from '../../src/tensor/safetensors.js';
+import { givenShapesProject, type ShapesProject } from '../support/shapes-project.js';
+
+const QUANTIZE = ['quantize@backbone', 'quantize@box_head', 'quantize@mask_head'];
+const AFTER_QUANTIZE = ['verify-quantize', 'evaluate-int8'];
+
+describe('the default pipeline', () => {
+  let project: ShapesProject;
+  beforeAll(() => {
+    project = givenShapesProject(6);
+  });
+  afterAll(() => project.remove());
+
+  it('builds everything from nothing, and prints the figures of the three detectors side by side', () => {
+    const built = project.build();
+
+    expect(built.failed).toEqual([]);
+    expect(built.exitCode).toBe(0);
+    expect(built.executed).toHaveLength(built.stages.size);
+    expect(built.text).toMatch(/evaluate-float +evaluate-rewritten +evaluate-int8\n/);
+    for (const type of ['bbox', 'segm'])
+      for (const figure of ['AP', 'AP75', 'APlarge', 'AR1', 'ARlarge']) expect(built.text).toContain(`${type}.${figure} `);
+    for (const { artifacts } of built.stages.values())
+      for (const path of Object.values(artifacts)) expect(existsSync(project.path(path))).toBe(true);
+  });
+
+  it('runs nothing the second time, and says so', () => {
+    const { exitCode, stdout } = project.tanren('build');
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/nothing to do: 19 stages up to date/);
+  });
+
+  it('runs quantize and what follows for another preset, and restores for the first one', () => {
+    expect(project.build('-p', 'preset=a8w8').executed).toEqual([...QUANTIZE, ...AFTER_QUANTIZE].sort(byPlan(project)));
+    const back = project.build();
+    expect(back.executed).toEqual([]);
+    expect(back.restored).toEqual([...QUANTIZE, ...AFTER_QUANTIZE].sort(byPlan(project)));
+  });
+
+  it.each(['depthwise', 'slice'])('rebuilds what follows the rewrite for its exact form %s, which changes no detection', form => {
+    const built = project.build('-p', `maxpool=${form}`);
+
+    expect(built.exitCode).toBe(0);
+    expect(built.executed).toContain('rewrite');
+    for (const untouched of ['export', 'parts', 'simplify@backbone', 'evaluate-float']) expect(built.executed).not.toContain(untouched);
+    expect(built.stages.get('evaluate-rewritten')?.metrics?.delta?.bbox?.AP).toBe(0);
+    expect(built.stages.get('verify-rewrite')?.metrics?.worst?.sqnrDb).toBe(999);
+  });
+
+  it('infers one sample for one more calibration image', () => {
+    project.build();
+    const built = project.build('-p', 'calibrationSamples=3');
+
+    expect(built.exitCode).toBe(0);
+    expect(built.executed).toContain('calibrate@mask_head');
+    for (const part of ['backbone', 'box_head', 'mask_head']) {
+      expect(project.tanren('log', `calibrate@${part}`, '-p', 'calibrationSamples=3').stdout).toMatch(
+        /sketch\S*: 2 kept from earlier runs, 1 computed/,
+      );
+    }
+  });
+
+  it('with other weights in the mask head alone leaves the backbone as it is', () => {
+    project.build();
+    const checkpoint = project.path('examples/shapes/models/maskrcnn-shapes.safetensors');
+    const before = readFileSync(checkpoint);
+    const state = new Map(decodeSafetensors(new Uint8Array(before)).tensors);
+    const name = 'roi_heads.mask_predictor.mask_fcn_logits.bias';
+    const bias = state.get(name);
+    if (bias === undefined) throw new Error(`${name} is gone`);
+    const bytes = bias.bytes.slice();
+    bytes[3] = (bytes[3] ?? 0) ^ 0x80; // the sign of the first value
+    state.set(name, { ...bias, bytes });
+    writeFileSync(checkpoint, encodeSafetensors(state));
+
+    const built = project.build();
+
+    expect(built.failed).toEqual([]);
+    expect(built.executed).toEqual(
+      expect.arrayContaining(['export', 'parts', 'simplify@mask_head', 'quantize@mask_head', 'evaluate-int8']),
+    );
+    for (const stopped of ['simplify@backbone', 'simplify@box_head', 'rewrite', 'quantize@backbone', 'quantize@box_head'])
+      expect(built.executed).not.toContain(stopped);
+    writeFileSync(checkpoint, before);
+    expect(project.build().executed).toEqual([]);
+  });
+
+  it('comes back whole when cache/ and artifacts/ are deleted', () => {
+    expect(project.tanren('clean', '--all').exitCode).toBe(0);
+    const built = project.build();
+    expect(built.exitCode).toBe(0);
+    expect(built.executed).toHaveLength(built.stages.size);
+  });
+});
+
+/** Orders ids as the plan does. */
+function byPlan(project: ShapesProject): (a: string, b: string) => number {
+  const { stages } = JSON.parse(project.tanren('graph', '--json').stdout) as { readonly stages: readonly { readonly stage: string }[] };
+  const order = stages.map(({ stage }) => stage);
+  return (a, b) => order.indexOf(a) - order.indexOf(b);
+}
