@@ -1,7 +1,8 @@
 /** How does a float model become an int8 one? From sketches to ranges, a plan, Q and DQ, and a report of every tensor. */
 import type { Digest } from '../base/digest.js';
 import { getValue } from '../onnx/ir/edit.js';
-import type { Graph, Model, NodeId, ValueId } from '../onnx/ir/model.js';
+import type { Graph, Model, Node, NodeId, ValueId } from '../onnx/ir/model.js';
+import { selectMatching } from '../onnx/rewrite/matches.js';
 import { type NodeSelector, selectNodes } from '../onnx/select-nodes.js';
 import { insertQdq, type QdqDomain } from './insert-qdq.js';
 import type { ModelSketches } from './model-sketches.js';
@@ -13,10 +14,13 @@ import { chooseRange } from './range.js';
 import type { QuantizationScheme } from './scheme.js';
 import { addressValues } from './value-address.js';
 
+/** Nodes to leave out: at least one that the selector means, or, where one list serves several models, as many as there are. */
+export type Exclusion = NodeSelector | { readonly select: NodeSelector; readonly matches: 'any' };
+
 export interface QuantizeOptions {
   readonly scheme: QuantizationScheme;
   /** Nodes that stay in float; resolved before anything is edited. */
-  readonly exclude: readonly NodeSelector[];
+  readonly exclude: readonly Exclusion[];
   readonly domain: QdqDomain;
 }
 
@@ -30,12 +34,17 @@ export interface QuantizeOptions {
 export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketches, options: QuantizeOptions): QuantizationReport {
   const { graph } = model;
   checkMatch(graph, digest, sketches);
-  const excluded = new Set<NodeId>(options.exclude.flatMap(selector => selectNodes(graph, selector).map(node => node.id)));
+  const excluded = new Set<NodeId>(options.exclude.flatMap(exclusion => findExcluded(graph, exclusion).map(node => node.id)));
   const ranges = chooseRanges(model, sketches, options.scheme);
   const plan = planQuantization(graph, { scheme: options.scheme, ranges, excluded });
   const report = reportQuantization(graph, plan, { ...options, samples: sketches.samples, seen: ranges });
   insertQdq(model, plan, options.domain);
   return report;
+}
+
+function findExcluded(graph: Graph, exclusion: Exclusion): readonly Node[] {
+  if (typeof exclusion === 'object' && 'select' in exclusion) return selectMatching(graph, exclusion.select, exclusion.matches);
+  return selectNodes(graph, exclusion);
 }
 
 function checkMatch(graph: Graph, digest: Digest, sketches: ModelSketches): void {

@@ -1,6 +1,6 @@
 /** What does a `quantize` stage set? */
-import type { NodeSelector } from '../../src/onnx/select-nodes.js';
 import type { QdqDomain } from '../../src/quant/insert-qdq.js';
+import type { Exclusion } from '../../src/quant/quantize-model.js';
 import type { PresetName, QuantizationScheme } from '../../src/quant/scheme.js';
 
 export interface QuantizeParams {
@@ -10,6 +10,6 @@ export interface QuantizeParams {
   readonly weight: Partial<QuantizationScheme['weight']>;
   /** Undefined: the preset's. */
   readonly opTypes?: readonly string[];
-  readonly exclude: readonly NodeSelector[];
+  readonly exclude: readonly Exclusion[];
   readonly qdqDomain: QdqDomain;
 }

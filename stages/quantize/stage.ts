@@ -51,7 +51,23 @@ export const quantize = defineStage<QuantizeParams>({
         uniqueItems: true,
         description: "Only nodes of these operators are quantized; the preset's list where absent.",
       },
-      exclude: { type: 'array', items: NODE_SELECTOR_SCHEMA, default: [], description: 'Nodes that stay in float.' },
+      exclude: {
+        type: 'array',
+        items: {
+          anyOf: [
+            ...NODE_SELECTOR_SCHEMA.anyOf,
+            {
+              type: 'object',
+              additionalProperties: false,
+              required: ['select', 'matches'],
+              properties: { select: NODE_SELECTOR_SCHEMA, matches: { const: 'any' } },
+            },
+          ],
+          description: `${NODE_SELECTOR_SCHEMA.description} {select, matches: any} may also mean none.`,
+        },
+        default: [],
+        description: 'Nodes that stay in float.',
+      },
       qdqDomain: {
         type: 'string',
         enum: ['ai.onnx', 'com.microsoft'],

@@ -131,6 +131,14 @@ describe('quantize', () => {
     ]);
   });
 
+  it('an exclusion that may match nothing does, where it says so', async () => {
+    const exclude = [
+      { select: { op: 'ConvTranspose' }, matches: 'any' },
+      { select: 'Conv_c', matches: 'any' },
+    ];
+    expect((await run({ exclude })).report.inFloat.map(({ node }: JsonObject) => node)).toEqual(['Conv_c']);
+  });
+
   it('sketches of the same model under other names are taken', async () => {
     const renamed = twoConvs();
     for (const value of renamed.graph.values.values()) value.name = `renamed ${value.name}`;
