@@ -36,6 +36,8 @@ export interface ToolSurroundings {
   /** 'own': the program leads a process group of its own, as it is started by a process that must not die with it. */
   readonly group: 'own' | 'shared';
   readonly log: (text: string) => void;
+  /** Told of a group that has started; what it returns is called when the group has ended. */
+  readonly watch?: (pid: number) => () => void;
 }
 
 /** Runs a program to its end. Resolves with its exit code or signal; on abort after everything it started is gone. */
@@ -51,6 +53,7 @@ export async function runTool(command: readonly string[], options: SpawnOptions,
     detached,
   });
   const stop = (): void => killGroup(child, detached ? 'group' : 'process');
+  const unwatch = child.pid === undefined ? undefined : surroundings.watch?.(child.pid);
   surroundings.signal.addEventListener('abort', stop, { once: true });
   try {
     return await new Promise<SpawnResult>((resolve, reject) => {
@@ -68,6 +71,7 @@ export async function runTool(command: readonly string[], options: SpawnOptions,
       });
     });
   } finally {
+    unwatch?.();
     surroundings.signal.removeEventListener('abort', stop);
   }
 }

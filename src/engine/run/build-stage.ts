@@ -13,6 +13,7 @@ import type { PlannedStage, StageId } from '../plan/plan.js';
 import { accept, keepResult, publishStage } from './keep-result.js';
 import type { PartService } from './part-service.js';
 import type { PinnedInput, PinnedStage } from './pin-stage.js';
+import type { Reaper } from './reaper.js';
 import { removeRunFolder } from './run-folder.js';
 import { runOnce } from './run-once.js';
 import type { Session } from './session.js';
@@ -30,6 +31,7 @@ export interface StageNeeds {
   readonly stage: PlannedStage;
   readonly forced: boolean;
   readonly parts: PartService;
+  readonly reaper: Reaper;
   readonly outputsOf: (stage: StageId) => AcceptedStage['outputs'] | undefined;
 }
 
@@ -111,7 +113,7 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
   for (let attempt = 1; ; attempt++) {
     emit({ kind: 'stage-started', stage: stage.id, reasons, attempt });
     const keeper = needs.parts.keeperFor({ kept: needs.forced ? 'ignore' : 'use', warn: (code, message) => warn(needs, code, message) });
-    const run = await runOnce(session, stage, pinned, keeper);
+    const run = await runOnce(session, stage, pinned, { keeper, reaper: needs.reaper });
     try {
       if (signal.aborted) return cancelled;
       const changed = await session.pinner.findChanged(pinned);

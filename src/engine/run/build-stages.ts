@@ -8,6 +8,7 @@ import type { StageNeeds } from './build-stage.js';
 import { approach, endWithFailure, runStage } from './build-stage.js';
 import { computeUrgency } from './critical-path.js';
 import { createPartService } from './part-service.js';
+import { createReaper } from './reaper.js';
 import type { Session } from './session.js';
 import type { StageEnd } from './stage-end.js';
 import { cancelled } from './stage-end.js';
@@ -32,6 +33,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   const looks = createStageQueue({ look: 2 * cpu });
   const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
   const parts = createPartService({ ...session, platformClass: session.platformClass.get });
+  const reaper = createReaper();
   const ends = new Map<StageId, Promise<StageEnd>>();
   const outputs = new Map<StageId, AcceptedStage['outputs']>();
   let failed: StageId | undefined;
@@ -49,7 +51,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     const dependencies = await Promise.all(dependenciesOf(stage).map(async id => [id, await (ends.get(id) ?? cancelled)] as const));
     const early = whyNot(dependencies);
     if (early !== undefined) return early;
-    const needs: StageNeeds = { session, stage, parts, forced: order.forced.has(stage.id), outputsOf: id => outputs.get(id) };
+    const needs: StageNeeds = { session, stage, parts, reaper, forced: order.forced.has(stage.id), outputsOf: id => outputs.get(id) };
     const urgent = urgency.get(stage.id) ?? 0;
     return endWithFailure(async () => {
       const look = await looks.add(() => approach(needs), { urgency: urgent, units: { look: 1 } });
@@ -72,7 +74,11 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
       }),
     );
   }
-  return new Map(await Promise.all([...ends].map(async ([id, end]) => [id, await end] as const)));
+  try {
+    return new Map(await Promise.all([...ends].map(async ([id, end]) => [id, await end] as const)));
+  } finally {
+    reaper.close();
+  }
 }
 
 /** Time may have passed in the queue: everything is looked at again just before the run. */

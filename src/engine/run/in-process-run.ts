@@ -31,6 +31,7 @@ export async function runInProcess(declared: StagePlugin, action: ActionDocument
         signal: order.signal,
         group: 'own',
         log: text => order.listener.log('output', text),
+        watch: order.reaper.watch,
       }),
   };
   try {

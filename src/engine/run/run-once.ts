@@ -17,6 +17,7 @@ import { absolutePaths, RUN_LAYOUT } from '../worker/action-document.js';
 import { runInProcess } from './in-process-run.js';
 import type { RunKeeper } from './part-service.js';
 import type { PinnedInput, PinnedStage } from './pin-stage.js';
+import type { Reaper } from './reaper.js';
 import { makeRunFolder, writeActionDocument } from './run-folder.js';
 import { openRunLog } from './run-log.js';
 import type { Session } from './session.js';
@@ -33,7 +34,13 @@ export interface CompletedRun {
 
 export type RunEnd = CompletedRun | { readonly kind: 'failed'; readonly folder: string; readonly failure: Failure };
 
-export async function runOnce(session: Session, stage: PlannedStage, pinned: PinnedStage, keeper: RunKeeper): Promise<RunEnd> {
+/** What a run uses besides the session. */
+export interface RunHelpers {
+  readonly keeper: RunKeeper;
+  readonly reaper: Reaper;
+}
+
+export async function runOnce(session: Session, stage: PlannedStage, pinned: PinnedStage, helpers: RunHelpers): Promise<RunEnd> {
   const { ports, cache, plan } = session;
   const started = performance.now();
   const folder = newRunFolder(session);
@@ -43,7 +50,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
   const timeout = stage.timeoutMs === undefined ? undefined : AbortSignal.timeout(stage.timeoutMs);
   const signal = timeout === undefined ? ports.signal : AbortSignal.any([ports.signal, timeout]);
   try {
-    const failure = await run(session, stage, pinned, folder, keeper, signal, (level, text) => {
+    const failure = await run(session, stage, pinned, folder, helpers, signal, (level, text) => {
       logged = 'something';
       log.write(level === 'output' ? text : `${level === 'warning' ? 'warning: ' : ''}${text}\n`);
     });
@@ -86,7 +93,7 @@ async function run(
   stage: PlannedStage,
   pinned: PinnedStage,
   folder: string,
-  keeper: RunKeeper,
+  helpers: RunHelpers,
   signal: AbortSignal,
   write: (level: 'info' | 'warning' | 'output', text: string) => void,
 ): Promise<Failure | undefined> {
@@ -108,7 +115,7 @@ async function run(
     installRoot: ports.installRoot,
     environment: ports.environment,
     declaredEnv: declaredEnv(stage, ports.environment),
-    keeper,
+    ...helpers,
     signal,
     listener: {
       log(level: 'info' | 'warning' | 'output', text: string) {

@@ -10,6 +10,7 @@ import { toFailure } from '../failure.js';
 import { RUN_LAYOUT } from '../worker/action-document.js';
 import type { FromWorker, ToWorker } from '../worker/messages.js';
 import type { RunKeeper } from './part-service.js';
+import type { Reaper } from './reaper.js';
 
 /** What a running stage says, whoever runs it. */
 export interface RunListener {
@@ -25,6 +26,7 @@ export interface RunOrder {
   readonly keeper: RunKeeper;
   readonly listener: RunListener;
   readonly signal: AbortSignal;
+  readonly reaper: Reaper;
 }
 
 const WORKER_GRACE_MS = 100;
@@ -43,9 +45,11 @@ export async function runInWorker(order: RunOrder): Promise<Failure | undefined>
   const stop = (): void => killGroup(child, 'group', WORKER_GRACE_MS);
   order.signal.addEventListener('abort', stop, { once: true });
   if (order.signal.aborted) stop();
+  const unwatch = child.pid === undefined ? undefined : order.reaper.watch(child.pid);
   try {
     return await followWorker(child, order);
   } finally {
+    unwatch?.();
     order.signal.removeEventListener('abort', stop);
     order.keeper.release();
   }

@@ -83,6 +83,22 @@ describe('a build killed at a random moment', () => {
   });
 });
 
+describe('a killed build', () => {
+  it('leaves neither a worker that does not listen nor a program running', async () => {
+    const script = "require('fs').writeFileSync(process.argv[1], String(process.pid)); setInterval(() => {}, 1000);";
+    world.stages = {
+      busy: { uses: 'act', inputs: { text: 'source.txt' }, params: { pid: world.path('busy'), end: 'hang' } },
+      tool: { uses: 'tool', inputs: { text: 'source.txt' }, params: { run: ['node', '-e', script, '--', world.path('tool')] } },
+    };
+    const running = startBuild(world);
+    await until(() => ['busy', 'tool'].every(name => existsSync(world.path(name)) && world.read(name) !== ''));
+    running.child.kill('SIGKILL');
+    await running.end;
+
+    for (const name of ['busy', 'tool']) await until(() => !isAlive(Number(world.read(name))));
+  });
+});
+
 describe('an interrupted build', () => {
   it('ends soon, cancelled, and leaves no child', async () => {
     world.stages = waiting({ pid: world.path('pid'), child: world.path('child') });
