@@ -156,7 +156,8 @@ function insertActivation(editor: Editor, plan: ActivationPlan, parameters: Map<
   const dequantized = addValue(model, model.graph, isOutput ? name : fresh(editor, `${name}_DequantizeLinear_Output`), {
     type: value.type,
   });
-  if (isOutput || producer !== undefined || !model.graph.outputs.includes(plan.value)) {
+  // A graph input that is an output too stays one: only what has a producer can give its name away.
+  if (producer !== undefined || !model.graph.outputs.includes(plan.value)) {
     replaceAllUses(model.graph, plan.value, dequantized.id);
   }
   const q = addNode(model, model.graph, {

@@ -78,6 +78,12 @@ export interface GivenType {
   readonly rank: number;
 }
 
+/** Stated sizes would hold only for the batch that the model states: inputs are as long as they are. */
+function withoutSizes(value: Value): Value {
+  const { type } = value;
+  return type?.kind === 'tensor' && value.constant === undefined ? { ...value, type: { ...type, dims: undefined } } : value;
+}
+
 /**
  * A segment as a model of its own: what it reads are inputs, what it computes are outputs. It shares nodes, constants and ids with `model`
  * and is for writing only.
@@ -92,7 +98,7 @@ export function segmentModel(model: Model, segment: Segment, typeOf: (id: ValueI
   }
   for (const id of segment.nodes.flatMap(node => [...readsOf(node), ...outputsOf(node)])) {
     const value = graph.values.get(id);
-    if (value !== undefined && !values.has(id)) values.set(id, value);
+    if (value !== undefined && !values.has(id)) values.set(id, withoutSizes(value));
   }
   const nodes = new Map(segment.nodes.map(node => [node.id, node]));
   const piece: Graph = { ...graph, nodes, values, inputs: [...segment.reads], outputs: [...segment.computes], unknown: [] };

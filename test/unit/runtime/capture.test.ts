@@ -86,6 +86,19 @@ describe('capture', () => {
     await opened.close();
   });
 
+  it('a batch may have another length than the model states', async () => {
+    const model = skipping();
+    for (const value of model.graph.values.values()) {
+      if (value.type?.kind === 'tensor' && value.constant === undefined && value.name !== 's')
+        value.type = { ...value.type, dims: [8, 2, 4, 4] };
+    }
+    const opened = openCapture(model, { budgetBytes: 300, freeDim: 1 });
+    const shapes: string[] = [];
+    await opened.run(sample(3), (_value, { dims }) => shapes.push(dims.join('x')));
+    await opened.close();
+    expect(new Set(shapes)).toEqual(new Set(['3x2x4x4', '4']));
+  });
+
   it('an input that is not given is an error that names it', async () => {
     const opened = openCapture(skipping(), { budgetBytes: 1e9, freeDim: 1 });
     expect(await failureOf(() => opened.run({}, () => undefined))).toEqual({ code: 'missing-input', message: 'input "x" is not given' });
