@@ -5,7 +5,7 @@ import type { LoadedPipeline, PipelineRequest } from '../engine/config/load-pipe
 import { digestCode, findKeptPlan, findPlanKey, keepPlan } from '../engine/config/plan-cache.js';
 import type { Plan, StageId } from '../engine/plan/plan.js';
 import { findInstallRoot } from './install-root.js';
-import { loadPlugin, makeBuiltInRegistry } from './plugins.js';
+import { findPluginFiles, loadPlugin, makeBuiltInRegistry } from './plugins.js';
 import type { Console } from './render/console.js';
 
 /** Options of every command that reads the pipeline. */
@@ -31,6 +31,7 @@ export async function load(options: PipelineOptions, keep: 'keep' | 'read-only')
     paramsFiles: options.paramsFile,
     builtIn: makeBuiltInRegistry(installRoot),
     loadPlugin,
+    findPluginFiles,
   };
   const key = findPlanKey(request, digestCode(installRoot));
   const kept = key === undefined ? undefined : findKeptPlan(key, request);

@@ -1,8 +1,10 @@
 /** Which plugins are there? The built-in ones, and those that a pipeline file names. */
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { BUILT_IN_PLUGINS } from '../../stages/registry.js';
+import { digestBytes } from '../base/digest.js';
 import type { PluginEntry, PluginRegistry } from '../engine/plan/plugin-entry.js';
 import type { StagePlugin } from '../stage/define-stage.js';
 
@@ -18,13 +20,14 @@ export function makeBuiltInRegistry(installRoot: string): PluginRegistry {
 
 /**
  * Imports a third party's declaration. `specifier` is a path ("./plugins/mine.js", from the project folder) or an installed package.
+ * A module that was saved since an earlier call is imported anew; what it imports itself is what the process has loaded already.
  * @throws Error where it does not load, or declares no plugin called `name`.
  */
 export async function loadPlugin(name: string, specifier: string, projectFolder: string): Promise<PluginEntry> {
-  const modulePath = isPath(specifier)
-    ? resolve(projectFolder, specifier)
-    : createRequire(join(projectFolder, 'package.json')).resolve(specifier);
-  const exported = (await import(pathToFileURL(modulePath).href)) as Record<string, unknown>;
+  const modulePath = resolvePlugin(specifier, projectFolder);
+  const url = pathToFileURL(modulePath);
+  url.searchParams.set('digest', digestBytes(readFileSync(modulePath)));
+  const exported = (await import(url.href)) as Record<string, unknown>;
   const declared = Object.values(exported).filter(isPlugin);
   const plugin = declared.find(candidate => candidate.name === name);
   if (plugin === undefined) {
@@ -32,6 +35,23 @@ export async function loadPlugin(name: string, specifier: string, projectFolder:
     throw new Error(names === '' ? `${specifier} exports no plugin` : `${specifier} declares ${names}; call it so in the pipeline file`);
   }
   return { name, plugin, modulePath, origin: 'local' };
+}
+
+/** The plugin's module and every module of its own that it imports; of one that cannot be read as far as it can be. */
+export async function findPluginFiles(specifier: string, projectFolder: string): Promise<readonly string[]> {
+  if (!isPath(specifier)) return [];
+  const modulePath = resolvePlugin(specifier, projectFolder);
+  const { createModuleGraph } = await import('../engine/action/module-graph.js');
+  try {
+    return (await createModuleGraph()).closureOf(modulePath).map(module => module.path);
+  } catch {
+    // Loading it says what is wrong.
+    return [modulePath];
+  }
+}
+
+function resolvePlugin(specifier: string, projectFolder: string): string {
+  return isPath(specifier) ? resolve(projectFolder, specifier) : createRequire(join(projectFolder, 'package.json')).resolve(specifier);
 }
 
 function isPath(specifier: string): boolean {

@@ -1,5 +1,6 @@
 /** `tanren init`: a pipeline file to start from. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { makeConsole } from '../render/console.js';
 
@@ -60,10 +61,11 @@ stages:
     gate: {bbox.AP: ">= 0.4"} # checked in every build; a missed gate is exit code 1
 `;
 
-/** Never overwrites. */
+/** Makes the folder where it is missing; never overwrites. */
 export async function runInit(options: { readonly file: string }): Promise<ExitCode> {
   const console = makeConsole({ json: false });
   try {
+    mkdirSync(dirname(options.file), { recursive: true });
     writeFileSync(options.file, SKELETON, { flag: 'wx' });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;

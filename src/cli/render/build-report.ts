@@ -53,7 +53,7 @@ function tablesOf(plan: Plan, report: BuildReport, tables: 'all' | 'changed'): r
 }
 
 export function formatGate({ stage, gate, value, verdict }: GateResult, { style }: Console): string {
-  const actual = value === undefined ? 'there is no such metric' : formatMetric(value);
+  const actual = value === undefined ? 'no such metric,' : formatMetric(value);
   const text = `gate ${stage}: ${gate.metric} ${gate.operator} ${gate.bound}: ${actual}`;
   return verdict === 'met'
     ? `${style('green', '✓')} ${text}`

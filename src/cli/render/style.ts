@@ -10,5 +10,6 @@ export function makeStyle(stream: { readonly isTTY?: boolean }, environment: Nod
   const { NO_COLOR, FORCE_COLOR, TERM } = environment;
   const wanted = (stream.isTTY === true && TERM !== 'dumb') || (FORCE_COLOR !== undefined && FORCE_COLOR !== '0' && FORCE_COLOR !== '');
   const on = wanted && (NO_COLOR === undefined || NO_COLOR === '');
-  return on ? (format, text) => styleText(format, text) : (_format, text) => text;
+  // Whether there is colour is decided here, for this stream; by default styleText would look at stdout.
+  return on ? (format, text) => styleText(format, text, { validateStream: false }) : (_format, text) => text;
 }

@@ -21,8 +21,10 @@ export interface PipelineRequest {
   readonly assignments: readonly string[];
   readonly paramsFiles: readonly string[];
   readonly builtIn: PluginRegistry;
-  /** Loads a third party's plugin: a path or a package name, as seen from the pipeline file's folder. */
+  /** Loads a third party's plugin: a path or a package name, as seen from the project folder. */
   readonly loadPlugin: (name: string, specifier: string, projectFolder: string) => Promise<PluginEntry>;
+  /** The modules that such a plugin consists of, for watching; also of one that does not load. */
+  readonly findPluginFiles?: (specifier: string, projectFolder: string) => Promise<readonly string[]>;
 }
 
 export interface LoadedPipeline {
@@ -54,7 +56,7 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
 
   const projectFolder = findProjectFolder(path);
   const plugins = await loadPlugins(root, projectFolder, request, diagnostics);
-  for (const entry of plugins.local) files.push(entry.modulePath);
+  files.push(...plugins.files);
   const pipeline = basename(path).replace(/\.ya?ml$/, '');
   const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins: plugins.registry }, diagnostics);
   if (plan !== undefined) checkArtifactNames(plan, root, diagnostics);
@@ -116,16 +118,19 @@ async function loadPlugins(
   projectFolder: string,
   request: PipelineRequest,
   diagnostics: DiagnosticList,
-): Promise<{ readonly registry: PluginRegistry; readonly local: readonly PluginEntry[] }> {
+): Promise<{ readonly registry: PluginRegistry; readonly files: readonly string[] }> {
   const local = new Map<string, PluginEntry>();
+  const files: string[] = [];
   for (const [name, member] of membersOf(findMember(root, 'plugins'))) {
     const span = member.value.span;
     if (request.builtIn.find(name) !== undefined) {
       diagnostics.error('duplicate-plugin', member.keySpan, `"${name}" is a built-in plugin`, 'give yours another name');
       continue;
     }
+    const specifier = String(toJson(member.value));
+    files.push(...((await request.findPluginFiles?.(specifier, projectFolder)) ?? []));
     try {
-      local.set(name, await request.loadPlugin(name, String(toJson(member.value)), projectFolder));
+      local.set(name, await request.loadPlugin(name, specifier, projectFolder));
     } catch (error) {
       diagnostics.error(
         'plugin-load',
@@ -139,7 +144,7 @@ async function loadPlugins(
     names: [...request.builtIn.names, ...local.keys()],
     find: name => local.get(name) ?? request.builtIn.find(name),
   };
-  return { registry, local: [...local.values()] };
+  return { registry, files };
 }
 
 /** The default pipeline's stages stand beside the folders of the other pipelines in artifacts/: one name cannot be both. */

@@ -1,0 +1,223 @@
+/** Does each command do, print and return what docs/cli.md says, as users run it? */
+import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
+
+/** Durations differ from run to run. */
+const withoutTimes = (text: string): string => text.replace(/\d+(\.\d+)? (ms|s)\b/g, 'TIME');
+const editPipeline = (world: CliWorld, change: (text: string) => string): void =>
+  world.write('pipeline.yaml', change(world.read('pipeline.yaml')));
+
+describe('the command line', () => {
+  let world: CliWorld;
+  beforeEach(() => {
+    world = givenProject(TEXT_PROJECT);
+  });
+  afterEach(() => world.remove());
+
+  it('builds everything, names metrics, gates and artifacts, and sums up', () => {
+    const { exitCode, stdout } = world.run('build', '--jobs', '1');
+
+    expect(stdout).toContain('quality.words  3');
+    expect(stdout).toContain('✓ gate judge: quality.words >= 1: 3');
+    expect(stdout).toContain('artifacts are in artifacts/<stage>/');
+    expect(withoutTimes(stdout)).toContain('built: 4 executed (TIME)');
+    expect(exitCode).toBe(0);
+    expect(world.read('artifacts/shout/text')).toBe('FORGE\nupper\n');
+    expect(world.read('artifacts/count@lines/number')).toContain('2');
+  });
+
+  it('says on a second build that there is nothing to do, and how much is up to date', () => {
+    world.run('build');
+    const { exitCode, stdout } = world.run('build');
+
+    expect(withoutTimes(stdout)).toContain('nothing to do: 4 stages up to date (TIME)');
+    expect(stdout).not.toContain('▸');
+    expect(exitCode).toBe(0);
+  });
+
+  it('runs with -p only what uses the parameter and what follows', () => {
+    world.run('build');
+    const { stdout } = world.run('build', '-p', 'mode=lower', '--json');
+    const report = JSON.parse(stdout) as { stages: { stage: string; outcome: { kind: string } }[] };
+
+    expect(Object.fromEntries(report.stages.map(({ stage, outcome }) => [stage, outcome.kind]))).toEqual({
+      shout: 'executed',
+      'count@bytes': 'executed',
+      'count@lines': 'executed',
+      judge: 'up-to-date',
+    });
+  });
+
+  it('takes parameters from a file, which -p overrides', () => {
+    world.write('more.yaml', 'mode: from-file\nleast: 2\n');
+    world.run('build', '--params-file', 'more.yaml', '-p', 'mode=from-line', 'shout');
+
+    expect(world.read('artifacts/shout/text')).toBe('FORGE\nfrom-line\n');
+  });
+
+  it('builds a target by instance or by group, with what it depends on and nothing else', () => {
+    world.run('build', 'count@lines');
+    expect([world.exists('artifacts/count@lines'), world.exists('artifacts/count@bytes')]).toEqual([true, false]);
+
+    world.run('build', 'count');
+    expect([world.exists('artifacts/count@bytes'), world.exists('artifacts/judge')]).toEqual([true, false]);
+  });
+
+  it('refuses an unknown target with the name that was meant', () => {
+    const { exitCode, stdout } = world.run('build', 'cuont');
+
+    expect(stdout).toBe('error[unknown-stage]: there is no stage "cuont"\n  help: did you mean "count"?\n');
+    expect(exitCode).toBe(2);
+  });
+
+  it('ends with 1 where a gate is missed, names metric, value, bound and place, and keeps the artifacts', () => {
+    const { exitCode, stdout } = world.run('build', '-p', 'least=4');
+
+    expect(stdout).toMatch(/✗ gate judge: quality\.words >= 4: 3 missed \(pipeline\.yaml:\d+:\d+\)/);
+    expect(withoutTimes(stdout)).toContain('built, but a gate was missed: 4 executed (TIME)');
+    expect(exitCode).toBe(1);
+    expect(world.exists('artifacts/judge/metrics.json')).toBe(true);
+  });
+
+  it('says why a stage failed and where its log is, and stops', () => {
+    editPipeline(world, text => text.replace('tr a-z A-Z', 'echo no such luck; exit 3;'));
+    const { exitCode, stdout } = world.run('build', 'count');
+
+    expect(stdout).toContain('error[command-failed]: shout: ');
+    expect(stdout).toContain('(tanren log shout)');
+    expect(withoutTimes(stdout)).toContain('failed: 1 failed, 2 skipped (TIME)');
+    expect(exitCode).toBe(1);
+    expect(world.run('log', 'shout').stdout).toContain('no such luck');
+  });
+
+  it('goes on with --keep-going where nothing failed before', () => {
+    editPipeline(world, text => text.replace('tr a-z A-Z', 'exit 3;'));
+    const { exitCode } = world.run('build', '--keep-going', '--jobs', '1');
+
+    expect(exitCode).toBe(1);
+    expect(world.exists('artifacts/judge/metrics.json')).toBe(true);
+  });
+
+  it('runs the targets again with --force', () => {
+    world.run('build');
+    const { stdout } = world.run('build', 'judge', '--force');
+
+    expect(withoutTimes(stdout)).toContain('built: 1 executed (TIME)');
+  });
+
+  it.each([['build', '--dry-run'], ['status']])('%s %s says what would run, and writes nothing', (...args) => {
+    const { exitCode, stdout } = world.run(...args);
+
+    expect(stdout).toContain('shout        would run');
+    expect(stdout).toContain('4 of 4 stages are not up to date');
+    expect(exitCode).toBe(0);
+    expect([world.exists('artifacts'), world.exists('cache')]).toEqual([false, false]);
+  });
+
+  it('explains what changed since a stage ran, and says where it never ran', () => {
+    expect(world.run('explain', 'shout').stdout).toContain('never built');
+
+    world.run('build');
+    world.write('notes.txt', 'other\n');
+    const { stdout } = world.run('explain', 'shout');
+    expect(stdout).toContain('would run');
+    expect(stdout).toContain('inputs.text changed');
+    expect(stdout).not.toContain('never built');
+  });
+
+  it('shows the graph as text, Mermaid, DOT and JSON', () => {
+    expect(world.run('graph').stdout).toBe(
+      'shout        command\ncount@bytes  command  ← shout\ncount@lines  command  ← shout\njudge        command\n',
+    );
+    expect(world.run('graph', '--format', 'mermaid', 'count@lines').stdout).toBe(
+      'graph LR\n  shout["shout<br/>command"]\n  count_40_lines["count@lines<br/>command"]\n  shout --> count_40_lines\n',
+    );
+    expect(world.run('graph', '--format', 'dot', 'count@lines').stdout).toContain('"shout" -> "count@lines";');
+    expect(JSON.parse(world.run('graph', '--json').stdout)).toMatchObject({ stages: [{ stage: 'shout', dependsOn: [] }, {}, {}, {}] });
+  });
+
+  it('cleans artifacts alone, which the next build restores; with --all the cache too; never other files', () => {
+    world.run('build');
+    world.write('artifacts/mine.txt', 'mine');
+    world.run('clean');
+    expect([world.exists('artifacts/shout'), world.exists('artifacts/mine.txt')]).toEqual([false, true]);
+    expect(withoutTimes(world.run('build').stdout)).toContain('built: 4 restored (TIME)');
+
+    world.run('clean', '--all');
+    expect(withoutTimes(world.run('build').stdout)).toContain('built: 4 executed (TIME)');
+    expect([world.exists('artifacts/mine.txt'), world.exists('notes.txt')]).toEqual([true, true]);
+  });
+
+  it('prints every mistake of the pipeline file with its place, builds nothing and ends with 2', () => {
+    editPipeline(world, text => text.replace('uses: command', 'uses: comand').replace('shout.text', 'shuot.text'));
+    const { exitCode, stdout } = world.run('build');
+
+    expect(stdout).toBe(
+      [
+        'pipeline.yaml:6:11: error[unknown-plugin]: stage "shout" uses unknown plugin "comand"',
+        '  6 |     uses: comand',
+        '    |           ^^^^^^',
+        '  help: did you mean "command"?',
+        'pipeline.yaml:13:20: error[unknown-stage]: there is no stage "shuot"',
+        '  13 |     inputs: {text: shuot.text}',
+        '     |                    ^^^^^^^^^^',
+        '  help: did you mean "shout"?',
+        '2 errors: nothing was built',
+        '',
+      ].join('\n'),
+    );
+    expect(exitCode).toBe(2);
+    expect(world.exists('cache')).toBe(false);
+  });
+
+  it.each([
+    [['buidl'], "unknown command 'buidl'", 'Did you mean build?'],
+    [['build', '--jbos', '2'], "unknown option '--jbos'", 'Did you mean --jobs?'],
+    [['build', '--jobs', 'many'], "'many' is invalid", 'a whole number from 1'],
+    [['graph', '--format', 'png'], "'png' is invalid", 'text, mermaid, dot'],
+  ])('refuses the arguments %j', (args, message, help) => {
+    const { exitCode, stderr } = world.run(...args);
+
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(help);
+    expect(exitCode).toBe(2);
+  });
+
+  it('says where there is no pipeline file, and how to get one', () => {
+    const { exitCode, stdout } = world.run('build', '-f', 'none.yaml');
+
+    expect(stdout).toContain('error[no-pipeline]: none.yaml: there is no such file\n  help: make one with "tanren init"');
+    expect(exitCode).toBe(2);
+  });
+
+  it('init writes a file that has no mistakes, and never over another', () => {
+    expect(world.run('init').exitCode).toBe(2);
+    expect(world.read('pipeline.yaml')).toBe(TEXT_PROJECT['pipeline.yaml']);
+
+    expect(world.run('init', '-f', 'new/pipeline.yaml').exitCode).toBe(0);
+    expect(world.run('graph', '-f', 'new/pipeline.yaml').stdout).toContain('quantize@backbone');
+  });
+
+  it('keeps the artifacts of pipelines/x.yaml under artifacts/x, in the project above', () => {
+    world.write('pipelines/x.yaml', world.read('pipeline.yaml'));
+    expect(world.run('build', '-f', 'pipelines/x.yaml', 'shout').stdout).toContain('artifacts are in artifacts/x/<stage>/');
+    expect(world.read('artifacts/x/shout/text')).toBe('FORGE\nupper\n');
+  });
+
+  it('--help of every command ends with 0', () => {
+    for (const command of ['build', 'watch', 'status', 'explain', 'graph', 'log', 'clean', 'init', 'schema', 'plugins'])
+      expect(world.run(command, '--help')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(world.run('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('ends with 130 on Ctrl-C, with everything it started gone, and builds right afterwards', async () => {
+    editPipeline(world, text => text.replace('tr a-z A-Z', 'echo begun; while :; do read -t 1 x; done;'));
+    const process = world.start('build', 'shout');
+    await process.waitFor('▸ shout');
+    process.signal('SIGINT');
+
+    expect(await process.ended).toBe(130);
+    expect(process.output()).toContain('cancelled');
+    editPipeline(world, () => TEXT_PROJECT['pipeline.yaml']);
+    expect(world.run('build').exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,114 @@
+/** Does `tanren watch` build again after every save, once for many, and survive what an editor does? */
+import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
+
+const READY = 'watching; Ctrl-C ends';
+
+describe('watch', () => {
+  let world: CliWorld;
+  beforeEach(() => {
+    world = givenProject(TEXT_PROJECT);
+  });
+  afterEach(() => world.remove());
+
+  it('builds again when a source is saved, also by rename, and twice in a row', async () => {
+    const watch = world.start('watch');
+    await watch.waitFor(READY);
+    for (const word of ['anvil', 'hammer', 'tongs']) {
+      world.saveByRename('notes.txt', `${word}\n`);
+      await watch.waitFor(READY);
+      expect(world.read('artifacts/shout/text')).toBe(`${word.toUpperCase()}\nupper\n`);
+    }
+    world.write('notes.txt', 'bellows\n');
+    await watch.waitFor(READY);
+    expect(world.read('artifacts/shout/text')).toBe('BELLOWS\nupper\n');
+  });
+
+  it('shows old and new figures beside each other', async () => {
+    const watch = world.start('watch');
+    await watch.waitFor(READY);
+    world.write('score.txt', '{"quality": {"words": 5}}\n');
+
+    expect(await watch.waitFor(READY)).toContain('quality.words  5 was 3');
+  });
+
+  it('says what is wrong with a broken pipeline file, and goes on when it is mended', async () => {
+    const watch = world.start('watch');
+    await watch.waitFor(READY);
+    world.write('pipeline.yaml', TEXT_PROJECT['pipeline.yaml'].replace('uses: command', 'uses: comand'));
+    expect(await watch.waitFor(READY)).toContain('pipeline.yaml:6:11: error[unknown-plugin]');
+
+    world.write('pipeline.yaml', TEXT_PROJECT['pipeline.yaml'].replace('mode: upper', 'mode: mended'));
+    await watch.waitFor(READY);
+    expect(world.read('artifacts/shout/text')).toBe('FORGE\nmended\n');
+  });
+
+  const starts = (output: string): number => output.split('▸ shout').length - 1;
+
+  it.each<[string, (word: string) => void, string]>([
+    ['a source', word => world.write('notes.txt', `${word}\n`), 'THREE\nupper\n'],
+    ['the pipeline file', word => editMode(word), 'FORGE\nthree\n'],
+  ])('edits of %s during a run cause exactly one more run, which sees the last of them', async (_what, edit, result) => {
+    editMode('upper');
+    world.write('hold', '');
+    const watch = world.start('watch', 'shout');
+    await watch.waitFor('▸ shout');
+    for (const word of ['one', 'two', 'three']) edit(word);
+    world.unlink('hold');
+    while (!world.exists('artifacts/shout/text') || world.read('artifacts/shout/text') !== result) await watch.waitFor(READY);
+    expect(starts(watch.output())).toBe(2);
+
+    // Whatever the watcher still had to do comes before what it does for this.
+    world.write('notes.txt', 'last\n');
+    while (!world.read('artifacts/shout/text').startsWith('LAST')) await watch.waitFor(READY);
+    expect(starts(watch.output())).toBe(3);
+  });
+
+  /** The pipeline whose stage `shout` does not end while there is a file `hold`. */
+  function editMode(mode: string): void {
+    const held = `run: ["while test -e '${world.folder}/hold'; do :; done; tr a-z`;
+    world.write('pipeline.yaml', TEXT_PROJECT['pipeline.yaml'].replace('mode: upper', `mode: ${mode}`).replace('run: ["tr a-z', held));
+  }
+
+  it('builds again when a local plugin, or a module that it imports, is saved', async () => {
+    world.write('plugins/word.js', "export const word = 'old';\n");
+    world.write(
+      'plugins/say.js',
+      `import { writeFileSync } from 'node:fs';
+import { word } from './word.js';
+export const say = {
+  name: 'say', version: 1, description: 'Says a word.', determinism: 'exact', runsModels: 'never',
+  params: { type: 'object', additionalProperties: false, properties: {} },
+  inputs: {}, outputs: { text: { kind: 'file', optional: false, entries: undefined, entryKinds: {}, description: '' } },
+  run: async ({ outputs }) => writeFileSync(outputs.text, word),
+};
+`,
+    );
+    world.write('package.json', '{"type": "module"}');
+    world.write('pipeline.yaml', 'version: 1\nplugins: {say: ./plugins/say.js}\nstages: {say: {uses: say}}\n');
+    const watch = world.start('watch');
+    await watch.waitFor(READY);
+    expect(world.read('artifacts/say/text')).toBe('old');
+
+    world.write('plugins/word.js', "export const word = 'new';\n");
+    await watch.waitFor(READY);
+    expect(world.read('artifacts/say/text')).toBe('new');
+
+    world.write(
+      'plugins/say.js',
+      world
+        .read('plugins/say.js')
+        .replace('outputs.text, word', 'outputs.text, `${word}!`')
+        .replace('properties: {}', "properties: { loud: { type: 'string' } }"),
+    );
+    world.write('pipeline.yaml', 'version: 1\nplugins: {say: ./plugins/say.js}\nstages: {say: {uses: say, with: {loud: "yes"}}}\n');
+    for (; world.read('artifacts/say/text') !== 'new!'; ) await watch.waitFor(READY);
+    expect(watch.output()).not.toContain('unknown-setting');
+  });
+
+  it('ends with 130 on Ctrl-C', async () => {
+    const watch = world.start('watch');
+    await watch.waitFor(READY);
+    watch.signal('SIGINT');
+    expect(await watch.ended).toBe(130);
+  });
+});

@@ -1,0 +1,135 @@
+/** In which world does a test of the command line play? A project folder of its own, and the built `tanren` as a process. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DIST } from './world.js';
+
+const TANREN = join(DIST, 'bin/tanren.js');
+
+export interface CliResult {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliWorld {
+  readonly folder: string;
+  run(...args: readonly string[]): CliResult;
+  start(...args: readonly string[]): CliProcess;
+  write(name: string, text: string): void;
+  /** As many editors save: a new file takes the place of the old one. */
+  saveByRename(name: string, text: string): void;
+  read(name: string): string;
+  exists(name: string): boolean;
+  unlink(name: string): void;
+  remove(): void;
+}
+
+export interface CliProcess {
+  /** Resolves with the output since the last wait, once it holds `text`. @throws Error where the process ends before. */
+  waitFor(text: string): Promise<string>;
+  /** All output so far. */
+  output(): string;
+  signal(name: NodeJS.Signals): void;
+  readonly ended: Promise<number | null>;
+}
+
+export function givenProject(files: Readonly<Record<string, string>>): CliWorld {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-cli-')));
+  const running: ChildProcess[] = [];
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
+  for (const [name, text] of Object.entries(files)) write(name, text);
+  const options = { cwd: folder, env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '' } };
+  return {
+    folder,
+    run(...args) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [TANREN, ...args], { ...options, encoding: 'utf8' });
+      return { exitCode: status, stdout, stderr };
+    },
+    start(...args) {
+      const child = spawn(process.execPath, [TANREN, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+      running.push(child);
+      return follow(child);
+    },
+    write,
+    saveByRename(name, text) {
+      write(`${name}.new`, text);
+      renameSync(join(folder, `${name}.new`), join(folder, name));
+    },
+    read: name => readFileSync(join(folder, name), 'utf8'),
+    exists: name => existsSync(join(folder, name)),
+    unlink: name => rmSync(join(folder, name)),
+    remove() {
+      for (const child of running) child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function follow(child: ChildProcess): CliProcess {
+  let all = '';
+  let seen = 0;
+  let wake: (() => void) | undefined;
+  let over = false;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      all += text;
+      wake?.();
+    });
+  }
+  const ended = new Promise<number | null>(resolve => {
+    child.on('close', code => {
+      over = true;
+      wake?.();
+      resolve(code);
+    });
+  });
+  return {
+    async waitFor(text) {
+      for (;;) {
+        const at = all.indexOf(text, seen);
+        if (at >= 0) {
+          const since = all.slice(seen, at + text.length);
+          seen = at + text.length;
+          return since;
+        }
+        if (over) throw new Error(`it ended without "${text}":\n${all.slice(seen)}`);
+        await new Promise<void>(resolve => {
+          wake = resolve;
+        });
+      }
+    },
+    output: () => all,
+    signal: name => void child.kill(name),
+    ended,
+  };
+}
+
+/** A project of `command` stages: upper and length of a text, and a figure with a gate. */
+export const TEXT_PROJECT = {
+  'notes.txt': 'forge\n',
+  'score.txt': '{"quality": {"words": 3}}\n',
+  'pipeline.yaml': `version: 1
+params: {mode: upper, least: 1}
+sources: {notes: notes.txt, score: score.txt}
+stages:
+  shout:
+    uses: command
+    with: {run: ["tr a-z A-Z < in.txt > out.txt; echo \${mode} >> out.txt"], shell: sh, inputs: {text: in.txt}, outputs: {text: out.txt}}
+    inputs: {text: "\${sources.notes}"}
+  count:
+    foreach: [bytes, lines]
+    uses: command
+    with: {run: ["wc --\${item} < in.txt > out.txt"], shell: sh, inputs: {text: in.txt}, outputs: {number: out.txt}}
+    inputs: {text: shout.text}
+  judge:
+    uses: command
+    with: {run: ["cp score.txt metrics.json"], shell: sh, inputs: {score: score.txt}, outputs: {metrics: {path: metrics.json, kind: metrics}}}
+    inputs: {score: "\${sources.score}"}
+    gate: {quality.words: ">= \${least}"}
+`,
+} as const;

@@ -1,0 +1,13 @@
+/** Is a text what it was when somebody last looked at it? Golden files stand in test/golden; UPDATE_GOLDEN=1 writes them anew. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DIST } from './world.js';
+
+const FOLDER = join(dirname(DIST), 'test/golden');
+
+/** @param name of the file in test/golden. */
+export function expectGolden(name: string, text: string): void {
+  const path = join(FOLDER, name);
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(path, text);
+  expect(text).toBe(readFileSync(path, 'utf8'));
+}

@@ -1,0 +1,52 @@
+/** Is docs/pipeline.schema.json what the plugins declare, and does it take and refuse what the planner does? */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import type { JsonObject } from '../../../src/base/json.js';
+import { formatPipelineSchema } from '../../../src/cli/commands/schema.js';
+import { BUILT_IN_PLUGINS } from '../../../stages/registry.js';
+import { DIST } from '../../support/world.js';
+
+const ROOT = dirname(DIST);
+const schema = JSON.parse(formatPipelineSchema()) as JsonObject;
+const validate = new Ajv({ allErrors: true, strict: false, allowUnionTypes: true }).compile(schema);
+const errorsOf = (text: string): string[] =>
+  validate(parse(text)) ? [] : (validate.errors ?? []).map(error => `${error.instancePath} ${error.message}`);
+
+describe('the published schema of pipeline files', () => {
+  it('is current: tanren schema > docs/pipeline.schema.json', () => {
+    expect(readFileSync(join(ROOT, 'docs/pipeline.schema.json'), 'utf8')).toBe(formatPipelineSchema());
+  });
+
+  it('takes the default pipeline', () => {
+    expect(errorsOf(readFileSync(join(ROOT, 'pipeline.yaml'), 'utf8').replaceAll('<<', 'merge'))).toEqual([]);
+  });
+
+  it.each([
+    ['an unknown key', 'version: 1\nstages: {a: {uses: split, wiht: {}}}', 'additional properties'],
+    ['an unknown parameter of a plugin', 'version: 1\nstages: {a: {uses: quantize, with: {preste: u8s8}}}', 'additional properties'],
+    ['a value of the wrong type', 'version: 1\nstages: {a: {uses: calibrate, with: {samples: [many]}}}', '/stages/a/with/samples'],
+    ['another version', 'version: 2\nstages: {a: {uses: split}}', '/version'],
+  ])('refuses %s', (_what, text, message) => {
+    expect(errorsOf(text).join('\n')).toContain(message);
+  });
+
+  it('takes a reference where the plugin wants a number', () => {
+    expect(errorsOf('version: 1\nstages: {a: {uses: calibrate, with: {samples: "${n}"}}}')).toEqual([]);
+  });
+
+  it.each(BUILT_IN_PLUGINS.map(({ plugin }) => plugin))('describes $name for completion', ({ name, description }) => {
+    expect(schema).toMatchObject({
+      properties: { stages: { additionalProperties: { allOf: expect.arrayContaining([branchOf(name, description)]) } } },
+    });
+  });
+});
+
+function branchOf(name: string, description: string): unknown {
+  return {
+    if: { properties: { uses: { const: name } }, required: ['uses'] },
+    // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
+    then: { properties: { with: expect.objectContaining({ description }) } },
+  };
+}

@@ -1,0 +1,219 @@
+/** Does a build look, while it runs and when it has ended, as people last approved it? */
+
+import type { JsonObject } from '../../../src/base/json.js';
+import { makeBuildRenderer } from '../../../src/cli/render/build-renderer.js';
+import { encodeBuildReport, exitCodeOf, printBuildReport } from '../../../src/cli/render/build-report.js';
+import { flattenMetrics, formatMetric, formatMetricsTable } from '../../../src/cli/render/metrics-table.js';
+import { makeStyle } from '../../../src/cli/render/style.js';
+import type { BuildEvent } from '../../../src/engine/events.js';
+import type { Failure } from '../../../src/engine/failure.js';
+import type { Outcome } from '../../../src/engine/outcome.js';
+import type { Plan, StageId } from '../../../src/engine/plan/plan.js';
+import type { BuildReport, StageReport } from '../../../src/engine/report.js';
+import { expectGolden } from '../../support/golden.js';
+import { planText } from '../../support/pipeline-file.js';
+import { makeTextConsole } from '../../support/text-console.js';
+
+const id = (text: string): StageId => text as StageId;
+const figures = (ap: number, delta?: number): JsonObject => ({
+  bbox: { AP: ap, AP50: ap + 0.2, ARlarge: 0.7 },
+  segm: { AP: ap - 0.1 },
+  images: 200,
+  ...(delta === undefined ? {} : { delta: { bbox: { AP: delta, AP50: 0, ARlarge: 0 }, segm: { AP: -delta } } }),
+});
+
+const failure: Failure = {
+  code: 'model-load',
+  message: 'ONNX Runtime refuses model.onnx',
+  help: 'look at the model',
+  details: null,
+  causes: ['opset 99 is not known'],
+  stack: undefined,
+  logPath: 'cache/logs/float.log',
+};
+
+async function planOfThree(): Promise<Plan> {
+  const { plan } = await planText(
+    `version: 1\nstages:\n  make: {uses: make}\n${['float', 'int8'].map(name => `  ${name}: {uses: judge, inputs: {model: make.model}, gate: {delta.bbox.AP: ">= -0.001"}}\n`).join('')}`,
+  );
+  if (plan === undefined) throw new Error('the plan has errors');
+  return plan;
+}
+
+const stage = (name: string, outcome: Outcome, metrics?: JsonObject, previousMetrics?: JsonObject): StageReport => ({
+  stage: id(name),
+  outcome,
+  metrics,
+  previousMetrics,
+  artifacts: {},
+});
+
+function reportOf(conclusion: BuildReport['conclusion'], stages: readonly StageReport[], gates: BuildReport['gates'] = []): BuildReport {
+  return { stages: new Map(stages.map(item => [item.stage, item])), gates, durationMs: 1234, conclusion };
+}
+
+const executed: Outcome = { kind: 'executed', durationMs: 50 };
+
+describe('the report of a build', () => {
+  it('has metrics side by side with their differences, gates, and a sum', async () => {
+    const plan = await planOfThree();
+    const gate = plan.stages.get(id('int8'))?.gate[0];
+    if (gate === undefined) throw new Error('no gate');
+    const report = reportOf(
+      'gate-missed',
+      [
+        stage('make', { kind: 'up-to-date' }),
+        stage('float', executed, figures(0.6804)),
+        stage('int8', executed, figures(0.675812, -0.0046), figures(0.6797)),
+      ],
+      [
+        { stage: id('float'), gate, value: undefined, verdict: 'missed' },
+        { stage: id('int8'), gate, value: -0.0046, verdict: 'missed' },
+        { stage: id('int8'), gate: { ...gate, metric: 'images', bound: 200 }, value: 200, verdict: 'met' },
+      ],
+    );
+    const console = makeTextConsole({ live: false });
+    printBuildReport(plan, report, console, 'all');
+
+    expectGolden('build-report.txt', console.text());
+    expect(exitCodeOf(report)).toBe(1);
+  });
+
+  it('has each failure with cause, help and log', async () => {
+    const report = reportOf('failed', [
+      stage('make', executed),
+      stage('float', { kind: 'failed', failure }),
+      stage('int8', { kind: 'skipped', because: id('float') }),
+    ]);
+    const console = makeTextConsole({ live: false });
+    printBuildReport(await planOfThree(), report, console, 'all');
+
+    expectGolden('failed-build.txt', console.text());
+    expect(exitCodeOf(report)).toBe(1);
+  });
+
+  it('shows in watch only tables in which a stage has a new result', async () => {
+    const console = makeTextConsole({ live: false });
+    printBuildReport(await planOfThree(), reportOf('built', [stage('float', { kind: 'up-to-date' }, figures(0.68))]), console, 'changed');
+
+    expect(console.text()).not.toContain('bbox.AP');
+  });
+
+  it('is 70 where a stage failed by a defect of ours, 130 where it was cancelled, 0 where it was built', () => {
+    const internal = stage('make', { kind: 'failed', failure: { ...failure, code: 'internal' } });
+    expect(exitCodeOf(reportOf('failed', [internal]))).toBe(70);
+    expect(exitCodeOf(reportOf('cancelled', [stage('make', { kind: 'cancelled' })]))).toBe(130);
+    expect(exitCodeOf(reportOf('built', [stage('make', executed)]))).toBe(0);
+  });
+
+  it('is JSON with stable names', () => {
+    expect(encodeBuildReport(reportOf('built', [stage('make', executed, { a: 1 })]))).toEqual({
+      conclusion: 'built',
+      durationMs: 1234,
+      stages: [{ stage: 'make', outcome: executed, metrics: { a: 1 }, previousMetrics: undefined, artifacts: {} }],
+      gates: [],
+    });
+  });
+});
+
+describe('metrics', () => {
+  it('are flattened to dotted paths in the order of the document', () => {
+    expect([...flattenMetrics({ b: { x: 1, y: { z: 2 } }, a: 3, text: 'no', list: [1] })]).toEqual([
+      ['b.x', 1],
+      ['b.y.z', 2],
+      ['a', 3],
+    ]);
+  });
+
+  it.each([
+    [0.67581, '0.6758'],
+    [200, '200'],
+    [-0.0046, '-0.0046'],
+    [1.9e-5, '1.90e-5'],
+    [1.5e7 + 0.5, '1.50e+7'],
+  ])('%p reads %s', (value, text) => expect(formatMetric(value)).toBe(text));
+
+  it('that only one stage has leave the other cell empty', () => {
+    expect(
+      formatMetricsTable([
+        { stage: 'a', metrics: { x: 1 }, previous: undefined },
+        { stage: 'b', metrics: { y: 2 }, previous: { y: 3 } },
+      ]),
+    ).toEqual(['   a  b', 'x  1', 'y     2 was 3']);
+  });
+});
+
+const EVENTS: readonly BuildEvent[] = [
+  { kind: 'waiting-for-lock', folder: 'cache' },
+  { kind: 'stage-started', stage: id('export'), reasons: ['never built'], attempt: 1 },
+  { kind: 'progress', stage: id('export'), done: 3, total: 10, what: 'images' },
+  { kind: 'warning', stage: id('export'), code: 'stage-warning', message: 'defaults are taken' },
+  { kind: 'outcome', stage: id('export'), outcome: { kind: 'executed', durationMs: 1500 } },
+  { kind: 'outcome', stage: id('split'), outcome: { kind: 'up-to-date' } },
+  { kind: 'outcome', stage: id('simplify'), outcome: { kind: 'restored', sizeBytes: 2048 } },
+  { kind: 'stage-started', stage: id('rewrite'), reasons: ['params.form changed', 'inputs.model changed'], attempt: 2 },
+  { kind: 'retrying', stage: id('rewrite'), message: 'the worker died', inMs: 1000 },
+  { kind: 'outcome', stage: id('rewrite'), outcome: { kind: 'failed', failure } },
+  { kind: 'outcome', stage: id('verify'), outcome: { kind: 'skipped', because: id('rewrite') } },
+  { kind: 'outcome', stage: id('bench'), outcome: { kind: 'cancelled' } },
+];
+
+describe('a running build', () => {
+  it('is a plain line per event where there is no terminal', () => {
+    const console = makeTextConsole({ live: false });
+    const renderer = makeBuildRenderer(console, 8);
+    for (const event of EVENTS) renderer.emit(event);
+    renderer.end();
+
+    expectGolden('running-plain.txt', console.text());
+  });
+
+  it('is a live line per running stage on a terminal, which goes when the stage ends', () => {
+    const console = makeTextConsole({ live: true, width: 40 });
+    const renderer = makeBuildRenderer(console, 8);
+    for (const event of EVENTS) renderer.emit(event);
+    renderer.end();
+
+    const text = console.text().replace(/\d+(\.\d+)? ms/g, 'TIME');
+    expectGolden('running-live.txt', text.replaceAll('\u001b', '<ESC>'));
+    expect(playTerminal(text)).toBe(EVENTS_AS_LEFT_ON_A_TERMINAL);
+  });
+});
+
+const EVENTS_AS_LEFT_ON_A_TERMINAL = [
+  'waiting for another build that uses cache',
+  'warning[stage-warning]: export: defaults are taken',
+  '✓ export    executed in 1.5 s',
+  '↺ simplify  restored 2.0 kB from the cache',
+  '↻ rewrite   the worker died; next try in 1.0 s',
+  '✗ rewrite   failed: ONNX Runtime refuses model.onnx',
+  '– verify    skipped: rewrite failed',
+  '– bench     cancelled',
+  '',
+].join('\n');
+
+/** What stands on a terminal after `text`: lines, and "up n lines, clear from there". */
+function playTerminal(text: string): string {
+  let lines: string[] = [''];
+  for (const part of text.replaceAll('\u001b', '␛').split(/(␛\[\d+A␛\[0J|\n)/)) {
+    const up = part.startsWith('␛[') ? Number.parseInt(part.slice(2), 10) : undefined;
+    if (up !== undefined) lines = [...lines.slice(0, lines.length - 1 - up), ''];
+    else if (part === '\n') lines.push('');
+    else lines[lines.length - 1] += part;
+  }
+  return lines.join('\n');
+}
+
+describe('colour', () => {
+  it.each<[string, boolean, NodeJS.ProcessEnv, boolean]>([
+    ['a terminal', true, {}, true],
+    ['a terminal with NO_COLOR', true, { NO_COLOR: '1' }, false],
+    ['a terminal with an empty NO_COLOR', true, { NO_COLOR: '' }, true],
+    ['a dumb terminal', true, { TERM: 'dumb' }, false],
+    ['a file', false, {}, false],
+    ['a file with FORCE_COLOR', false, { FORCE_COLOR: '1' }, true],
+    ['a file with FORCE_COLOR and NO_COLOR', false, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+  ])('on %s', (_where, isTTY, environment, coloured) => {
+    expect(makeStyle({ isTTY }, environment)('red', 'x') !== 'x').toBe(coloured);
+  });
+});
