@@ -25,9 +25,26 @@ function encodeComposite(value: readonly Json[] | { readonly [key: string]: Json
   if (Array.isArray(value)) return `[${value.map(encodeCanonicalJson).join(',')}]`;
   const members = value as { readonly [key: string]: Json };
   let text = '';
-  for (const key of Object.keys(members).sort()) {
+  for (const key of sortedKeys(members)) {
     const member = members[key];
-    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${encodeCanonicalJson(member)}`;
+    if (member !== undefined) text += `${text === '' ? '' : ','}${quoteKey(key)}:${encodeCanonicalJson(member)}`;
   }
   return `{${text}}`;
+}
+
+function sortedKeys(members: object): readonly string[] {
+  const keys = Object.keys(members);
+  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] ?? '') > (keys[i] ?? '')) return keys.sort();
+  return keys;
+}
+
+/** The same few keys come again and again: manifests of a thousand stages are encoded in every build. */
+const quotedKeys = new Map<string, string>();
+
+function quoteKey(key: string): string {
+  const known = quotedKeys.get(key);
+  if (known !== undefined) return known;
+  const quoted = JSON.stringify(key);
+  if (quotedKeys.size < 4096) quotedKeys.set(key, quoted);
+  return quoted;
 }

@@ -1,5 +1,5 @@
 /** What names content? The SHA-256 of its bytes, as 64 lower-case hex digits. */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Brand } from './brand.js';
@@ -16,7 +16,7 @@ export function parseDigest(text: unknown): Digest | undefined {
 }
 
 export function digestBytes(bytes: Uint8Array | string): Digest {
-  return createHash('sha256').update(bytes).digest('hex') as Digest;
+  return hash('sha256', bytes, 'hex') as Digest;
 }
 
 /** The digest of a JSON value's canonical encoding. */
@@ -26,7 +26,7 @@ export function digestJson(value: Json): Digest {
 
 /** The digest of a file's bytes, read as a stream. */
 export async function digestFile(path: string): Promise<Digest> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
-  return hash.digest('hex') as Digest;
+  const hasher = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hasher);
+  return hasher.digest('hex') as Digest;
 }

@@ -146,7 +146,7 @@ function flushState({ writer, ports }: Session): void {
 
 function checkGates(selected: readonly PlannedStage[], ends: ReadonlyMap<StageId, StageEnd>): readonly GateResult[] {
   return selected.flatMap(stage => {
-    const accepted = ends.get(stage.id)?.accepted;
+    const accepted = stage.gate.length === 0 ? undefined : ends.get(stage.id)?.accepted;
     return accepted === undefined ? [] : stage.gate.map(gate => checkGate(stage.id, gate, accepted.metrics));
   });
 }

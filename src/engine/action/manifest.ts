@@ -46,6 +46,13 @@ export function keyOf(manifest: JsonObject): ActionKey {
   return digestJson(manifest) as string as ActionKey;
 }
 
+/**
+ * A digest that is cheap to compute: equal ones mean equal manifests. Different ones mean nothing, as the order of params may differ; then keys are compared.
+ */
+export function quickKeyOf(manifest: JsonObject): Digest {
+  return digestBytes(JSON.stringify(manifest));
+}
+
 function encodeInput(artifact: Artifact): JsonObject {
   return { kind: artifact.kind, digest: artifact.digest, ...(artifact.executable ? { executable: true } : {}) };
 }

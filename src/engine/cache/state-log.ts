@@ -15,6 +15,8 @@ import { parseJson } from './tree.js';
 /** The last accepted result of a stage, as it was published. */
 export interface AcceptedStage extends Published {
   readonly key: ActionKey;
+  /** Of the manifest, as it was written when the result was accepted. */
+  readonly quickKey: string;
   readonly metrics: JsonObject | undefined;
   /** Of the result before, where it was another. */
   readonly previousMetrics: JsonObject | undefined;
@@ -150,6 +152,7 @@ function encodeStage(id: string, accepted: AcceptedStage): JsonObject {
   return {
     stage: id,
     key: accepted.key,
+    quickKey: accepted.quickKey,
     outputs,
     folderStamp: accepted.folderStamp,
     durationMs: Math.round(accepted.durationMs),
@@ -188,6 +191,7 @@ function applyStage(state: State, id: string, record: JsonObject): boolean {
   }
   state.stages.set(id, {
     key: key as ActionKey,
+    quickKey: typeof record.quickKey === 'string' ? record.quickKey : '',
     outputs: published,
     folderStamp: typeof record.folderStamp === 'string' ? record.folderStamp : '',
     metrics: isJsonObject(record.metrics) ? record.metrics : undefined,

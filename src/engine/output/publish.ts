@@ -140,7 +140,7 @@ export function findTouched(
   for (const port of Object.keys(outputs)) {
     const name = names[port] ?? port;
     const published = outputs[port];
-    const signature = published === undefined ? undefined : publishedSignature(join(folder, name), published.kind);
+    const signature = published === undefined ? undefined : publishedSignature(`${folder}/${name}`, published.kind);
     if (signature === undefined) return `${name} is missing`;
     if (signature !== published?.signature) return `${name} was changed`;
   }

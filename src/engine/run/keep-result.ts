@@ -3,6 +3,7 @@ import { constants, existsSync } from 'node:fs';
 import { chmod, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
+import { quickKeyOf } from '../action/manifest.js';
 import type { Artifact } from '../cache/artifact.js';
 import { differingPorts } from '../cache/artifact.js';
 import type { AcceptedStage, Published } from '../cache/state-log.js';
@@ -43,7 +44,12 @@ export function accept(
 ): AcceptedStage {
   const before = session.state.stages.get(stage.id);
   const isSame = before !== undefined && differingPorts(before.outputs, result.outputs).length === 0;
-  const accepted: AcceptedStage = { ...result, key: pinned.key, previousMetrics: isSame ? before.previousMetrics : before?.metrics };
+  const accepted: AcceptedStage = {
+    ...result,
+    key: pinned.key,
+    quickKey: quickKeyOf(pinned.manifest),
+    previousMetrics: isSame ? before.previousMetrics : before?.metrics,
+  };
   try {
     session.writer?.acceptStage(stage.id, accepted);
     session.writer?.flush();

@@ -1,5 +1,5 @@
 /** What is a stage's action right now? Every input pinned by digest, the manifest, and its key. */
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';
@@ -119,7 +119,7 @@ export function createPinner({ plan, digests, code, platformClass, environment }
       platformClass: modelClass,
       host: stage.determinism === 'measured' ? identifyHost() : undefined,
     });
-    return { key: keyOf(manifest), manifest, inputs };
+    return pinnedStage(manifest, inputs);
   };
 
   return {
@@ -154,6 +154,19 @@ export function createPinner({ plan, digests, code, platformClass, environment }
   };
 }
 
+/** Its key is computed when it is asked for: where a quick key says enough, it is not. */
+function pinnedStage(manifest: JsonObject, inputs: readonly PinnedInput[]): PinnedStage {
+  let key: ActionKey | undefined;
+  return {
+    manifest,
+    inputs,
+    get key() {
+      key ??= keyOf(manifest);
+      return key;
+    },
+  };
+}
+
 function pinRef(
   plan: Plan,
   ref: InputRef,
@@ -162,7 +175,7 @@ function pinRef(
 ): Omit<PinnedInput, 'port' | 'entry' | 'ref'> | undefined {
   if (ref.kind === 'source') {
     const source = pieces.source(ref.path);
-    return source === undefined ? undefined : { path: isAbsolute(ref.path) ? ref.path : join(plan.projectFolder, ref.path), ...source };
+    return source === undefined ? undefined : { path: isAbsolute(ref.path) ? ref.path : `${plan.projectFolder}/${ref.path}`, ...source };
   }
   const producer = getDefined(plan.stages.get(ref.stage), ref.stage);
   const output = getDefined(outputsOf(ref.stage), `outputs of ${ref.stage}`)[ref.port];
@@ -172,7 +185,7 @@ function pinRef(
     });
   }
   const { signature, ...artifact } = output;
-  return { path: join(plan.projectFolder, artifactPath(plan, producer, ref.port)), artifact, signature, proof: 'settled' };
+  return { path: `${plan.projectFolder}/${artifactPath(plan, producer, ref.port)}`, artifact, signature, proof: 'settled' };
 }
 
 async function hasChanged(input: PinnedInput, digests: InputDigests): Promise<boolean> {

@@ -1,10 +1,11 @@
 /** What does one build, or one look at the state, work with? The opened cache and everything that reads it. */
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
 import type { Change } from '../action/changes.js';
 import { describeChange, findChanges } from '../action/changes.js';
 import type { CodeDigests } from '../action/code-digest.js';
 import { createCodeDigests } from '../action/code-digest.js';
+import { quickKeyOf } from '../action/manifest.js';
 import { artifactFolder, artifactName } from '../artifact-path.js';
 import type { ActionRecords } from '../cache/action-records.js';
 import { openActionRecords } from '../cache/action-records.js';
@@ -48,7 +49,7 @@ export function openSession(plan: Plan, ports: EnginePorts, cache: CacheFolder, 
   const platformClass = createPlatformClass(cache, ports.platformClass, access === 'write' ? 'keep' : 'read-only');
   const digests = createInputDigests(
     state,
-    path => (isAbsolute(path) ? path : join(plan.projectFolder, path)),
+    path => (isAbsolute(path) ? path : `${plan.projectFolder}/${path}`),
     (path, stamp, digest) => {
       if (writer === undefined) state.files.set(path, { stamp, digest });
       else writer.stampFile(path, { stamp, digest });
@@ -72,8 +73,9 @@ export function openSession(plan: Plan, ports: EnginePorts, cache: CacheFolder, 
 
 /** Absolute path of the stage's folder under artifacts/, and the names in it by port. */
 export function placeOf(plan: Plan, stage: PlannedStage): { readonly folder: string; readonly names: Readonly<Record<string, string>> } {
-  const names = Object.fromEntries(Object.keys(stage.outputPorts).map(port => [port, artifactName(stage, port)]));
-  return { folder: join(plan.projectFolder, artifactFolder(plan, stage)), names };
+  const names: Record<string, string> = {};
+  for (const port of Object.keys(stage.outputPorts)) names[port] = artifactName(stage, port);
+  return { folder: `${plan.projectFolder}/${artifactFolder(plan, stage)}`, names };
 }
 
 /**
@@ -91,7 +93,7 @@ export function findSettled(
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
     if (accepted === undefined || forced.has(stage.id) || !hasSettledInputs(stage, settled)) continue;
-    if (findKey(stage, find) !== accepted.key) continue;
+    if (!hasAction(stage, accepted, find)) continue;
     const { folder, names } = placeOf(session.plan, stage);
     if (findTouched(folder, accepted, names) === undefined) settled.set(stage.id, accepted);
   }
@@ -107,11 +109,12 @@ function hasSettledInputs(stage: PlannedStage, settled: ReadonlyMap<StageId, Acc
 }
 
 /** A stage whose inputs cannot be read is not settled: what is wrong is said when it is built. */
-function findKey(stage: PlannedStage, find: (stage: PlannedStage) => PinnedStage | undefined): string | undefined {
+function hasAction(stage: PlannedStage, accepted: AcceptedStage, find: (stage: PlannedStage) => PinnedStage | undefined): boolean {
   try {
-    return find(stage)?.key;
+    const pinned = find(stage);
+    return pinned !== undefined && (quickKeyOf(pinned.manifest) === accepted.quickKey || pinned.key === accepted.key);
   } catch (error) {
-    if (error instanceof EngineError) return undefined;
+    if (error instanceof EngineError) return false;
     throw error;
   }
 }

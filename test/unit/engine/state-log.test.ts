@@ -90,6 +90,7 @@ function accepted(i: number): AcceptedStage {
   return {
     key: digestBytes(`key${i}`) as string as ActionKey,
     outputs: { out: { kind: 'file', digest, sizeBytes: i, executable: false, signature: `s${i}` } },
+    quickKey: `q${i}`,
     folderStamp: `f${i}`,
     metrics: { value: i },
     previousMetrics: undefined,
