@@ -22,7 +22,7 @@ import { QuantError } from './quant-error.js';
 import { makeQuantizedArray } from './quantize-linear.js';
 import type { QuantizedDType } from './quantized-dtype.js';
 
-/** The operator domain of Q and DQ. 'com.microsoft' has 16-bit integers and per-channel scales at every opset; 'ai.onnx' is what other runtimes read. */
+/** The operator domain of Q and DQ. 'com.microsoft' has 16-bit integers and per-channel scales from opset 10 on; 'ai.onnx' is what other runtimes read. */
 export type QdqDomain = 'ai.onnx' | 'com.microsoft';
 
 /**
@@ -71,16 +71,18 @@ function makeEditor(model: Model, domain: QdqDomain): Editor {
 }
 
 function checkOpset(model: Model, plan: QuantizationPlan, domain: QdqDomain): void {
-  if (domain !== 'ai.onnx') return;
   const opset = model.opsets.get('') ?? 0;
   const wide = plan.activations.some(({ dtype }) => isWide(dtype)) || plan.weights.some(({ qparams }) => isWide(qparams.dtype));
   const perChannel = plan.weights.some(({ qparams }) => qparams.axis !== undefined);
-  const [needed, what] = wide ? [21, '16-bit integers'] : perChannel ? [13, 'scales per channel'] : [10, 'QuantizeLinear'];
+  const [needed, what] = domain !== 'ai.onnx' ? BASE : wide ? [21, '16-bit integers'] : perChannel ? [13, 'scales per channel'] : BASE;
   if (opset >= needed) return;
   throw new QuantError('opset-too-old', `the model has opset ${opset}; ${what} need ${needed}`, {
-    help: "set qdqDomain to 'com.microsoft', or upgrade the model's opset",
+    help: needed === BASE[0] ? "upgrade the model's opset" : "set qdqDomain to 'com.microsoft', or upgrade the model's opset",
   });
 }
+
+/** Both domains: runtimes join Q and DQ into integer operators, which came with opset 10. */
+const BASE = [10, 'quantized operators'] as const;
 
 function isWide(dtype: QuantizedDType): boolean {
   return dtype === 'int16' || dtype === 'uint16';

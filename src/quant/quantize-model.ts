@@ -2,6 +2,7 @@
 import type { Digest } from '../base/digest.js';
 import { getValue } from '../onnx/ir/edit.js';
 import type { Graph, Model, Node, NodeId, ValueId } from '../onnx/ir/model.js';
+import { hoistConstants } from '../onnx/passes/constants.js';
 import { selectMatching } from '../onnx/rewrite/matches.js';
 import { type NodeSelector, selectNodes } from '../onnx/select-nodes.js';
 import { insertQdq, type QdqDomain } from './insert-qdq.js';
@@ -36,6 +37,8 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
   checkMatch(graph, digest, sketches);
   const excluded = new Set<NodeId>(options.exclude.flatMap(exclusion => findExcluded(graph, exclusion).map(node => node.id)));
   const ranges = chooseRanges(model, sketches, options.scheme);
+  // Weights in Constant nodes are weights too.
+  hoistConstants(graph);
   const plan = planQuantization(graph, { scheme: options.scheme, ranges, excluded });
   const report = reportQuantization(graph, plan, { ...options, samples: sketches.samples, seen: ranges });
   insertQdq(model, plan, options.domain);

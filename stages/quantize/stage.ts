@@ -73,7 +73,7 @@ export const quantize = defineStage<QuantizeParams>({
         enum: ['ai.onnx', 'com.microsoft'],
         default: 'ai.onnx',
         description:
-          'Domain of QuantizeLinear and DequantizeLinear. com.microsoft has 16-bit integers and scales per channel at every opset.',
+          'Domain of QuantizeLinear and DequantizeLinear. com.microsoft has 16-bit integers and scales per channel from opset 10 on.',
       },
     },
   },

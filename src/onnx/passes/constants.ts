@@ -33,20 +33,25 @@ export const constantsToInitializers: Pass = {
   proof: 'exact',
   proofText: 'A Constant node holds the same bytes as an initializer.',
   async run({ graph }) {
-    const changed: string[] = [];
-    for (const node of [...graph.nodes.values()]) {
-      const [output] = node.outputs;
-      const constant = findConstantOf(node);
-      const value = output === undefined ? undefined : graph.values.get(output);
-      if (constant === undefined || value === undefined || graph.outputs.includes(value.id)) continue;
-      removeNode(graph, node.id);
-      value.constant = constant;
-      value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };
-      changed.push(value.name);
-    }
-    return { changed, declined: [] };
+    return { changed: hoistConstants(graph), declined: [] };
   },
 };
+
+/** Makes the outputs of Constant nodes initializers, of the same ids and names; gives the names. Outputs of the graph stay as they are. */
+export function hoistConstants(graph: Graph): string[] {
+  const changed: string[] = [];
+  for (const node of [...graph.nodes.values()]) {
+    const [output] = node.outputs;
+    const constant = findConstantOf(node);
+    const value = output === undefined ? undefined : graph.values.get(output);
+    if (constant === undefined || value === undefined || graph.outputs.includes(value.id)) continue;
+    removeNode(graph, node.id);
+    value.constant = constant;
+    value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };
+    changed.push(value.name);
+  }
+  return changed;
+}
 
 /** Exact. Initializers of equal dtype, shape and bytes become one: the first in the table's order, so that shared weights stay shared. */
 export const mergeInitializers: Pass = {

@@ -184,7 +184,6 @@ describe('placement', () => {
   it.each([
     [12, { ...PRESETS.u8s8, weight: { ...PRESETS.u8s8.weight, perChannel: true } }],
     [20, { ...PRESETS.u8s8, activation: { dtype: 'int16', symmetric: true } }],
-    [9, PRESETS.u8s8],
   ] as const)('opset %p cannot say what the plan needs, the contrib domain can', (opset, scheme) => {
     const build = () => {
       const small = smallGraph(opset);
@@ -199,6 +198,15 @@ describe('placement', () => {
     expect(nodeLines(model)).toEqual(nodeLines(build()));
     insertQdq(model, plan(model, { scheme }), 'com.microsoft');
     expect(model.opsets.get('com.microsoft')).toBe(1);
+  });
+
+  it.each(['ai.onnx', 'com.microsoft'] as const)('opset 9 has no quantized operators, whatever the domain: %s', domain => {
+    const small = smallGraph(9);
+    small.input('x', [1, 1, 2, 2]);
+    small.floats('w', [1, 1, 1, 1], [0.5]);
+    small.node('Conv x w -> y');
+    small.output('y');
+    expect(() => insertQdq(small.model, plan(small.model), domain)).toThrow(expect.objectContaining({ code: 'opset-too-old' }));
   });
 
   it('a weight under a bias too large for int32 gets a scale that holds it', () => {

@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { digestModelContent } from '../../../src/onnx/digest.js';
-import { ints } from '../../../src/onnx/ir/attribute.js';
+import { ints, tensor } from '../../../src/onnx/ir/attribute.js';
+import { addNode } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { addSample, encodeModelSketches } from '../../../src/quant/model-sketches.js';
@@ -129,6 +130,27 @@ describe('quantize', () => {
       { node: 'Conv_c', opType: 'Conv', reason: 'excluded' },
       { node: 'Softmax_y', opType: 'Softmax', reason: 'excluded' },
     ]);
+  });
+
+  it('a weight in a Constant node is quantized as the weight it is', async () => {
+    const constant = twoConvs();
+    const weight = [...constant.graph.values.values()].find(({ name }) => name === 'w');
+    if (weight?.constant === undefined) throw new Error('a weight');
+    const { constant: content } = weight;
+    weight.constant = undefined;
+    const [first] = constant.graph.nodes.keys();
+    addNode(constant, constant.graph, {
+      opType: 'Constant',
+      inputs: [],
+      outputs: [weight.id],
+      attributes: { value: tensor(content) },
+      ...(first === undefined ? {} : { before: first }),
+    });
+    const path = join(folder.path, 'constant-sketches.json');
+    await writeFile(path, JSON.stringify(await sketchesOf(constant)));
+    const { report } = await run({}, { model: await write('constant.onnx', constant), sketches: path });
+    expect(report.weights.map(({ name, role }: JsonObject) => [name, role])).toEqual([['w', 'weight']]);
+    expect(report.counts).toEqual((await run({})).report.counts);
   });
 
   it('an exclusion that may match nothing does, where it says so', async () => {
