@@ -54,11 +54,3 @@ function widen(range: Range, symmetric: boolean): Range {
   const limit = Math.max(-low, high);
   return { low: -limit, high: limit };
 }
-
-/** The real numbers that the integers from `low` to `high` stand for. */
-export function representedRange(qparams: QParams, integers: { readonly low: number; readonly high: number }): Range {
-  return {
-    low: Math.fround((integers.low - qparams.zeroPoint) * qparams.scale),
-    high: Math.fround((integers.high - qparams.zeroPoint) * qparams.scale),
-  };
-}

@@ -1,6 +1,6 @@
 /** How is a sketch written as JSON and read back with every number exact? */
 import type { Json, JsonObject } from '../base/json.js';
-import { fields, formatJsonProblems, integer, type JsonReader, list, maybe, number, readJsonShape, text } from '../base/json-shape.js';
+import { fields, formatJsonProblems, integer, type JsonReader, maybe, number, readJsonShape, text } from '../base/json-shape.js';
 import { decodeCounts, encodeCounts } from './counts-codec.js';
 import { formatDyadic, parseDyadic } from './exact-sum.js';
 import { EMPTY_HISTOGRAM } from './histogram.js';
@@ -78,5 +78,3 @@ export function readSketchJson<T>(reader: JsonReader<T>, value: Json, what: stri
   const lines = formatJsonProblems(read.problems).slice(0, 20);
   throw new QuantError('bad-sketches', `${what}: ${lines.join('; ')}`, { details: lines, help: 'run `calibrate` again' });
 }
-
-export const sketchListReader: JsonReader<readonly Sketch[]> = list(sketchReader);
