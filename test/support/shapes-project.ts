@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const DIST = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const PROJECT = dirname(DIST);
+export const DIST = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export const PROJECT = dirname(DIST);
 
 export interface StageResult {
   readonly stage: string;
@@ -35,14 +35,14 @@ export interface ShapesProject {
   remove(): void;
 }
 
-/** @param images how many images `evaluate` takes; 'all' keeps the pipeline as it is. With fewer its gates go, as their bounds are those of all images. */
-export function givenShapesProject(images: number | 'all'): ShapesProject {
+/** @param images how many images `evaluate` takes; 'all' keeps the pipeline as it is. With fewer its gates go, as their bounds are those of all images. `dist`: the installation that builds. */
+export function givenShapesProject(images: number | 'all', dist: string = DIST): ShapesProject {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-shapes-')));
   cpSync(join(PROJECT, 'examples'), join(folder, 'examples'), { recursive: true });
   const text = readFileSync(join(PROJECT, 'pipeline.yaml'), 'utf8');
   writeFileSync(join(folder, 'pipeline.yaml'), images === 'all' ? text : shorten(text, images));
   const tanren: ShapesProject['tanren'] = (...args) => {
-    const result = spawnSync(process.execPath, [join(DIST, 'bin/tanren.js'), ...args], {
+    const result = spawnSync(process.execPath, [join(dist, 'bin/tanren.js'), ...args], {
       cwd: folder,
       encoding: 'utf8',
       maxBuffer: 1 << 28,
