@@ -1,5 +1,5 @@
 /** How does a run end, however it ends: and is only success ever kept? */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BuildEvent } from '../../../src/engine/events.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
@@ -50,6 +50,8 @@ describe('a failure', () => {
   it.each([
     ['abort', 'worker-died'],
     ['kill', 'worker-died'],
+    ['memory', 'worker-memory'],
+    ['throw', 'stage-crashed'],
     ['nothing', 'output-missing'],
     ['folder', 'output-form'],
     ['link', 'output-escapes'],
@@ -60,6 +62,19 @@ describe('a failure', () => {
     expect(outcomes).toEqual({ bad: 'failed', good: 'executed' });
     expect(report.stages.get('bad' as StageId)?.outcome).toMatchObject({ failure: { code } });
     expect(existsSync(world.path('artifacts/bad'))).toBe(false);
+  });
+
+  it('of metrics that are no object has a code', async () => {
+    world.stages = { bad: { uses: 'unmeasured', inputs: { text: 'source.txt' } } };
+
+    expect((await world.build()).report.stages.get('bad' as StageId)?.outcome).toMatchObject({ failure: { code: 'metrics-malformed' } });
+  });
+
+  it('of a source that cannot be read has a code', async () => {
+    symlinkSync('itself', world.path('itself'));
+    world.stages = { strip: { uses: 'strip', inputs: { text: 'itself' } } };
+
+    expect((await world.build()).report.stages.get('strip' as StageId)?.outcome).toMatchObject({ failure: { code: 'input-unreadable' } });
   });
 
   it('of a folder whose link leaves it', async () => {
