@@ -2,4 +2,11 @@
 /** The executable: runs `main` and leaves with its exit code. */
 import { main } from './main.js';
 
+// Whoever reads the output may leave early (`tanren plugins | head`): the work goes on, unheard.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', error => {
+    if (!('code' in error && error.code === 'EPIPE')) throw error;
+  });
+}
+
 process.exitCode = await main(process.argv.slice(2));

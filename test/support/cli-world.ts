@@ -32,6 +32,8 @@ export interface CliProcess {
   /** All output so far. */
   output(): string;
   signal(name: NodeJS.Signals): void;
+  /** Stops reading stdout, as `head` does. */
+  closeOutput(): void;
   readonly ended: Promise<number | null>;
 }
 
@@ -105,6 +107,7 @@ function follow(child: ChildProcess): CliProcess {
     },
     output: () => all,
     signal: name => void child.kill(name),
+    closeOutput: () => void child.stdout?.destroy(),
     ended,
   };
 }

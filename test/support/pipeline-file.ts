@@ -60,12 +60,14 @@ export interface PipelineCase {
   readonly files?: Readonly<Record<string, string>>;
   readonly paramsFiles?: readonly string[];
   readonly file?: string;
+  /** Instead of the small plugins. */
+  readonly builtIn?: PluginRegistry;
 }
 
 /** Plans `text` as pipeline.yaml (or `file`). */
 export async function planText(
   text: string,
-  { params = [], files = {}, paramsFiles = [], file = 'pipeline.yaml' }: PipelineCase = {},
+  { params = [], files = {}, paramsFiles = [], file = 'pipeline.yaml', builtIn = smallRegistry }: PipelineCase = {},
 ): Promise<LoadedPipeline> {
   const cwd = mkdtempSync(join(tmpdir(), 'tanren-config-'));
   try {
@@ -78,7 +80,7 @@ export async function planText(
       cwd,
       assignments: params,
       paramsFiles,
-      builtIn: smallRegistry,
+      builtIn,
       loadPlugin: async (name, specifier) => {
         throw new Error(`no ${specifier} for ${name}`);
       },

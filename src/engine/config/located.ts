@@ -1,5 +1,5 @@
 /** What is a YAML value that still knows where it stands? */
-import type { Json } from '../../base/json.js';
+import { isJsonObject, type Json } from '../../base/json.js';
 import type { SourceSpan } from './source-span.js';
 
 export type Located = LocatedScalar | LocatedList | LocatedMap;
@@ -36,6 +36,16 @@ export function toJson(located: Located): Json {
     default:
       return Object.fromEntries([...located.members].map(([key, member]) => [key, toJson(member.value)]));
   }
+}
+
+/** A value from elsewhere, standing as a whole at `span`. */
+export function locateJson(value: Json, span: SourceSpan): Located {
+  if (Array.isArray(value)) return { kind: 'list', items: value.map(item => locateJson(item, span)), span };
+  if (isJsonObject(value)) {
+    const members = new Map(Object.entries(value).map(([key, member]) => [key, { keySpan: span, value: locateJson(member, span) }]));
+    return { kind: 'map', members, span };
+  }
+  return { kind: 'scalar', value: value as LocatedScalar['value'], span };
 }
 
 export function findMember(located: Located | undefined, key: string): Located | undefined {

@@ -3,7 +3,7 @@ import { findClosest } from '../../base/did-you-mean.js';
 import type { Json } from '../../base/json.js';
 import { listOf } from './check-schema.js';
 import type { DiagnosticSink } from './diagnostic.js';
-import { findMember, type Located, membersOf, toJson } from './located.js';
+import { findMember, type Located, locateJson, membersOf, toJson } from './located.js';
 import type { SourceSpan } from './source-span.js';
 
 type ParamType = 'string' | 'number' | 'integer' | 'boolean' | 'list' | 'any';
@@ -63,18 +63,26 @@ export function overrideParams(
       );
       continue;
     }
-    const located: Located =
-      typeof value === 'string' ? { kind: 'scalar', value: parseText(value, param.type), span: param.value.span } : value;
+    const located: Located = typeof value === 'string' ? locateJson(parseText(value, param.type), param.value.span) : value;
     if (checkValue(name, param, toJson(located), span, diagnostics)) result.set(name, { ...param, value: located });
   }
   return result;
 }
 
 /** The value that text on the command line means for a parameter of `type`; text that does not fit stays text, which the check then refuses. */
-function parseText(text: string, type: ParamType): string | number | boolean {
+function parseText(text: string, type: ParamType): Json {
   if (type === 'number' || type === 'integer') return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text;
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
-  return text;
+  return type === 'list' ? parseList(text) : text;
+}
+
+/** A list is given as JSON: `-p 'parts=["a", "b"]'`. */
+function parseList(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
 }
 
 function checkValue(name: string, param: PipelineParam, value: Json, span: SourceSpan | undefined, diagnostics: DiagnosticSink): boolean {

@@ -209,6 +209,13 @@ describe('the command line', () => {
     expect(world.run('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
+  it('does not mind a reader that leaves early', async () => {
+    const process = world.start('plugins');
+    process.closeOutput();
+
+    expect(await process.ended).toBe(0);
+  });
+
   it('ends with 130 on Ctrl-C, with everything it started gone, and builds right afterwards', async () => {
     editPipeline(world, text => text.replace('tr a-z A-Z', 'echo begun; while :; do read -t 1 x; done;'));
     const process = world.start('build', 'shout');

@@ -1,11 +1,13 @@
 /** Is docs/pipeline.schema.json what the plugins declare, and does it take and refuse what the planner does? */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import type { JsonObject } from '../../../src/base/json.js';
 import { formatPipelineSchema } from '../../../src/cli/commands/schema.js';
+import { makeBuiltInRegistry } from '../../../src/cli/plugins.js';
 import { BUILT_IN_PLUGINS } from '../../../stages/registry.js';
+import { headsOf, planText } from '../../support/pipeline-file.js';
 import { DIST } from '../../support/world.js';
 
 const ROOT = dirname(DIST);
@@ -14,9 +16,36 @@ const validate = new Ajv({ allErrors: true, strict: false, allowUnionTypes: true
 const errorsOf = (text: string): string[] =>
   validate(parse(text)) ? [] : (validate.errors ?? []).map(error => `${error.instancePath} ${error.message}`);
 
+describe('docs/pipeline-format.md', () => {
+  it('begins with a whole pipeline in which nothing is wrong', async () => {
+    const text = /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/pipeline-format.md'), 'utf8'))?.[1] ?? '';
+    const loaded = await planText(text, { builtIn: makeBuiltInRegistry(DIST) });
+
+    expect(headsOf(loaded)).toEqual([]);
+    expect([...(loaded.plan?.stages.keys() ?? [])]).toEqual(['simplify', 'size']);
+    expect(errorsOf(text)).toEqual([]);
+  });
+});
+
+describe('docs/errors.md', () => {
+  it('has every code of a diagnostic', () => {
+    const documented = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
+    const files = ['src/engine/config', 'src/engine/plan'].flatMap(folder =>
+      readdirSync(join(ROOT, folder)).map(name => join(ROOT, folder, name)),
+    );
+    const codes = files.flatMap(file =>
+      [...readFileSync(file, 'utf8').matchAll(/diagnostics\.(?:error|warning)\(\s*'([a-z-]+)'/g)].map(match => match[1] ?? ''),
+    );
+
+    expect(codes.length).toBeGreaterThan(30);
+    expect(codes.filter(code => !documented.includes(`\`${code}\``))).toEqual([]);
+  });
+});
+
 describe('the published schema of pipeline files', () => {
   it('is current: tanren schema > docs/pipeline.schema.json', () => {
-    expect(readFileSync(join(ROOT, 'docs/pipeline.schema.json'), 'utf8')).toBe(formatPipelineSchema());
+    const published = readFileSync(join(ROOT, 'docs/pipeline.schema.json'), 'utf8');
+    expect(published === formatPipelineSchema() ? 'current' : 'write it again: tanren schema > docs/pipeline.schema.json').toBe('current');
   });
 
   it('takes the default pipeline', () => {

@@ -41,6 +41,18 @@ describe('a plan', () => {
     expect(plan?.stages.get('a' as never)?.params).toEqual({ size: 5, mode: 'exact' });
   });
 
+  it('takes a list from the command line as JSON', async () => {
+    const text = `version: 1\nparams: {sizes: [1]}\nstages: {a: {uses: make, with: {list: "\${sizes}"}, foreach: "\${sizes}"}}\n`;
+    const { plan } = await planText(text, { params: ['sizes=[2, 3]'] });
+    expect([...(plan?.stages.values() ?? [])].map(stage => [stage.id, stage.params.list])).toEqual([
+      ['a@2', [2, 3]],
+      ['a@3', [2, 3]],
+    ]);
+
+    const wrong = await planText(text, { params: ['sizes=2,3'] });
+    expect(headsOf(wrong)).toEqual(['error[bad-param]: parameter "sizes" is "2,3"; it should be a list']);
+  });
+
   it('fills in the defaults of the plugin', async () => {
     const { plan } = await planText('version: 1\nstages: {a: {uses: make}}\n');
     expect(plan?.stages.get('a' as never)?.params).toEqual({ size: 3, mode: 'fast' });
