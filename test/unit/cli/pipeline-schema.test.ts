@@ -18,7 +18,8 @@ const errorsOf = (text: string): string[] =>
 
 describe('docs/pipeline-format.md', () => {
   it('begins with a whole pipeline in which nothing is wrong', async () => {
-    const text = /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/pipeline-format.md'), 'utf8'))?.[1] ?? '';
+    const text =
+      /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/pipeline-format.md'), 'utf8'))?.[1] ?? '';
     const loaded = await planText(text, { builtIn: makeBuiltInRegistry(DIST) });
 
     expect(headsOf(loaded)).toEqual([]);
