@@ -118,12 +118,21 @@ async function swap(staging: string, folder: string): Promise<void> {
   await rm(old, { recursive: true, force: true });
 }
 
-/** The signature of what stands at a published path; undefined where it is not of the kind. Links are not followed. */
+/** The signature of what stands at a published path; undefined where it is not of the kind, or cannot be read. Links are not followed. */
 export function publishedSignature(path: string, kind: 'file' | 'tree'): string | undefined {
   const look = lookAtLink(path);
   if (look === undefined) return undefined;
   if (kind === 'file') return look.kind === 'file' ? look.stamp : undefined;
-  return look.kind === 'folder' ? signatureOf(walkFolder(path, 'keep')) : undefined;
+  return look.kind === 'folder' ? findFolderSignature(path) : undefined;
+}
+
+/** Somebody may have put a socket in it, or taken our right to read it: then it is not what was published. */
+function findFolderSignature(path: string): string | undefined {
+  try {
+    return signatureOf(walkFolder(path, 'keep'));
+  } catch {
+    return undefined;
+  }
 }
 
 function folderStamp(folder: string): string {

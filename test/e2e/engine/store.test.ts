@@ -58,6 +58,7 @@ describe('artifacts', () => {
     await world.build();
     const all = world.path('artifacts/folders/all');
     writeFileSync(join(all, 'deep/stranger'), '');
+    execFileSync('mkfifo', [join(all, 'deep/pipe')]);
     rmSync(join(all, 'deep/empty'), { recursive: true });
     chmodSync(join(all, 'deep/program'), 0o644);
     const { outcomes } = await world.build();
