@@ -1,4 +1,5 @@
 /** Is what the cache gives back what was put in, and nothing else, ever? */
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
