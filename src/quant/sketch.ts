@@ -53,18 +53,38 @@ interface Sums {
   readonly squares: number;
 }
 
+/**
+ * One pass. Least and greatest are found among the bits read as integers, in the order of the numbers: float comparisons of activations, of which half are
+ * often 0, cost several times as much.
+ */
 function addUp(data: Float32Array): Sums {
-  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let [zeros, sum, squares] = [0, 0, 0];
+  const bits = new Int32Array(data.buffer, data.byteOffset, data.length);
+  let [least, greatest] = [0x7fffffff, -0x80000000];
+  let [nonZeros, sum, squares] = [0, 0, 0];
   for (let i = 0; i < data.length; i++) {
+    const bit = bits[i] as number;
+    const key = toOrderKey(bit);
+    if (key < least) least = key;
+    if (key > greatest) greatest = key;
+    const magnitude = bit << 1;
+    nonZeros += (magnitude | -magnitude) >>> 31;
     const x = data[i] as number;
-    if (x < min) min = x;
-    if (x > max) max = x;
-    if (x === 0) zeros++;
     sum += x;
     squares += x * x;
   }
-  return { min, max, zeros, sum, squares };
+  return { min: fromOrderKey(least), max: fromOrderKey(greatest), zeros: data.length - nonZeros, sum, squares };
+}
+
+/** An integer that is less for the bits of the lesser float32; −0 comes before 0. Its own inverse. */
+function toOrderKey(bits: number): number {
+  return bits ^ ((bits >> 31) & 0x7fffffff);
+}
+
+const number = new DataView(new ArrayBuffer(4));
+
+function fromOrderKey(key: number): number {
+  number.setInt32(0, toOrderKey(key));
+  return number.getFloat32(0);
 }
 
 function fromSums(finite: Float32Array, { min, max, zeros, sum, squares }: Sums): Sketch {
