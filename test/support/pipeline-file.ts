@@ -45,8 +45,23 @@ const judge = defineStage<{ readonly parts: readonly string[] }>({
   run: async () => undefined,
 });
 
+const strict = defineStage<{ readonly level: number }>({
+  name: 'strict',
+  version: 1,
+  description: 'Has a setting without a default, and ports that not every value has.',
+  params: { type: 'object', additionalProperties: false, required: ['level'], properties: { level: { type: 'integer' } } },
+  inputs: ({ level }) => {
+    if (level > 10) throw new Error('no such level');
+    return {};
+  },
+  outputs: { model: port('onnx-model') },
+  determinism: 'exact',
+  runsModels: 'never',
+  run: async () => undefined,
+});
+
 const entries = new Map(
-  ([make, judge] as StagePlugin[]).map((plugin): [string, PluginEntry] => [
+  ([make, judge, strict] as StagePlugin[]).map((plugin): [string, PluginEntry] => [
     plugin.name,
     { name: plugin.name, plugin, modulePath: `/plugins/${plugin.name}.js`, origin: 'built-in' },
   ]),

@@ -43,6 +43,14 @@ const CASES: readonly Case[] = [
     '3:26 error[unknown-setting]: stage "a" has no "siez"',
     'did you mean "size"?',
   ],
+  ['yaml-syntax', `${STAGES}  a: {uses: !weird make}\n`, '3:13 error[yaml-syntax]: Unresolved tag: !weird', undefined],
+  ['missing-setting', `${STAGES}  a: {uses: strict}\n`, '3:13 error[missing-setting]: stage "a" needs "level"', undefined],
+  [
+    'plugin-declaration',
+    `${STAGES}  a: {uses: strict, with: {level: 11}}\n`,
+    '3:27 error[plugin-declaration]: plugin "strict" fails on these params: no such level',
+    undefined,
+  ],
   [
     'bad-setting',
     `${STAGES}  a: {uses: make, with: {size: big}}\n`,
