@@ -1,6 +1,8 @@
 /** What did the user ask for? Arguments in, exit code out; each command's code is loaded when it is run. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { EXIT, type ExitCode } from './exit-code.js';
+import { makeConsole } from './render/console.js';
+import { formatUsageError } from './usage-error.js';
 import { VERSION } from './version.js';
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
@@ -31,7 +33,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     )
     .version(VERSION)
     .exitOverride()
-    .showHelpAfterError('(--help says what there is)')
+    .configureOutput({ outputError: () => undefined }) // said once, below
     .configureHelp({ sortSubcommands: false })
     .addHelpText(
       'after',
@@ -136,7 +138,11 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.built : EXIT.usage;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return EXIT.built;
+      if (error.code !== 'commander.help') makeConsole({ json: false }).problem('error', formatUsageError(error));
+      return EXIT.usage;
+    }
     process.stderr.write(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return EXIT.internal;
   }

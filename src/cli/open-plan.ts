@@ -1,6 +1,6 @@
 /** How does a command get its plan? Load the pipeline, say what is wrong with it, resolve the targets. */
 import { findClosest } from '../base/did-you-mean.js';
-import { formatDiagnostic } from '../engine/config/diagnostic.js';
+import { type Diagnostic, formatDiagnostic } from '../engine/config/diagnostic.js';
 import type { LoadedPipeline, PipelineRequest } from '../engine/config/load-pipeline.js';
 import { digestCode, findKeptPlan, findPlanKey, keepPlan } from '../engine/config/plan-cache.js';
 import type { Plan, StageId } from '../engine/plan/plan.js';
@@ -42,44 +42,47 @@ export async function load(options: PipelineOptions, keep: 'keep' | 'read-only')
   return loaded;
 }
 
-/** The plan and the stages that `targets` name, or undefined after the diagnostics have been printed. */
+/** The plan and the stages that `targets` name, or undefined after the diagnostics have been said: as a JSON document too with `json`. */
 export async function openPlan(
-  options: PipelineOptions,
+  options: PipelineOptions & { readonly json?: boolean },
   targets: readonly string[],
   console: Console,
   keep: 'keep' | 'read-only' = 'read-only',
 ): Promise<Opened | undefined> {
   const loaded = await load(options, keep);
-  printDiagnostics(loaded, console);
-  if (loaded.plan === undefined) return undefined;
-  const resolved = resolveTargets(loaded.plan, targets, console);
-  return resolved === undefined ? undefined : { plan: loaded.plan, targets: resolved, files: loaded.files };
+  const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
+  printDiagnostics(diagnostics, loaded.sources, console);
+  if (loaded.plan !== undefined && resolved !== undefined) return { plan: loaded.plan, targets: resolved, files: loaded.files };
+  if (options.json === true) console.json({ diagnostics: diagnostics.map(encodeDiagnostic) });
+  return undefined;
 }
 
-export function printDiagnostics({ diagnostics, sources }: LoadedPipeline, console: Console): void {
-  for (const diagnostic of diagnostics) {
-    const [head = '', ...rest] = formatDiagnostic(diagnostic, sources).split('\n');
-    console.line([console.style(diagnostic.severity === 'error' ? 'red' : 'yellow', head), ...rest].join('\n'));
-  }
+export function printDiagnostics(diagnostics: readonly Diagnostic[], sources: LoadedPipeline['sources'], console: Console): void {
+  for (const diagnostic of diagnostics) console.problem(diagnostic.severity, formatDiagnostic(diagnostic, sources));
   const errors = diagnostics.filter(item => item.severity === 'error').length;
-  if (errors > 0) console.line(`${errors} error${errors === 1 ? '' : 's'}: nothing was built`);
+  if (errors > 0) console.problem('error', `${errors} error${errors === 1 ? '' : 's'}: nothing was built`);
 }
 
-/** Instances and groups by name; every unknown one is said. */
-export function resolveTargets(plan: Plan, names: readonly string[], console: Console): 'all' | readonly StageId[] | undefined {
-  if (names.length === 0) return 'all';
-  const found: StageId[] = [];
-  let unknown = 0;
-  for (const name of names) {
-    const ids = plan.targets.get(name);
-    if (ids !== undefined) found.push(...ids);
-    else {
-      unknown += 1;
-      const closest = findClosest(name, plan.targets.keys());
-      console.line(
-        `${console.style('red', `error[unknown-stage]: there is no stage "${name}"`)}\n  help: ${closest === undefined ? `there is ${[...plan.targets.keys()].join(', ')}` : `did you mean "${closest}"?`}`,
-      );
-    }
-  }
-  return unknown > 0 ? undefined : found;
+/** Stable names; lines and columns count from 1, and the end is exclusive. Without a file it concerns the command line. */
+function encodeDiagnostic({ severity, code, message, span, help }: Diagnostic): unknown {
+  return { severity, code, message, ...span, help };
+}
+
+/** Instances and groups by name; every unknown one is a diagnostic beside those of the file. Undefined where there are errors. */
+export function resolveTargets(
+  loaded: LoadedPipeline,
+  names: readonly string[],
+): { readonly targets: 'all' | readonly StageId[] | undefined; readonly diagnostics: readonly Diagnostic[] } {
+  const { plan, diagnostics } = loaded;
+  if (plan === undefined) return { targets: undefined, diagnostics };
+  if (names.length === 0) return { targets: 'all', diagnostics };
+  const unknown = names.filter(name => !plan.targets.has(name));
+  if (unknown.length > 0) return { targets: undefined, diagnostics: [...unknown.map(name => unknownTarget(name, plan)), ...diagnostics] };
+  return { targets: [...new Set(names.flatMap(name => plan.targets.get(name) ?? []))], diagnostics };
+}
+
+function unknownTarget(name: string, { targets }: Plan): Diagnostic {
+  const closest = findClosest(name, targets.keys());
+  const help = closest === undefined ? `there is ${[...targets.keys()].join(', ')}` : `did you mean "${closest}"?`;
+  return { severity: 'error', code: 'unknown-stage', message: `there is no stage "${name}"`, span: undefined, help };
 }

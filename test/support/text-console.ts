@@ -1,26 +1,46 @@
-/** What would stand on the console? Everything written, as one text. */
+/** What would stand on the console? Everything written, as one text and as a terminal would show it. */
 import type { Console } from '../../src/cli/render/console.js';
-import { makeStyle } from '../../src/cli/render/style.js';
 
 export interface TextConsole extends Console {
+  /** All that was written, with the sequences of the live area. */
   text(): string;
+  /** The lines on the screen, live area included. */
+  screen(): readonly string[];
+  readonly documents: unknown[];
+  readonly problems: string[];
 }
 
-export function makeTextConsole(options: { readonly live: boolean; readonly width?: number }): TextConsole {
+/** Understands newlines and the two sequences that the live area uses: n lines up, and erase below. */
+export function makeTextConsole(
+  options: { readonly live?: boolean; readonly width?: number; readonly height?: number; readonly colour?: boolean } = {},
+): TextConsole {
+  let lines: string[] = [''];
+  const documents: unknown[] = [];
+  const problems: string[] = [];
   let all = '';
+  const raw = (text: string): void => {
+    all += text;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of a terminal
+    for (const piece of text.split(/(\u001b\[\d+[AJ]|\n)/)) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+      const up = /^\u001b\[(\d+)A$/.exec(piece);
+      if (up !== null) lines = [...lines.slice(0, lines.length - 1 - Number(up[1])), ''];
+      else if (piece === '\n') lines.push('');
+      else if (piece !== '\u001b[0J') lines[lines.length - 1] += piece;
+    }
+  };
   return {
-    style: makeStyle({ isTTY: false }, {}),
-    live: options.live,
-    width: () => options.width ?? 100,
-    line(text) {
-      all += `${text}\n`;
-    },
-    raw(text) {
-      all += text;
-    },
-    json(value) {
-      all += JSON.stringify(value);
-    },
+    style: options.colour === true ? (format, text) => `<${String(format)}>${text}</>` : (_format, text) => text,
+    live: options.live ?? false,
+    width: () => options.width ?? Number.POSITIVE_INFINITY,
+    height: () => options.height ?? 24,
+    line: text => raw(`${text}\n`),
+    raw,
+    json: value => void documents.push(value),
+    problem: (_severity, text) => void problems.push(text),
     text: () => all,
+    screen: () => lines.slice(0, -1),
+    documents,
+    problems,
   };
 }

@@ -68,8 +68,9 @@ export async function runInit(options: { readonly file: string }): Promise<ExitC
     mkdirSync(dirname(options.file), { recursive: true });
     writeFileSync(options.file, SKELETON, { flag: 'wx' });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    console.line(`error[file-exists]: ${options.file} is there already`);
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    if (isThere) console.problem('error', `error[file-exists]: ${options.file} is there already\n  help: name another file with -f`);
+    else console.problem('error', `error[not-writable]: ${options.file}: ${error instanceof Error ? error.message : String(error)}`);
     return EXIT.usage;
   }
   console.line(`wrote ${options.file}: name your checkpoint and data in it, then run "tanren build"`);

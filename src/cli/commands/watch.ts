@@ -21,7 +21,7 @@ const QUIET_MS = 30;
 
 export async function runWatch(targets: readonly string[], options: WatchCommandOptions): Promise<ExitCode> {
   const console = makeConsole({ json: false });
-  const signal = abortOnSignals();
+  const signal = AbortSignal.any([abortOnSignals(), abortOnClosedOutput()]);
   const hints = makeHints((durationMs, until) => sleep(durationMs, undefined, { signal: until }).catch(() => undefined));
   const watcher = watchFiles(hints.hint);
   try {
@@ -49,9 +49,9 @@ async function runRound(
 ): Promise<void> {
   let loaded = await load(options, 'keep');
   while ((await watcher.setPaths(watchedPaths(loaded.plan, loaded.files))) === 'changed') loaded = await load(options, 'keep');
-  printDiagnostics(loaded, console);
   const { plan } = loaded;
-  const resolved = plan === undefined ? undefined : resolveTargets(plan, targets, console);
+  const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
+  printDiagnostics(diagnostics, loaded.sources, console);
   if (plan === undefined || resolved === undefined) return;
   const renderer = makeBuildRenderer(console, Math.max(...[...plan.stages.keys()].map(id => id.length)));
   const report = await build(
@@ -65,4 +65,11 @@ async function runRound(
     makeEnginePorts(renderer.emit, signal),
   ).finally(renderer.end);
   printBuildReport(plan, report, console, tables);
+}
+
+/** Where nobody can see the rounds any more, there is nothing to watch for. */
+function abortOnClosedOutput(): AbortSignal {
+  const controller = new AbortController();
+  process.stdout.once('error', () => controller.abort());
+  return controller.signal;
 }

@@ -32,8 +32,7 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
   const draw = (): void => {
     if (!console.live) return;
     erase();
-    for (const [stage, state] of running) {
-      const text = `  ${stage.padEnd(idWidth)}  ${formatDuration(performance.now() - state.since)}${state.progress === '' ? '' : `  ${state.progress}`}`;
+    for (const text of liveLines(running, console.height(), idWidth)) {
       console.raw(`${style('cyan', text.slice(0, console.width() - 1))}\n`);
       drawn += 1;
     }
@@ -71,11 +70,11 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
         line(style('yellow', `warning[${event.code}]: ${event.stage === undefined ? '' : `${event.stage}: `}${event.message}`));
         break;
       case 'retrying':
-        stageLine(style('yellow', '↻'), event.stage, `${event.message}; next try in ${formatDuration(event.inMs)}`);
+        stageLine(style('yellow', '↻'), event.stage, `${firstLine(event.message)}; next try in ${formatDuration(event.inMs)}`);
         break;
       case 'outcome':
         running.delete(event.stage);
-        if (isNews(event.outcome)) stageLine(markOf(event.outcome, console), event.stage, describeOutcome(event.outcome));
+        if (isNews(event.outcome)) stageLine(markOf(event.outcome, console), event.stage, firstLine(describeOutcome(event.outcome)));
         draw();
         break;
       case 'gate':
@@ -93,6 +92,21 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
       timer = undefined;
     },
   };
+}
+
+/** A line per running stage; where the terminal is too low for all of them, the last line says how many more there are. */
+function liveLines(running: ReadonlyMap<StageId, Running>, height: number, idWidth: number): readonly string[] {
+  const lines = [...running].map(([stage, { since, progress }]) =>
+    `  ${stage.padEnd(idWidth)}  ${formatDuration(performance.now() - since)}  ${progress}`.trimEnd(),
+  );
+  const room = Math.max(1, height - 2);
+  return lines.length <= room ? lines : [...lines.slice(0, room - 1), `  and ${lines.length - room + 1} more`];
+}
+
+/** Messages may have many lines, such as a program's last output: all of them stand once, in the report at the end. */
+function firstLine(text: string): string {
+  const end = text.indexOf('\n');
+  return end < 0 ? text : text.slice(0, end).trimEnd();
 }
 
 function reasonsOf(reasons: readonly string[], attempt: number): string {

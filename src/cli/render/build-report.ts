@@ -15,9 +15,10 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
   const { style } = console;
   for (const columns of tablesOf(plan, report, tables)) {
     console.line('');
-    const [head = '', ...rows] = formatMetricsTable(columns);
-    console.line(style('bold', head));
-    for (const row of rows) console.line(row);
+    for (const { head, rows } of formatMetricsTable(columns, console.width())) {
+      console.line(style('bold', head));
+      for (const row of rows) console.line(row);
+    }
   }
   if (report.gates.length > 0) console.line('');
   for (const gate of report.gates) console.line(formatGate(gate, console));
@@ -61,15 +62,17 @@ export function formatGate({ stage, gate, value, verdict }: GateResult, { style 
 }
 
 export function formatFailure(stage: StageId, failure: Failure, { style }: Console): string[] {
+  const [head = '', ...rest] = `error[${failure.code}]: ${stage}: ${failure.message}`.trimEnd().split('\n');
   return [
-    style('red', `error[${failure.code}]: ${stage}: ${failure.message}`),
+    style('red', head),
+    ...rest.map(line => `  ${line}`.trimEnd()),
     ...failure.causes.map(cause => `  caused by: ${cause}`),
     ...(failure.help === undefined ? [] : [`  help: ${failure.help}`]),
     ...(failure.stack === undefined
       ? []
       : failure.stack
           .split('\n')
-          .slice(1)
+          .filter(line => /^\s+at /.test(line))
           .map(line => `  ${line.trim()}`)),
     ...(failure.logPath === undefined ? [] : [`  log: ${failure.logPath} (tanren log ${stage})`]),
   ];

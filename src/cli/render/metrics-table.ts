@@ -23,28 +23,54 @@ export function flattenMetrics(metrics: Json, prefix = ''): ReadonlyMap<string, 
 /** Deeper metrics, such as one per value of a model, stay in the artifact. */
 const DEPTH = 2;
 
-/** Lines of the table. A cell reads "0.6791 (−0.0013)" against the baseline (the metrics under `delta`), and "was 0.6802" where the last build had another value. */
-export function formatMetricsTable(columns: readonly MetricsColumn[]): string[] {
+export interface MetricsBlock {
+  readonly head: string;
+  readonly rows: readonly string[];
+}
+
+/**
+ * The table, cut into blocks of columns where all of them do not fit into `width`. A cell reads "0.6791 (−0.0013)" against the baseline (the metrics under
+ * `delta`), and "was 0.6802" where the last build had another value.
+ */
+export function formatMetricsTable(columns: readonly MetricsColumn[], width = Number.POSITIVE_INFINITY): readonly MetricsBlock[] {
   const flats = columns.map(column => flattenMetrics(column.metrics));
-  const rows = [...new Set(flats.flatMap(flat => [...flat.keys()]))].filter(
+  const names = [...new Set(flats.flatMap(flat => [...flat.keys()]))].filter(
     path => !path.startsWith('delta.') && path.split('.').length <= DEPTH,
   );
-  const cells = rows.map(path =>
-    columns.map((column, index) =>
-      formatCell(flats[index] ?? new Map(), column.previous === undefined ? new Map() : flattenMetrics(column.previous), path),
-    ),
-  );
-  const nameWidth = Math.max(...rows.map(row => row.length), 0);
-  const widths = columns.map((column, index) => Math.max(column.stage.length, ...cells.map(row => row[index]?.length ?? 0)));
-  const join = (name: string, parts: readonly string[]): string =>
-    [name.padEnd(nameWidth), ...parts.map((part, index) => part.padEnd(widths[index] ?? 0))].join('  ').trimEnd();
-  return [
-    join(
-      '',
-      columns.map(column => column.stage),
-    ),
-    ...rows.map((row, index) => join(row, cells[index] ?? [])),
-  ];
+  const nameWidth = Math.max(...names.map(name => name.length), 0);
+  const texts = columns.map((column, index) => {
+    const previous = column.previous === undefined ? new Map<string, number>() : flattenMetrics(column.previous);
+    return padAll([column.stage, ...names.map(path => formatCell(flats[index] ?? new Map(), previous, path))]);
+  });
+  return blocksOf(texts, width - nameWidth).map(block => {
+    const [head = '', ...rows] = ['', ...names].map((name, row) =>
+      [name.padEnd(nameWidth), ...block.map(column => column[row] ?? '')].join(GAP).trimEnd(),
+    );
+    return { head, rows };
+  });
+}
+
+const GAP = '  ';
+
+function padAll(texts: readonly string[]): readonly string[] {
+  const width = Math.max(...texts.map(text => text.length));
+  return texts.map(text => text.padEnd(width));
+}
+
+/** As many columns in a block as fit, one at least. */
+function blocksOf(columns: readonly (readonly string[])[], width: number): readonly (readonly (readonly string[])[])[] {
+  const blocks: (readonly string[])[][] = [];
+  let used = 0;
+  for (const column of columns) {
+    const size = GAP.length + (column[0]?.length ?? 0);
+    if (blocks.length === 0 || used + size > width) {
+      blocks.push([]);
+      used = 0;
+    }
+    blocks.at(-1)?.push(column);
+    used += size;
+  }
+  return blocks;
 }
 
 function formatCell(flat: ReadonlyMap<string, number>, previous: ReadonlyMap<string, number>, path: string): string {
@@ -53,7 +79,7 @@ function formatCell(flat: ReadonlyMap<string, number>, previous: ReadonlyMap<str
   const delta = flat.get(`delta.${path}`);
   const before = previous.get(path);
   const parts = [formatMetric(value)];
-  if (delta !== undefined) parts.push(`(${formatSigned(delta)})`);
+  if (delta !== undefined) parts.push(`(${formatSigned(delta, value)})`);
   if (before !== undefined && before !== value) parts.push(`was ${formatMetric(before)}`);
   return parts.join(' ');
 }
@@ -65,8 +91,9 @@ export function formatMetric(value: number): string {
   return size >= 1e-3 && size < 1e6 ? value.toFixed(4) : value.toExponential(2);
 }
 
-/** Four decimals with a sign, as differences stand beside values of that many. */
-function formatSigned(value: number): string {
-  const text = Math.abs(value).toFixed(4);
-  return value < 0 && Number(text) !== 0 ? `−${text}` : `+${text}`;
+/** With a sign, and as many decimals as the value that it stands beside. */
+function formatSigned(delta: number, value: number): string {
+  const size = Math.abs(delta);
+  const text = Number.isInteger(delta) && Number.isInteger(value) ? String(size) : size.toFixed(4);
+  return delta < 0 && Number(text) !== 0 ? `−${text}` : `+${text}`;
 }

@@ -2,9 +2,7 @@
 
 import type { JsonObject } from '../../../src/base/json.js';
 import { makeBuildRenderer } from '../../../src/cli/render/build-renderer.js';
-import { encodeBuildReport, exitCodeOf, printBuildReport } from '../../../src/cli/render/build-report.js';
-import { flattenMetrics, formatMetric, formatMetricsTable } from '../../../src/cli/render/metrics-table.js';
-import { makeStyle } from '../../../src/cli/render/style.js';
+import { exitCodeOf, printBuildReport } from '../../../src/cli/render/build-report.js';
 import type { BuildEvent } from '../../../src/engine/events.js';
 import type { Failure } from '../../../src/engine/failure.js';
 import type { Outcome } from '../../../src/engine/outcome.js';
@@ -91,56 +89,6 @@ describe('the report of a build', () => {
     expectGolden('failed-build.txt', console.text());
     expect(exitCodeOf(report)).toBe(1);
   });
-
-  it('shows in watch only tables in which a stage has a new result', async () => {
-    const console = makeTextConsole({ live: false });
-    printBuildReport(await planOfThree(), reportOf('built', [stage('float', { kind: 'up-to-date' }, figures(0.68))]), console, 'changed');
-
-    expect(console.text()).not.toContain('bbox.AP');
-  });
-
-  it('is 70 where a stage failed by a defect of ours, 130 where it was cancelled, 0 where it was built', () => {
-    const internal = stage('make', { kind: 'failed', failure: { ...failure, code: 'internal' } });
-    expect(exitCodeOf(reportOf('failed', [internal]))).toBe(70);
-    expect(exitCodeOf(reportOf('cancelled', [stage('make', { kind: 'cancelled' })]))).toBe(130);
-    expect(exitCodeOf(reportOf('built', [stage('make', executed)]))).toBe(0);
-  });
-
-  it('is JSON with stable names', () => {
-    expect(encodeBuildReport(reportOf('built', [stage('make', executed, { a: 1 })]))).toEqual({
-      conclusion: 'built',
-      durationMs: 1234,
-      stages: [{ stage: 'make', outcome: executed, metrics: { a: 1 }, previousMetrics: undefined, artifacts: {} }],
-      gates: [],
-    });
-  });
-});
-
-describe('metrics', () => {
-  it('are flattened to dotted paths in the order of the document', () => {
-    expect([...flattenMetrics({ b: { x: 1, y: { z: 2 } }, a: 3, text: 'no', list: [1] })]).toEqual([
-      ['b.x', 1],
-      ['b.y.z', 2],
-      ['a', 3],
-    ]);
-  });
-
-  it.each([
-    [0.67581, '0.6758'],
-    [200, '200'],
-    [-0.0046, '-0.0046'],
-    [1.9e-5, '1.90e-5'],
-    [1.5e7 + 0.5, '1.50e+7'],
-  ])('%p reads %s', (value, text) => expect(formatMetric(value)).toBe(text));
-
-  it('that only one stage has leave the other cell empty', () => {
-    expect(
-      formatMetricsTable([
-        { stage: 'a', metrics: { x: 1 }, previous: undefined },
-        { stage: 'b', metrics: { y: 2 }, previous: { y: 3 } },
-      ]),
-    ).toEqual(['   a  b', 'x  1', 'y     2 was 3']);
-  });
 });
 
 const EVENTS: readonly BuildEvent[] = [
@@ -176,7 +124,7 @@ describe('a running build', () => {
 
     const text = console.text().replace(/\d+(\.\d+)? ms/g, 'TIME');
     expectGolden('running-live.txt', text.replaceAll('\u001b', '<ESC>'));
-    expect(playTerminal(text)).toBe(EVENTS_AS_LEFT_ON_A_TERMINAL);
+    expect(console.screen()).toEqual(EVENTS_AS_LEFT_ON_A_TERMINAL);
   });
 });
 
@@ -189,31 +137,4 @@ const EVENTS_AS_LEFT_ON_A_TERMINAL = [
   '✗ rewrite   failed: ONNX Runtime refuses model.onnx',
   '– verify    skipped: rewrite failed',
   '– bench     cancelled',
-  '',
-].join('\n');
-
-/** What stands on a terminal after `text`: lines, and "up n lines, clear from there". */
-function playTerminal(text: string): string {
-  let lines: string[] = [''];
-  for (const part of text.replaceAll('\u001b', '␛').split(/(␛\[\d+A␛\[0J|\n)/)) {
-    const up = part.startsWith('␛[') ? Number.parseInt(part.slice(2), 10) : undefined;
-    if (up !== undefined) lines = [...lines.slice(0, lines.length - 1 - up), ''];
-    else if (part === '\n') lines.push('');
-    else lines[lines.length - 1] += part;
-  }
-  return lines.join('\n');
-}
-
-describe('colour', () => {
-  it.each<[string, boolean, NodeJS.ProcessEnv, boolean]>([
-    ['a terminal', true, {}, true],
-    ['a terminal with NO_COLOR', true, { NO_COLOR: '1' }, false],
-    ['a terminal with an empty NO_COLOR', true, { NO_COLOR: '' }, true],
-    ['a dumb terminal', true, { TERM: 'dumb' }, false],
-    ['a file', false, {}, false],
-    ['a file with FORCE_COLOR', false, { FORCE_COLOR: '1' }, true],
-    ['a file with FORCE_COLOR and NO_COLOR', false, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-  ])('on %s', (_where, isTTY, environment, coloured) => {
-    expect(makeStyle({ isTTY }, environment)('red', 'x') !== 'x').toBe(coloured);
-  });
-});
+];

@@ -1,0 +1,11 @@
+/** What is said about arguments that make no command? The argument parser's error in the form of all our messages. */
+import type { CommanderError } from 'commander';
+
+/** `error[unknown-option]: unknown option '--jsno'`, and the help: the nearest name, or where to look. */
+export function formatUsageError({ code, message }: Pick<CommanderError, 'code' | 'message'>): string {
+  const name = code.replace(/^commander\./, '').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
+  const suggestion = /\n?\(Did you mean (?:one of )?(.+)\?\)$/.exec(message);
+  const text = (suggestion === null ? message : message.slice(0, suggestion.index)).replace(/^error: /, '').trim();
+  const help = suggestion === null ? '--help says what there is' : `did you mean "${suggestion[1]?.replaceAll(', ', '" or "')}"?`;
+  return `error[${name}]: ${text}\n  help: ${help}`;
+}

@@ -1,0 +1,129 @@
+/** Does the end of a build say all that matters, and each thing once? */
+import { encodeBuildReport, exitCodeOf, formatFailure, printBuildReport } from '../../../src/cli/render/build-report.js';
+import type { StageId } from '../../../src/engine/plan/plan.js';
+import type { BuildReport } from '../../../src/engine/report.js';
+import { makeTextConsole } from '../../support/text-console.js';
+import { failureOf, planWith, reportOf, spanAt } from '../../support/report-of.js';
+
+const plan = planWith({ make: { uses: 'make' }, judge: { uses: 'judge' }, other: { uses: 'judge' } });
+const gate = { metric: 'bbox.AP', operator: '>=', bound: 0.5, span: spanAt(7) } as const;
+const failed = { outcome: { kind: 'failed', failure: failureOf({}) } } as const;
+
+function printed(report: BuildReport, tables: 'all' | 'changed' = 'all'): readonly string[] {
+  const console = makeTextConsole();
+  printBuildReport(plan, report, console, tables);
+  return console.screen();
+}
+
+describe('the report of a build', () => {
+  it('says that there was nothing to do', () => {
+    expect(printed(reportOf({ make: {}, judge: {} }))).toEqual([
+      '',
+      'artifacts are in artifacts/<stage>/',
+      'nothing to do: 2 stages up to date (1.2 s)',
+    ]);
+  });
+
+  it('has a table per plugin, its stages side by side', () => {
+    const report = reportOf({ make: {}, judge: { metrics: { x: 1 } }, other: { metrics: { x: 2 }, previousMetrics: { x: 3 } } });
+    expect(printed(report).slice(0, 3)).toEqual(['', '   judge  other', 'x  1      2 was 3']);
+  });
+
+  it('has only tables with news where it is asked to', () => {
+    const quiet = reportOf({ judge: { metrics: { x: 1 } } });
+    const news = reportOf({ judge: { metrics: { x: 1 }, outcome: { kind: 'executed', durationMs: 1 } } });
+    expect(printed(quiet, 'changed').join('\n')).not.toContain('judge');
+    expect(printed(news, 'changed')).toContain('x  1');
+  });
+
+  it('names metric, bound, value and place of a gate', () => {
+    const gates = [
+      { stage: 'judge' as StageId, gate, value: 0.75, verdict: 'met' },
+      { stage: 'judge' as StageId, gate, value: 0.25, verdict: 'missed' },
+      { stage: 'judge' as StageId, gate, value: undefined, verdict: 'missed' },
+    ] as const;
+    const lines = printed(reportOf({ judge: {} }, { gates, conclusion: 'gate-missed' }));
+    expect(lines.slice(1, 4)).toEqual([
+      '✓ gate judge: bbox.AP >= 0.5: 0.7500',
+      '✗ gate judge: bbox.AP >= 0.5: 0.2500 missed (pipeline.yaml:7:3)',
+      '✗ gate judge: bbox.AP >= 0.5: there is no such metric missed (pipeline.yaml:7:3)',
+    ]);
+    expect(lines).toContain('artifacts are in artifacts/<stage>/');
+    expect(lines.at(-1)).toBe('built, but a gate was missed: 1 up to date (1.2 s)');
+  });
+
+  it('counts how stages ended', () => {
+    const report = reportOf(
+      {
+        make: failed,
+        judge: { outcome: { kind: 'skipped', because: 'make' as StageId } },
+        other: { outcome: { kind: 'executed', durationMs: 1 } },
+      },
+      { conclusion: 'failed' },
+    );
+    const lines = printed(report);
+    expect(lines).toContain('error[some-code]: make: it broke');
+    expect(lines.at(-1)).toBe('failed: 1 executed, 1 failed, 1 skipped (1.2 s)');
+    expect(lines.join('\n')).not.toContain('artifacts are in');
+  });
+
+  it('names the folder of a pipeline that is not the default one', () => {
+    const console = makeTextConsole();
+    printBuildReport({ ...plan, pipeline: 'x' }, reportOf({ make: {} }), console, 'all');
+    expect(console.screen()).toContain('artifacts are in artifacts/x/<stage>/');
+  });
+});
+
+describe('a failure', () => {
+  it('has its code, every line of its message, its causes, the next step, the stack of a crash and its log', () => {
+    const failure = failureOf({
+      code: 'stage-crashed',
+      message: 'exit code 1:\nTraceback\n',
+      causes: ['the disk', 'the cable'],
+      help: 'plug it in',
+      stack: 'Error: exit code 1:\nTraceback\n    at run (plugin.js:1:2)',
+      logPath: 'cache/logs/pipeline/make.log',
+    });
+    expect(formatFailure('make' as StageId, failure, makeTextConsole())).toEqual([
+      'error[stage-crashed]: make: exit code 1:',
+      '  Traceback',
+      '  caused by: the disk',
+      '  caused by: the cable',
+      '  help: plug it in',
+      '  at run (plugin.js:1:2)',
+      '  log: cache/logs/pipeline/make.log (tanren log make)',
+    ]);
+  });
+
+  it('has its first line alone in colour', () => {
+    const lines = formatFailure('a' as StageId, failureOf({ message: 'one\ntwo' }), makeTextConsole({ colour: true }));
+    expect(lines).toEqual(['<red>error[some-code]: a: one</>', '  two']);
+  });
+});
+
+describe('the exit code', () => {
+  const internal = { outcome: { kind: 'failed', failure: failureOf({ code: 'internal' }) } } as const;
+  it.each([
+    [0, reportOf({ make: {} })],
+    [1, reportOf({ make: {} }, { conclusion: 'gate-missed' })],
+    [1, reportOf({ make: failed }, { conclusion: 'failed' })],
+    [70, reportOf({ make: failed, judge: internal }, { conclusion: 'failed' })],
+    [130, reportOf({ make: {} }, { conclusion: 'cancelled' })],
+  ])('is %i', (code, report) => expect(exitCodeOf(report)).toBe(code));
+});
+
+describe('the report as JSON', () => {
+  it('has every stage with its outcome, and gates without places in the file', () => {
+    const gates = [{ stage: 'judge' as StageId, gate, value: 0.75, verdict: 'met' }] as const;
+    const report = reportOf({ make: {}, judge: { metrics: { x: 1 }, artifacts: { metrics: 'artifacts/judge/metrics.json' } } }, { gates });
+    expect(JSON.parse(JSON.stringify(encodeBuildReport(report)))).toEqual({
+      conclusion: 'built',
+      durationMs: 1234,
+      stages: [
+        { stage: 'make', outcome: { kind: 'up-to-date' }, artifacts: {} },
+        { stage: 'judge', outcome: { kind: 'up-to-date' }, metrics: { x: 1 }, artifacts: { metrics: 'artifacts/judge/metrics.json' } },
+      ],
+      gates: [{ stage: 'judge', metric: 'bbox.AP', operator: '>=', bound: 0.5, value: 0.75, verdict: 'met' }],
+    });
+  });
+});

@@ -1,0 +1,69 @@
+/** Do metrics stand side by side so that a person can compare them? */
+import { flattenMetrics, formatMetric, formatMetricsTable } from '../../../src/cli/render/metrics-table.js';
+
+const lines = (...args: Parameters<typeof formatMetricsTable>): readonly string[] =>
+  formatMetricsTable(...args).flatMap(({ head, rows }) => [head, ...rows]);
+
+describe('the metrics table', () => {
+  it('has a row per metric and a column per stage, with the difference to the baseline beside the value', () => {
+    expect(
+      lines([
+        { stage: 'float', metrics: { bbox: { AP: 0.68, AP50: 0.9 }, images: 200 }, previous: undefined },
+        { stage: 'int8', metrics: { bbox: { AP: 0.6775 }, images: 200, delta: { bbox: { AP: -0.0025 }, images: 0 } }, previous: undefined },
+      ]),
+    ).toEqual([
+      '           float   int8', //
+      'bbox.AP    0.6800  0.6775 (−0.0025)',
+      'bbox.AP50  0.9000',
+      'images     200     200 (+0)',
+    ]);
+  });
+
+  it('says what the last build had where it was another value', () => {
+    expect(lines([{ stage: 'a', metrics: { x: 0.5, y: 2 }, previous: { x: 0.25, y: 2 } }])).toEqual([
+      '   a',
+      'x  0.5000 was 0.2500',
+      'y  2',
+    ]);
+  });
+
+  it('leaves out what is deeper than two levels, and the differences themselves', () => {
+    expect(lines([{ stage: 'a', metrics: { x: { y: { z: 1 } }, delta: { q: 1 } }, previous: undefined }])).toEqual(['  a']);
+  });
+
+  it('is cut into blocks of columns on a narrow terminal, each with the names and no line wider than it', () => {
+    const column = (stage: string) => ({ stage, metrics: { 'a long name': 1.5 }, previous: undefined });
+    const cut = lines([column('first'), column('second'), column('third')], 30);
+
+    expect(cut).toEqual(['             first   second', 'a long name  1.5000  1.5000', '             third', 'a long name  1.5000']);
+    for (const line of cut) expect(line.length).toBeLessThanOrEqual(30);
+    expect(lines([column('first'), column('second')], 1)).toHaveLength(4);
+  });
+
+  it('gives a stage that has no metric of a name an empty cell', () => {
+    expect(
+      lines([
+        { stage: 'a', metrics: { x: 1 }, previous: undefined },
+        { stage: 'b', metrics: { y: 2 }, previous: undefined },
+      ]),
+    ).toEqual(['   a  b', 'x  1', 'y     2']);
+  });
+});
+
+describe('metrics', () => {
+  it('are flattened to dotted paths in the order of the document, numbers alone', () => {
+    expect([...flattenMetrics({ b: { c: 1, d: 'text' }, a: 2, list: [3] })]).toEqual([
+      ['b.c', 1],
+      ['a', 2],
+    ]);
+  });
+
+  it.each([
+    [0, '0'],
+    [200, '200'],
+    [0.67914, '0.6791'],
+    [-0.5, '-0.5000'],
+    [0.00012, '1.20e-4'],
+    [1234567.5, '1.23e+6'],
+  ])('%p is written %s', (value, text) => expect(formatMetric(value)).toBe(text));
+});
