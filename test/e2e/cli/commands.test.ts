@@ -63,9 +63,10 @@ describe('the command line', () => {
   });
 
   it('refuses an unknown target with the name that was meant', () => {
-    const { exitCode, stdout } = world.run('build', 'cuont');
+    const { exitCode, stdout, stderr } = world.run('build', 'cuont');
 
-    expect(stdout).toBe('error[unknown-stage]: there is no stage "cuont"\n  help: did you mean "count"?\n');
+    expect(stderr).toBe('error[unknown-stage]: there is no stage "cuont"\n  help: did you mean "count"?\n1 error: nothing was built\n');
+    expect(stdout).toBe('');
     expect(exitCode).toBe(2);
   });
 
@@ -149,9 +150,10 @@ describe('the command line', () => {
 
   it('prints every mistake of the pipeline file with its place, builds nothing and ends with 2', () => {
     editPipeline(world, text => text.replace('uses: command', 'uses: comand').replace('shout.text', 'shuot.text'));
-    const { exitCode, stdout } = world.run('build');
+    const { exitCode, stdout, stderr } = world.run('build');
 
-    expect(stdout).toBe(
+    expect(stdout).toBe('');
+    expect(stderr).toBe(
       [
         'pipeline.yaml:6:11: error[unknown-plugin]: stage "shout" uses unknown plugin "comand"',
         '  6 |     uses: comand',
@@ -170,8 +172,8 @@ describe('the command line', () => {
   });
 
   it.each([
-    [['buidl'], "unknown command 'buidl'", 'Did you mean build?'],
-    [['build', '--jbos', '2'], "unknown option '--jbos'", 'Did you mean --jobs?'],
+    [['buidl'], "unknown command 'buidl'", 'did you mean "build"?'],
+    [['build', '--jbos', '2'], "unknown option '--jbos'", 'did you mean "--jobs"?'],
     [['build', '--jobs', 'many'], "'many' is invalid", 'a whole number from 1'],
     [['graph', '--format', 'png'], "'png' is invalid", 'text, mermaid, dot'],
   ])('refuses the arguments %j', (args, message, help) => {
@@ -183,9 +185,9 @@ describe('the command line', () => {
   });
 
   it('says where there is no pipeline file, and how to get one', () => {
-    const { exitCode, stdout } = world.run('build', '-f', 'none.yaml');
+    const { exitCode, stderr } = world.run('build', '-f', 'none.yaml');
 
-    expect(stdout).toContain('error[no-pipeline]: none.yaml: there is no such file\n  help: make one with "tanren init"');
+    expect(stderr).toContain('error[no-pipeline]: none.yaml: there is no such file\n  help: make one with "tanren init"');
     expect(exitCode).toBe(2);
   });
 

@@ -2,8 +2,8 @@
 import { makeBuildRenderer } from '../../../src/cli/render/build-renderer.js';
 import type { BuildEvent } from '../../../src/engine/events.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
-import { makeTextConsole, type TextConsole } from '../../support/text-console.js';
 import { failureOf } from '../../support/report-of.js';
+import { makeTextConsole, type TextConsole } from '../../support/text-console.js';
 
 const id = (text: string): StageId => text as StageId;
 const started = (stage: string, reasons: readonly string[] = ['params.x: 1 → 2'], attempt = 1): BuildEvent => ({

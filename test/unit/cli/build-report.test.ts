@@ -2,8 +2,8 @@
 import { encodeBuildReport, exitCodeOf, formatFailure, printBuildReport } from '../../../src/cli/render/build-report.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
 import type { BuildReport } from '../../../src/engine/report.js';
-import { makeTextConsole } from '../../support/text-console.js';
 import { failureOf, planWith, reportOf, spanAt } from '../../support/report-of.js';
+import { makeTextConsole } from '../../support/text-console.js';
 
 const plan = planWith({ make: { uses: 'make' }, judge: { uses: 'judge' }, other: { uses: 'judge' } });
 const gate = { metric: 'bbox.AP', operator: '>=', bound: 0.5, span: spanAt(7) } as const;
@@ -46,7 +46,7 @@ describe('the report of a build', () => {
     expect(lines.slice(1, 4)).toEqual([
       '✓ gate judge: bbox.AP >= 0.5: 0.7500',
       '✗ gate judge: bbox.AP >= 0.5: 0.2500 missed (pipeline.yaml:7:3)',
-      '✗ gate judge: bbox.AP >= 0.5: there is no such metric missed (pipeline.yaml:7:3)',
+      '✗ gate judge: bbox.AP >= 0.5: no such metric, missed (pipeline.yaml:7:3)',
     ]);
     expect(lines).toContain('artifacts are in artifacts/<stage>/');
     expect(lines.at(-1)).toBe('built, but a gate was missed: 1 up to date (1.2 s)');

@@ -7,8 +7,8 @@ import { makeStyle } from '../../../src/cli/render/style.js';
 import { formatUsageError } from '../../../src/cli/usage-error.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
 import type { StageStatus } from '../../../src/engine/status.js';
-import { makeTextConsole } from '../../support/text-console.js';
 import { failureOf, planWith } from '../../support/report-of.js';
+import { makeTextConsole } from '../../support/text-console.js';
 
 const plan = planWith({
   export: { uses: 'export' },
