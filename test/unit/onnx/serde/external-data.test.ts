@@ -144,3 +144,22 @@ describe('reading external data', () => {
     expect(message).toContain('"none.onnx"');
   });
 });
+
+describe('a model of more than 2 GiB', () => {
+  it('is refused without external data before anything is written', async () => {
+    const model = makeModel();
+    // Pages of a fresh array that nothing touches take no memory; two initializers share it.
+    const bytes = new Uint8Array(1.1e9);
+    for (const name of ['w', 'v']) {
+      const value = findValueByName(model.graph, name);
+      if (value !== undefined) value.constant = { dtype: 'uint8', dims: [1.1e9], bytes };
+    }
+    const path = join(folder, 'model.onnx');
+
+    const { code, message } = await failureOf(() => writeModel(path, model));
+
+    expect(code).toBe('model-too-large');
+    expect(message).toContain('2.2 GB');
+    expect((await failureOf(() => readModel(path))).code).toBe('model-unreadable');
+  });
+});
