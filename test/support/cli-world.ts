@@ -1,6 +1,17 @@
 /** In which world does a test of the command line play? A project folder of its own, and the built `tanren` as a process. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DIST } from './world.js';
@@ -23,6 +34,10 @@ export interface CliWorld {
   read(name: string): string;
   exists(name: string): boolean;
   unlink(name: string): void;
+  /** Every file with its size and times: equal before and after what writes nothing. */
+  listing(): readonly string[];
+  /** Makes a named pipe, for a stage that tells the test something, or waits for it. */
+  makePipe(name: string): string;
   remove(): void;
 }
 
@@ -37,7 +52,7 @@ export interface CliProcess {
   readonly ended: Promise<number | null>;
 }
 
-export function givenProject(files: Readonly<Record<string, string>>): CliWorld {
+export function givenProject(files: Readonly<Record<string, string>>, environment: NodeJS.ProcessEnv = {}): CliWorld {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-cli-')));
   const running: ChildProcess[] = [];
   const write = (name: string, text: string): void => {
@@ -45,11 +60,15 @@ export function givenProject(files: Readonly<Record<string, string>>): CliWorld 
     writeFileSync(join(folder, name), text);
   };
   for (const [name, text] of Object.entries(files)) write(name, text);
-  const options = { cwd: folder, env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '' } };
+  const options = { cwd: folder, env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '', ...environment } };
   return {
     folder,
     run(...args) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [TANREN, ...args], { ...options, encoding: 'utf8' });
+      const { status, stdout, stderr } = spawnSync(process.execPath, [TANREN, ...args], {
+        ...options,
+        encoding: 'utf8',
+        timeout: 100_000,
+      });
       return { exitCode: status, stdout, stderr };
     },
     start(...args) {
@@ -65,6 +84,17 @@ export function givenProject(files: Readonly<Record<string, string>>): CliWorld 
     read: name => readFileSync(join(folder, name), 'utf8'),
     exists: name => existsSync(join(folder, name)),
     unlink: name => rmSync(join(folder, name)),
+    listing: () =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .sort()
+        .map(name => {
+          const { size, mtimeNs, ctimeNs } = lstatSync(join(folder, name), { bigint: true });
+          return `${name} ${size} ${mtimeNs} ${ctimeNs}`;
+        }),
+    makePipe(name) {
+      execFileSync('mkfifo', [join(folder, name)]);
+      return join(folder, name);
+    },
     remove() {
       for (const child of running) child.kill('SIGKILL');
       rmSync(folder, { recursive: true, force: true });

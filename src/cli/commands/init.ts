@@ -1,5 +1,5 @@
 /** `tanren init`: a pipeline file to start from. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { makeConsole } from '../render/console.js';
@@ -68,7 +68,7 @@ export async function runInit(options: { readonly file: string }): Promise<ExitC
     mkdirSync(dirname(options.file), { recursive: true });
     writeFileSync(options.file, SKELETON, { flag: 'wx' });
   } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    const isThere = existsSync(options.file);
     if (isThere) console.problem('error', `error[file-exists]: ${options.file} is there already\n  help: name another file with -f`);
     else console.problem('error', `error[not-writable]: ${options.file}: ${error instanceof Error ? error.message : String(error)}`);
     return EXIT.usage;

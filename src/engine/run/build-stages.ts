@@ -56,7 +56,12 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     return endWithFailure(async () => {
       const look = await looks.add(() => approach(needs), { urgency: urgent, units: { look: 1 } });
       if (look.kind === 'ended') return look.end;
-      return runInSlot(slots, needs, urgent, () => whyNot(dependencies));
+      const whyNotNow = (): StageEnd | undefined => whyNot(dependencies);
+      // Before the slot is free: what waits for it must know.
+      const onFailed = (): void => {
+        failed ??= stage.id;
+      };
+      return runInSlot(slots, needs, urgent, whyNotNow, onFailed);
     });
   };
 
@@ -82,14 +87,24 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
 }
 
 /** Time may have passed in the queue: everything is looked at again just before the run. */
-async function runInSlot(slots: StageQueue, needs: StageNeeds, urgency: number, whyNot: () => StageEnd | undefined): Promise<StageEnd> {
+async function runInSlot(
+  slots: StageQueue,
+  needs: StageNeeds,
+  urgency: number,
+  whyNot: () => StageEnd | undefined,
+  onFailed: () => void,
+): Promise<StageEnd> {
   const units = { cpu: 1, ...needs.stage.resources };
   return slots.add(
     async () => {
       const late = whyNot();
       if (late !== undefined) return late;
-      const look = await approach(needs);
-      return look.kind === 'ended' ? look.end : runStage(needs, look.pinned, look.reasons);
+      const end = await endWithFailure(async () => {
+        const look = await approach(needs);
+        return look.kind === 'ended' ? look.end : runStage(needs, look.pinned, look.reasons);
+      });
+      if (end.outcome.kind === 'failed') onFailed();
+      return end;
     },
     { urgency, units },
   );

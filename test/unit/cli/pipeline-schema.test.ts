@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import type { JsonObject } from '../../../src/base/json.js';
 import { formatPipelineSchema } from '../../../src/cli/commands/schema.js';
 import { makeBuiltInRegistry } from '../../../src/cli/plugins.js';
@@ -28,6 +28,40 @@ describe('docs/pipeline-format.md', () => {
   });
 });
 
+describe('every YAML example of the documentation', () => {
+  const pages = ['docs/pipeline-format.md', 'docs/writing-a-stage.md', ...stagePages()];
+  it.each(pages.flatMap(page => blocksOf(page)))('%s, example %i, is valid', (_page, _number, text) => {
+    expect(errorsOf(stringify(completed(parse(text, { merge: true }) as JsonObject)))).toEqual([]);
+  });
+
+  it('is found', () => {
+    for (const page of pages) expect([page, blocksOf(page).length]).not.toEqual([page, 0]);
+  });
+});
+
+function stagePages(): readonly string[] {
+  return readdirSync(join(ROOT, 'docs/stages'))
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/stages/${name}`);
+}
+
+function blocksOf(page: string): readonly (readonly [string, number, string])[] {
+  const blocks = readFileSync(join(ROOT, page), 'utf8').matchAll(/^ *```yaml\n([\s\S]*?)^ *```/gm);
+  return [...blocks].map(([, text = ''], index) => [page, index + 1, text] as const);
+}
+
+const TOP = ['version', 'params', 'sources', 'plugins', 'pools', 'stages'];
+const OF_STAGE = ['uses', 'with', 'inputs', 'foreach', 'matrix', 'gate', 'resources', 'timeout', 'retries', 'env'];
+
+/** Examples show what they are about: part of a file, some stages, or part of a stage. */
+function completed(example: JsonObject): JsonObject {
+  const keys = Object.keys(example);
+  const stages = { some: { uses: 'some' } };
+  if (keys.every(key => TOP.includes(key))) return { version: 1, stages, ...example };
+  if (keys.every(key => OF_STAGE.includes(key))) return { version: 1, stages: { some: { uses: 'some', ...example } } };
+  return { version: 1, stages: example };
+}
+
 describe('docs/errors.md', () => {
   it('has every code of a diagnostic', () => {
     const documented = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
@@ -40,6 +74,29 @@ describe('docs/errors.md', () => {
 
     expect(codes.length).toBeGreaterThan(30);
     expect(codes.filter(code => !documented.includes(`\`${code}\``))).toEqual([]);
+  });
+});
+
+describe('docs/errors.md', () => {
+  it('has every code of the command line', () => {
+    const documented = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
+    const files = readdirSync(join(ROOT, 'src/cli'), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
+    const written = files.flatMap(name =>
+      [...readFileSync(join(ROOT, 'src/cli', name), 'utf8').matchAll(/error\[([a-z-]+)\]: \$|code: '([a-z-]+)'/g)].map(
+        match => match[1] ?? match[2] ?? '',
+      ),
+    );
+    const parsed = [
+      'unknown-command',
+      'unknown-option',
+      'missing-argument',
+      'option-missing-argument',
+      'excess-arguments',
+      'invalid-argument',
+    ];
+
+    expect(written).toEqual(expect.arrayContaining(['file-exists', 'not-writable', 'unknown-stage']));
+    expect([...written, ...parsed].filter(code => !documented.includes(`\`${code}\``))).toEqual([]);
   });
 });
 
