@@ -11,7 +11,7 @@ export interface ArtifactKind {
   readonly description: string;
 }
 
-/** The kinds that built-in plugins use. A third party's plugin may use others: any `*-report` or `x-*` name is a JSON file or a folder as its port says. */
+/** Every kind there is. What fits none of the special ones is `file`, `json` or `folder`. */
 export const ARTIFACT_KINDS = {
   any: { form: 'either', extension: '', description: 'Any file or folder.' },
   folder: { form: 'folder', extension: '', description: 'A folder.' },

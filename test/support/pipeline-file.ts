@@ -52,7 +52,8 @@ const strict = defineStage<{ readonly level: number }>({
   params: { type: 'object', additionalProperties: false, required: ['level'], properties: { level: { type: 'integer' } } },
   inputs: ({ level }) => {
     if (level > 10) throw new Error('no such level');
-    return {};
+    // As a third party's JavaScript may have it.
+    return level === 10 ? { x: { ...port('any'), kind: 'blueprint' as never } } : {};
   },
   outputs: { model: port('onnx-model') },
   determinism: 'exact',

@@ -2,7 +2,7 @@
 import { findClosest } from '../../base/did-you-mean.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
-import type { Ports } from '../../stage/ports.js';
+import { ARTIFACT_KINDS, type Ports } from '../../stage/ports.js';
 import { checkSchema, listOf } from '../config/check-schema.js';
 import type { DiagnosticList } from '../config/diagnostic.js';
 import { interpolate, type Scope } from '../config/interpolate.js';
@@ -150,8 +150,8 @@ function evaluateDeclaration(
       instance,
       entry,
       params,
-      inputPorts: typeof plugin.inputs === 'function' ? plugin.inputs(params) : plugin.inputs,
-      outputPorts: typeof plugin.outputs === 'function' ? plugin.outputs(params) : plugin.outputs,
+      inputPorts: checkPorts(typeof plugin.inputs === 'function' ? plugin.inputs(params) : plugin.inputs),
+      outputPorts: checkPorts(typeof plugin.outputs === 'function' ? plugin.outputs(params) : plugin.outputs),
       determinism: typeof plugin.determinism === 'function' ? plugin.determinism(params) : plugin.determinism,
     };
   } catch (error) {
@@ -162,6 +162,17 @@ function evaluateDeclaration(
     );
     return undefined;
   }
+}
+
+/** A third party's JavaScript may say anything. @throws Error that names the port and the kinds there are. */
+function checkPorts(ports: Ports): Ports {
+  for (const [name, { kind, entryKinds }] of Object.entries(ports)) {
+    for (const used of [kind, ...Object.values(entryKinds)]) {
+      if (!Object.hasOwn(ARTIFACT_KINDS, used))
+        throw new Error(`port "${name}" is of kind "${used}"; there is ${listOf(Object.keys(ARTIFACT_KINDS))}`);
+    }
+  }
+  return ports;
 }
 
 function planStage(

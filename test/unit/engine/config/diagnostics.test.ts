@@ -52,6 +52,12 @@ const CASES: readonly Case[] = [
     undefined,
   ],
   [
+    'plugin-declaration',
+    `${STAGES}  a: {uses: strict, with: {level: 10}}\n`,
+    '3:27 error[plugin-declaration]: plugin "strict" fails on these params: port "x" is of kind "blueprint"; there is "any"',
+    undefined,
+  ],
+  [
     'bad-setting',
     `${STAGES}  a: {uses: make, with: {size: big}}\n`,
     '3:32 error[bad-setting]: "size" of stage "a" must be integer; it is "big"',
