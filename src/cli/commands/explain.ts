@@ -4,6 +4,7 @@ import { explainStage } from '../../engine/explain.js';
 import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
+import { formatFailure } from '../render/build-report.js';
 import { makeConsole } from '../render/console.js';
 import { formatStatus } from './status.js';
 
@@ -20,9 +21,12 @@ export async function runExplain(targets: readonly string[], options: PipelineOp
     return EXIT.built;
   }
   for (const { stage, status, lastBuilt, manifest } of explanations) {
-    for (const line of formatStatus(console.style('bold', stage), status, console)) console.line(line);
-    if (lastBuilt === 'never') console.line('  never built');
     const changes = status.kind === 'stale' || status.kind === 'restorable' ? status.changes : [];
+    // What is listed below need not stand in the first line too.
+    const brief = changes.length > 0 && 'reasons' in status ? { ...status, reasons: [] } : status;
+    for (const line of formatStatus(console.style('bold', stage), brief, console)) console.line(line);
+    if (status.kind === 'impossible') for (const line of formatFailure(stage, status.failure, console)) console.line(line);
+    if (lastBuilt === 'never' && !('reasons' in status)) console.line('  never built');
     for (const change of changes) console.line(`  ${describeChange(change)}`);
     if (manifest !== undefined && lastBuilt === 'never')
       console.line(`  manifest: ${JSON.stringify(manifest, null, 2).replaceAll('\n', '\n  ')}`);

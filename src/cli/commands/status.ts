@@ -37,9 +37,9 @@ export function formatStatus(name: string, status: StageStatus, { style }: Conso
     case 'up-to-date':
       return [`${name}  ${style('green', 'up to date')}`];
     case 'restorable':
-      return [`${name}  ${style('cyan', 'restored from the cache')}: ${status.reasons.join('; ')}`];
+      return [`${name}  ${style('cyan', 'restored from the cache')}${because(status.reasons)}`];
     case 'stale':
-      return [`${name}  ${style('yellow', 'would run')}: ${status.reasons.join('; ')}`];
+      return [`${name}  ${style('yellow', 'would run')}${because(status.reasons)}`];
     case 'undecided':
       return [`${name}  ${style('yellow', 'depends')} on what ${status.because.join(', ')} will give`];
     case 'impossible':
@@ -47,4 +47,8 @@ export function formatStatus(name: string, status: StageStatus, { style }: Conso
     default:
       return assertNever(status);
   }
+}
+
+function because(reasons: readonly string[]): string {
+  return reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
 }

@@ -106,7 +106,7 @@ function liveLines(running: ReadonlyMap<StageId, Running>, height: number, idWid
 /** Messages may have many lines, such as a program's last output: all of them stand once, in the report at the end. */
 function firstLine(text: string): string {
   const end = text.indexOf('\n');
-  return end < 0 ? text : text.slice(0, end).trimEnd();
+  return end < 0 ? text : `${text.slice(0, end).trimEnd()} …`;
 }
 
 function reasonsOf(reasons: readonly string[], attempt: number): string {

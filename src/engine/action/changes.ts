@@ -37,7 +37,10 @@ export function describeChange({ label, before, after }: Change): string {
   const what = WORDS[label] ?? label;
   if (before === undefined) return `${what} is new${isReadable(after) ? `: ${shorten(after)}` : ''}`;
   if (after === undefined) return `${what} is gone${isReadable(before) ? ` (was ${shorten(before)})` : ''}`;
-  return isReadable(before) && isReadable(after) ? `${what}: ${shorten(before)} → ${shorten(after)}` : `${what} changed`;
+  if (!isReadable(before) || !isReadable(after)) return `${what} changed`;
+  const [from, to] = [JSON.stringify(before), JSON.stringify(after)];
+  const start = Math.max(0, lengthOfCommonStart(from, to) - LEAD);
+  return `${what}: ${cut(from, start)} → ${cut(to, start)}`;
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -54,7 +57,24 @@ function isReadable(value: Json | undefined): value is Json {
   return !(isJsonObject(value) && isArtifact(value));
 }
 
+const LONGEST = 60;
+
+/** How much of what is equal is shown before the difference. */
+const LEAD = 20;
+
 function shorten(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+  return cut(JSON.stringify(value), 0);
+}
+
+/** Long text from near where it differs. */
+function cut(text: string, start: number): string {
+  if (text.length <= LONGEST) return text;
+  const piece = text.slice(start, start + LONGEST);
+  return `${start > 0 ? '…' : ''}${piece}${start + LONGEST < text.length ? '…' : ''}`;
+}
+
+function lengthOfCommonStart(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return length;
 }

@@ -56,13 +56,18 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     return endWithFailure(async () => {
       const look = await looks.add(() => approach(needs), { urgency: urgent, units: { look: 1 } });
       if (look.kind === 'ended') return look.end;
-      const whyNotNow = (): StageEnd | undefined => whyNot(dependencies);
-      // Before the slot is free: what waits for it must know.
-      const onFailed = (): void => {
-        failed ??= stage.id;
-      };
-      return runInSlot(slots, needs, urgent, whyNotNow, onFailed);
+      return runInSlot(slots, needs, urgent, { whyNot: () => whyNot(dependencies), onEnd: end => finish(stage.id, end) });
     });
+  };
+
+  const finished = new Set<StageId>();
+  const finish = (stage: StageId, end: StageEnd): StageEnd => {
+    if (finished.has(stage)) return end;
+    finished.add(stage);
+    if (end.accepted !== undefined) outputs.set(stage, end.accepted.outputs);
+    if (end.outcome.kind === 'failed') failed ??= stage;
+    ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
+    return end;
   };
 
   for (const stage of order.selected) {
@@ -71,12 +76,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
       accepted === undefined ? buildOne(stage) : Promise.resolve({ outcome: { kind: 'up-to-date' }, accepted });
     ends.set(
       stage.id,
-      end.then(done => {
-        if (done.accepted !== undefined) outputs.set(stage.id, done.accepted.outputs);
-        if (done.outcome.kind === 'failed') failed ??= stage.id;
-        ports.emit({ kind: 'outcome', stage: stage.id, outcome: done.outcome });
-        return done;
-      }),
+      end.then(done => finish(stage.id, done)),
     );
   }
   try {
@@ -91,8 +91,7 @@ async function runInSlot(
   slots: StageQueue,
   needs: StageNeeds,
   urgency: number,
-  whyNot: () => StageEnd | undefined,
-  onFailed: () => void,
+  { whyNot, onEnd }: { whyNot(): StageEnd | undefined; onEnd(end: StageEnd): void },
 ): Promise<StageEnd> {
   const units = { cpu: 1, ...needs.stage.resources };
   return slots.add(
@@ -103,7 +102,8 @@ async function runInSlot(
         const look = await approach(needs);
         return look.kind === 'ended' ? look.end : runStage(needs, look.pinned, look.reasons);
       });
-      if (end.outcome.kind === 'failed') onFailed();
+      // While the slot is still taken: what waits for it must know of a failure, and starts after this has ended.
+      onEnd(end);
       return end;
     },
     { urgency, units },

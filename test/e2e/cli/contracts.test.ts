@@ -197,7 +197,7 @@ describe('explain', () => {
     });
     world.run('build');
     const { stdout } = world.run('explain', 'shout', 'count@lines', '-p', 'mode=lower');
-    expect(stdout).toContain('shout  would run: ');
+    expect(stdout).toContain('shout  would run\n');
     expect(stdout).toContain('params.env.MODE: "upper" → "lower"');
     expect(stdout).toContain('count@lines  depends on what shout will give');
   });

@@ -47,7 +47,7 @@ describe('a build that is not on a terminal', () => {
   it('says the first line of a failure: the report at the end has all of them', () => {
     const failure = failureOf({ message: 'exit code 1; it ended with:\nTraceback\nValueError' });
     expect(screen({ kind: 'outcome', stage: id('a'), outcome: { kind: 'failed', failure } })).toEqual([
-      '✗ a     failed: exit code 1; it ended with:',
+      '✗ a     failed: exit code 1; it ended with: …',
     ]);
   });
 
@@ -68,7 +68,7 @@ describe('a build that is not on a terminal', () => {
       '▸ a     params.x: 1 → 2',
       'warning[stage-warning]: a: careful',
       'warning[state-damaged]: two lines',
-      '↻ a     busy; next try in 2.0 s',
+      '↻ a     busy …; next try in 2.0 s',
       '▸ a     try 2; forced',
     ]);
   });

@@ -75,9 +75,7 @@ describe('docs/errors.md', () => {
     expect(codes.length).toBeGreaterThan(30);
     expect(codes.filter(code => !documented.includes(`\`${code}\``))).toEqual([]);
   });
-});
 
-describe('docs/errors.md', () => {
   it('has every code of the command line', () => {
     const documented = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
     const files = readdirSync(join(ROOT, 'src/cli'), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));

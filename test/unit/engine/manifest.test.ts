@@ -44,6 +44,16 @@ describe('the key', () => {
     expect(findChanges(before, after).map(describeChange)).toEqual([words]);
   });
 
+  it('that changes far inside a long value shows the place where it does', () => {
+    const script = (word: string): string => `${'x'.repeat(100)} the ${word} is hot ${'y'.repeat(100)}`;
+    const before = makeManifest({ ...facts, params: { run: [script('iron')] } });
+    const after = makeManifest({ ...facts, params: { run: [script('steel')] } });
+
+    expect(findChanges(before, after).map(describeChange)).toEqual([
+      `params.run: …${'x'.repeat(15)} the iron is hot ${'y'.repeat(60 - 32)}… → …${'x'.repeat(15)} the steel is hot ${'y'.repeat(60 - 33)}…`,
+    ]);
+  });
+
   it('holds no secret: of the environment only digests', () => {
     expect(JSON.stringify(makeManifest(facts))).not.toContain('secret');
   });
