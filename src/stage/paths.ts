@@ -1,4 +1,5 @@
 /** Where is the file of a port? A port that the plugin declares and needs is there; anything else is a defect of the declaration. */
+import { CodedError, isCodedError } from '../base/coded-error.js';
 import { getDefined } from '../base/invariant.js';
 import type { InputPaths } from './define-stage.js';
 
@@ -16,4 +17,19 @@ export function getInputRecord(inputs: InputPaths, port: string): Readonly<Recor
 
 export function getOutputPath(outputs: Readonly<Record<string, string>>, port: string): string {
   return getDefined(outputs[port], `output "${port}"`);
+}
+
+/**
+ * Reads the artifact of a connected port.
+ * @throws what `read` throws, a coded error with the port's name before its message: a file in a run's folder has no name that a person knows.
+ */
+export async function readInput<T>(inputs: InputPaths, port: string, read: (path: string) => Promise<T>): Promise<T> {
+  const path = getInputPath(inputs, port);
+  try {
+    return await read(path);
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    const { code, details, help, message, cause } = error;
+    throw new CodedError(code, `input "${port}": ${message}`, { details, cause, ...(help === undefined ? {} : { help }) });
+  }
 }

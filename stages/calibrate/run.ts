@@ -15,7 +15,7 @@ import { sessionManifest } from '../../src/runtime/session.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
-import { getInputPath, getInputRecord, getOutputPath } from '../../src/stage/paths.js';
+import { getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { findPart } from './find-part.js';
 import { type FindInput, openInputs } from './inputs.js';
@@ -27,10 +27,10 @@ import { SKETCH_FILE, sketchPart } from './sketch-part.js';
 /** @throws StageError `part-unknown`, `part-mismatch`, `detector-missing`, `no-rois`; DetectionError of data sets and images; QuantError `not-finite`. */
 export async function runCalibrate({ params, inputs, outputs, context }: StageJob<CalibrateParams>): Promise<void> {
   const modelPath = getInputPath(inputs, 'model');
-  const model = await readModel(modelPath);
-  const recipe = parseRecipe(await readJsonFile(getInputPath(inputs, 'recipe')));
+  const model = await readInput(inputs, 'model', readModel);
+  const recipe = parseRecipe(await readInput(inputs, 'recipe', readJsonFile));
   const config =
-    inputs.config === undefined ? recipe.config : parseDetectorConfig(await readJsonFile(getInputPath(inputs, 'config')), undefined).config;
+    inputs.config === undefined ? recipe.config : parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined).config;
   const part = findPart(model, recipe, params.part);
   const data = getInputRecord(inputs, 'data');
   const images = takeFirstImages(listImages(await readJsonFile(getDefined(data.annotations, 'annotations'))), params.samples);

@@ -11,7 +11,7 @@ import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
 import { sessionManifest } from '../../src/runtime/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
-import { getInputPath, getInputRecord, getOutputPath } from '../../src/stage/paths.js';
+import { getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { DETECTIONS_FILE, type DetectionSettings, imageDetections } from './image-detections.js';
 import { type FiguresByType, makeMetrics } from './metrics.js';
@@ -29,7 +29,7 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
   if (dataset.annotations.length === 0) {
     throw new StageError('no-annotations', `none of the ${images.length} images has an annotated object: there is nothing to measure`);
   }
-  const baseline = inputs.baseline === undefined ? undefined : await readJsonFile(getInputPath(inputs, 'baseline'));
+  const baseline = inputs.baseline === undefined ? undefined : await readInput(inputs, 'baseline', readJsonFile);
 
   const request = await makeRequest(job);
   const sizes = new Map(dataset.images.map(image => [image.id, image]));
@@ -59,7 +59,7 @@ async function makeRequest({ params, inputs }: EvaluateJob) {
   const recipePath = getInputPath(inputs, 'recipe');
   const recipe = parseRecipe(await readJsonFile(recipePath));
   const config: Json =
-    inputs.config === undefined ? (recipe.config as unknown as JsonObject) : await readJsonFile(getInputPath(inputs, 'config'));
+    inputs.config === undefined ? (recipe.config as unknown as JsonObject) : await readInput(inputs, 'config', readJsonFile);
   parseDetectorConfig(config, undefined);
   const settings: DetectionSettings = {
     optimization: params.optimization,

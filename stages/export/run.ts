@@ -8,7 +8,7 @@ import { writeModel } from '../../src/onnx/serde/model-file.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
-import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
+import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { readStateDict, selectStateDict } from '../../src/tensor/state-dict.js';
 import type { ExportParams } from './params.js';
 import { flatten, makeReport } from './report.js';
@@ -17,11 +17,11 @@ import { flatten, makeReport } from './report.js';
 const PROBE = 'backbone.body.conv1.weight';
 
 export async function runExport({ params, inputs, outputs, context }: StageJob<ExportParams>): Promise<void> {
-  const config = inputs.config === undefined ? undefined : await readJsonFile(getInputPath(inputs, 'config'));
+  const config = inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile);
   const read = parseDetectorConfig(config, params.defaults);
   sayDefaults(read, context);
 
-  const { prefix, tensors } = selectStateDict(await readStateDict(getInputPath(inputs, 'checkpoint')), PROBE);
+  const { prefix, tensors } = selectStateDict(await readInput(inputs, 'checkpoint', readStateDict), PROBE);
   const { state, converted } = toFloat32State(tensors);
   if (prefix !== '') context.log('info', `removed the prefix "${prefix}" of the checkpoint's keys`);
   for (const [dtype, count] of Object.entries(converted)) context.log('info', `converted ${count} ${dtype} tensors to float32`);

@@ -5,14 +5,14 @@ import { parseModelSketches } from '../../src/quant/model-sketches.js';
 import { quantizeModel } from '../../src/quant/quantize-model.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
-import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
+import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import type { QuantizeParams } from './params.js';
 import { schemeOf } from './scheme-of.js';
 
 /** @throws QuantError and OnnxError as quantizeModel; StageError `json-malformed`. */
 export async function runQuantize({ params, inputs, outputs, context }: StageJob<QuantizeParams>): Promise<void> {
-  const model = await readModel(getInputPath(inputs, 'model'));
-  const sketches = parseModelSketches(await readJsonFile(getInputPath(inputs, 'sketches')));
+  const model = await readInput(inputs, 'model', readModel);
+  const sketches = parseModelSketches(await readInput(inputs, 'sketches', readJsonFile));
   const { exclude, qdqDomain: domain } = params;
   const report = quantizeModel(model, digestModelContent(model), sketches, { scheme: schemeOf(params), exclude, domain });
   context.log('info', `quantized by preset ${params.preset}: ${JSON.stringify(report.counts)}`);

@@ -7,14 +7,14 @@ import { getRule } from '../../src/onnx/rewrite/rules/catalogue.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
-import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
+import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import type { RewriteParams } from './params.js';
 import { measurePrice } from './price.js';
 import { describeChanges } from './report.js';
 
 export async function runRewrite({ params, inputs, outputs, context }: StageJob<RewriteParams>): Promise<void> {
   const source = getInputPath(inputs, 'model');
-  const model = await readModel(source);
+  const model = await readInput(inputs, 'model', readModel);
   sortTopologically(model.graph);
   assertModel(model, 'the input');
   const rules = params.rules.map(({ name, form, select, matches }) => ({ rule: getRule(name, form), select, matches }));

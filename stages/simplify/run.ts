@@ -11,7 +11,7 @@ import { makeRandomFeeds } from '../../src/runtime/random-feeds.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
-import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
+import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 import type { SimplifyParams } from './params.js';
@@ -20,7 +20,7 @@ import { assertProved, type Proof } from './proof.js';
 export async function runSimplify({ params, inputs, outputs, context }: StageJob<SimplifyParams>): Promise<void> {
   assertPassNames(params.skip);
   const source = getInputPath(inputs, 'model');
-  const model = await readModel(source);
+  const model = await readInput(inputs, 'model', readModel);
   sortTopologically(model.graph);
   assertModel(model, 'the input');
   const before = countNodes(model);

@@ -7,12 +7,12 @@ import type { Graph, Model, Node } from '../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
-import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
+import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import type { SplitParams } from './params.js';
 
 export async function runSplit({ params, inputs, outputs, context }: StageJob<SplitParams>): Promise<void> {
-  const whole = await readModel(getInputPath(inputs, 'model'));
-  const parts = params.parts ?? parseRecipe(await readJsonFile(getInputPath(inputs, 'recipe'))).parts;
+  const whole = await readInput(inputs, 'model', readModel);
+  const parts = params.parts ?? parseRecipe(await readInput(inputs, 'recipe', readJsonFile)).parts;
 
   const held = new Set<string>();
   const report: Record<string, Json> = {};

@@ -18,7 +18,7 @@ import {
 import { collectPartInputs } from '../../src/detection/torchvision/part-inputs.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
-import { getInputPath, getInputRecord, getOutputPath } from '../../src/stage/paths.js';
+import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 import { judge } from './judge.js';
@@ -85,9 +85,9 @@ async function chooseImages(
 }
 
 async function readOptions({ params, inputs }: VerifyJob): Promise<SideOptions> {
-  const recipe = parseRecipe(await readJsonFile(getInputPath(inputs, 'recipe')));
+  const recipe = parseRecipe(await readInput(inputs, 'recipe', readJsonFile));
   const config =
-    inputs.config === undefined ? recipe.config : parseDetectorConfig(await readJsonFile(getInputPath(inputs, 'config')), undefined).config;
+    inputs.config === undefined ? recipe.config : parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined).config;
   return { recipe, config, fit: params.fit, session: { optimization: params.optimization } };
 }
 
