@@ -103,6 +103,8 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
+const LOOK_AGAIN = ['ENOENT', 'EAGAIN', 'ECONNRESET', 'EPIPE'];
+
 /** A holder that ends closes its connections: that ends the wait. 'dead': nobody listens. */
 function waitForEnd(address: string, signal: AbortSignal, onHeld: () => void): Promise<'dead' | 'ended'> {
   return new Promise((resolve, reject) => {
@@ -123,8 +125,8 @@ function waitForEnd(address: string, signal: AbortSignal, onHeld: () => void): P
       if (connected || signal.aborted) return resolve('ended');
       const code = systemCode(refused);
       if (code === 'ECONNREFUSED') return resolve('dead');
-      // The link went away under us, or the holder's queue is full: look again.
-      if (code === 'ENOENT' || code === 'EAGAIN') return resolve('ended');
+      // The link went away under us, the holder's queue is full, or it ended before it took us from its queue: look again.
+      if (code !== undefined && LOOK_AGAIN.includes(code)) return resolve('ended');
       reject(refused ?? new Error(`cannot connect to ${address}`));
     });
     socket.resume();
