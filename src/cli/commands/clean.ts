@@ -9,10 +9,16 @@ export async function runClean(targets: readonly string[], options: PipelineOpti
   const console = makeConsole({ json: false });
   const opened = await openPlan(options, targets, console);
   if (opened === undefined) return EXIT.usage;
+  const signal = abortOnSignals();
   const ports = makeEnginePorts(event => {
     if (event.kind === 'waiting-for-lock') console.line(`waiting for another build that uses ${event.folder}`);
-  }, abortOnSignals());
-  const removed = await clean(opened.plan, { targets: opened.targets, what: options.all ? 'everything' : 'artifacts' }, ports);
+  }, signal);
+  const what = options.all ? 'everything' : 'artifacts';
+  const removed = await clean(opened.plan, { targets: opened.targets, what }, ports).catch((error: unknown) => {
+    if (signal.aborted) return 'interrupted';
+    throw error;
+  });
+  if (removed === 'interrupted') return EXIT.interrupted;
   for (const folder of removed) console.line(`removed ${folder}`);
   if (removed.length === 0) console.line('there was nothing to remove');
   else if (!options.all) console.line('the next build restores them from cache/');

@@ -1,7 +1,7 @@
 /** `tanren explain STAGE`: why did it run, or would it? The difference of the last manifest and the present one. */
 import { describeChange } from '../../engine/action/changes.js';
 import { explainStage } from '../../engine/explain.js';
-import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
+import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { formatFailure } from '../render/build-report.js';
@@ -12,7 +12,7 @@ export async function runExplain(targets: readonly string[], options: PipelineOp
   const console = makeConsole({ json: options.json });
   const opened = await openPlan(options, targets, console);
   if (opened === undefined) return EXIT.usage;
-  const ports = makeEnginePorts(() => undefined, abortOnSignals());
+  const ports = makeEnginePorts(() => undefined, neverAborted);
   const ids = opened.targets === 'all' ? [...opened.plan.stages.keys()] : opened.targets;
   const explanations = [];
   for (const id of ids) explanations.push(await explainStage(opened.plan, id, ports));

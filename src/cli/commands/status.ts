@@ -1,7 +1,7 @@
 /** `tanren status`, and `build --dry-run`: what would a build do, and why? Writes nothing. */
 import { assertNever } from '../../base/assert-never.js';
 import { computeStatus, type StageStatus } from '../../engine/status.js';
-import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
+import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { formatFailure } from '../render/build-report.js';
@@ -16,7 +16,7 @@ export async function runStatus(
   if (opened === undefined) return EXIT.usage;
   const warn = makeEnginePorts(event => {
     if (event.kind === 'warning') console.line(console.style('yellow', `warning[${event.code}]: ${event.message}`));
-  }, abortOnSignals());
+  }, neverAborted);
   const statuses = await computeStatus(opened.plan, { targets: opened.targets, force: options.force === true ? 'targets' : 'never' }, warn);
   if (options.json) {
     console.json({ stages: [...statuses].map(([stage, status]) => ({ stage, ...status })) });

@@ -1,6 +1,6 @@
 /** What may scripts rely on? JSON on stdout and nothing else, exit codes, read-only commands that write nothing, and nothing left behind. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -338,6 +338,30 @@ describe('Ctrl-C', () => {
     world.write('pipeline.yaml', pipeline('echo whole > out.txt'));
     expect(world.run('build').exitCode).toBe(0);
     expect(world.read('artifacts/wait/text')).toBe('whole\n');
+  });
+});
+
+describe('two commands at once', () => {
+  it('wait for each other: clean says so, and Ctrl-C gives up the wait', async () => {
+    world = givenProject({});
+    const [started, go] = [world.makePipe('started'), world.makePipe('go')];
+    const script = JSON.stringify(`echo $$ > ${started}; cat ${go} > out.txt`);
+    world.write(
+      'pipeline.yaml',
+      `version: 1\nstages: {wait: {uses: command, with: {run: [${script}], shell: sh, outputs: {text: out.txt}}}}\n`,
+    );
+    const build = world.start('build');
+    await readFile(started, 'utf8');
+
+    const clean = world.start('clean');
+    await clean.waitFor('waiting for another build that uses');
+    clean.signal('SIGINT');
+    expect(await clean.ended).toBe(130);
+    expect(world.run('status').stdout).toContain('wait  would run: never built');
+
+    await writeFile(go, 'done');
+    expect(await build.ended).toBe(0);
+    expect(world.read('artifacts/wait/text')).toBe('done');
   });
 });
 
