@@ -1,6 +1,8 @@
-/** Which RoIAlign is faster: the kernel in TypeScript or ONNX Runtime's operator? Both on the same RoIs in turn; the least time of each counts. */
+/** Which RoIAlign is faster: the kernel in TypeScript or ONNX Runtime's operator? Both on the same RoIs, in turn. */
 import { roiAlignInto } from '../src/detection/roi-align.js';
 import { openRoiAlign } from '../src/detection/roi-align-session.js';
+import { formatRatio, formatSamples, printTable } from './table.js';
+import { interleave, type Samples } from './timing.js';
 
 interface Case {
   readonly name: string;
@@ -30,24 +32,31 @@ function makeRandom(): () => number {
   };
 }
 
-async function measure({ channels, height, width, rois, size }: Case): Promise<{ typescriptMs: number; onnxRuntimeMs: number }> {
+export async function measureRoiAlign(): Promise<void> {
+  const rows: string[][] = [];
+  for (const one of CASES) {
+    const { typescript, onnxRuntime } = await measure(one);
+    rows.push([one.name, formatSamples(typescript), formatSamples(onnxRuntime), formatRatio(typescript.median, onnxRuntime.median)]);
+  }
+  printTable(`RoIAlign, ms, median (quartiles) of ${ROUNDS}, in turn`, [['', 'TypeScript', 'ONNX Runtime', 'ratio'], ...rows]);
+}
+
+async function measure({ channels, height, width, rois, size }: Case): Promise<{ typescript: Samples; onnxRuntime: Samples }> {
   const random = makeRandom();
   const map = { data: Float32Array.from({ length: channels * height * width }, random), channels, height, width, scale: SCALE };
   const boxes = makeBoxes(rois, { height, width }, random);
   const indices = Array.from({ length: rois }, (_, index) => index);
   const target = new Float32Array(rois * channels * size * size);
   const session = await openRoiAlign({ size, samplingRatio: 2 }, { optimization: 'all' });
-  let [typescriptMs, onnxRuntimeMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let round = 0; round < ROUNDS; round++) {
-    const start = performance.now();
-    roiAlignInto(target, map, boxes, indices, { size, samplingRatio: 2 });
-    const middle = performance.now();
-    await session.pool(map, boxes);
-    typescriptMs = Math.min(typescriptMs, middle - start);
-    onnxRuntimeMs = Math.min(onnxRuntimeMs, performance.now() - middle);
-  }
+  const times = await interleave(
+    {
+      typescript: () => roiAlignInto(target, map, boxes, indices, { size, samplingRatio: 2 }),
+      onnxRuntime: () => session.pool(map, boxes),
+    },
+    ROUNDS,
+  );
   await session.close();
-  return { typescriptMs, onnxRuntimeMs };
+  return times;
 }
 
 /** Boxes of 10 pixels to the image's size, anywhere in it. */
@@ -58,9 +67,4 @@ function makeBoxes(count: number, { height, width }: { height: number; width: nu
     boxes.push(x, y, x + 10 + random() * width, y + 10 + random() * height);
   }
   return Float32Array.from(boxes);
-}
-
-for (const one of CASES) {
-  const { typescriptMs, onnxRuntimeMs } = await measure(one);
-  console.log(`${one.name}: TypeScript ${typescriptMs.toFixed(1)} ms, ONNX Runtime ${onnxRuntimeMs.toFixed(1)} ms`);
 }

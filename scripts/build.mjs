@@ -1,6 +1,6 @@
 /** How is dist/ made? tsc checks and emits every module; esbuild joins what the CLI needs to start into one file per lazily loaded command. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,6 +15,7 @@ run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']);
 await writeCodeTable(join(root, 'dist'));
 
 if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
+  rmSync(join(root, 'dist/bin'), { recursive: true, force: true });
   const { build } = await import('esbuild');
   await build({
     absWorkingDir: root,
@@ -29,8 +30,30 @@ if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
     legalComments: 'none',
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
     external: ['onnxruntime-node', 'sharp', 'chokidar'],
+    plugins: [oneChunkForStart(join(root, 'dist/src/cli/tanren.js'), join(root, 'dist/src/cli/start.js'))],
     logLevel: 'warning',
   });
+}
+
+/**
+ * What every start needs becomes one file: esbuild joins modules that the same entries reach, so each lazily loaded module is made to reach `start`.
+ * It is there already when one of them is loaded.
+ */
+function oneChunkForStart(entry, start) {
+  return {
+    name: 'one-chunk-for-start',
+    setup(builder) {
+      const lazy = new Set([entry]);
+      builder.onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) => {
+        if (kind === 'dynamic-import') lazy.add(join(resolveDir, path));
+        return undefined;
+      });
+      builder.onLoad({ filter: /\.js$/ }, ({ path }) => {
+        if (!lazy.has(path)) return undefined;
+        return { contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(start)};\n`, resolveDir: dirname(path), loader: 'js' };
+      });
+    },
+  };
 }
 
 /** The digest of what each module reaches by import: the code digests of built-in plugins and parts, so that a build need not read modules. */

@@ -1,0 +1,30 @@
+/** How fast is Tanren on this machine? `npm run bench` measures everything, `npm run bench -- NAME…` what is named. */
+import { measureCalibrate } from './calibrate.js';
+import { measureColdBuild } from './cold-build.js';
+import { measureDetectors } from './detectors.js';
+import { describeMachine, type Example, makeExample } from './example.js';
+import { measureNoOp } from './no-op.js';
+import { measureRoiAlign } from './roi-align.js';
+
+const MEASUREMENTS: Readonly<Record<string, (example: Example) => Promise<void>>> = {
+  'cold-build': measureColdBuild,
+  'no-op': measureNoOp,
+  detectors: measureDetectors,
+  calibrate: measureCalibrate,
+  'roi-align': measureRoiAlign,
+};
+
+const named = process.argv.slice(2);
+const unknown = named.filter(name => !(name in MEASUREMENTS));
+if (unknown.length > 0) {
+  console.error(`no measurement is called ${unknown.join(', ')}; there are ${Object.keys(MEASUREMENTS).join(', ')}`);
+  process.exitCode = 2;
+} else {
+  console.log(`measured on ${describeMachine()}`);
+  const example = makeExample();
+  try {
+    for (const [name, measure] of Object.entries(MEASUREMENTS)) if (named.length === 0 || named.includes(name)) await measure(example);
+  } finally {
+    example.remove();
+  }
+}
