@@ -66,7 +66,8 @@ export function formatFailure(stage: StageId, failure: Failure, { style }: Conso
   return [
     style('red', head),
     ...rest.map(line => `  ${line}`.trimEnd()),
-    ...failure.causes.map(cause => `  caused by: ${cause}`),
+    // Most errors carry their cause's message in their own.
+    ...failure.causes.filter(cause => !failure.message.includes(cause)).map(cause => `  caused by: ${cause}`),
     ...(failure.help === undefined ? [] : [`  help: ${failure.help}`]),
     ...(failure.stack === undefined
       ? []
