@@ -196,7 +196,9 @@ describe('the command line', () => {
     expect(world.read('pipeline.yaml')).toBe(TEXT_PROJECT['pipeline.yaml']);
 
     expect(world.run('init', '-f', 'new/pipeline.yaml').exitCode).toBe(0);
-    expect(world.run('graph', '-f', 'new/pipeline.yaml').stdout).toContain('quantize@backbone');
+    const graph = world.run('graph', '-f', 'new/pipeline.yaml');
+    expect(graph.stdout).toContain('quantize@backbone');
+    expect([graph.exitCode, graph.stderr]).toEqual([0, '']);
   });
 
   it('keeps the artifacts of pipelines/x.yaml under artifacts/x, in the project above', () => {
