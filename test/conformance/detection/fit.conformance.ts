@@ -28,12 +28,16 @@ interface RecordedImage {
 
 const folder = join(findSharedFolder() ?? '', 'shapes/fit');
 const hasData = findSharedFolder() !== undefined;
-const images = hasData
-  ? (JSON.parse(readFileSync(join(folder, 'images.json'), 'utf8')) as { images: readonly RecordedImage[] }).images
-  : [];
-const cases = images.flatMap(image =>
-  (['torchvision', 'static'] as const).map(policy => ({ file: image.file, policy, id: image.id, recorded: image[policy] })),
-);
+const FILES = ['portrait', 'wide', 'tiny', 'large', 'grey', 'alpha', 'exact'].map(name => `${name}.png`);
+const POLICIES = ['torchvision', 'static'] as const;
+const cases = FILES.flatMap(file => POLICIES.map(policy => ({ file, policy })));
+
+function readRecorded(file: string, policy: (typeof POLICIES)[number]): { readonly id: number; readonly recorded: RecordedFit } {
+  const { images } = JSON.parse(readFileSync(join(folder, 'images.json'), 'utf8')) as { readonly images: readonly RecordedImage[] };
+  const image = images.find(candidate => candidate.file === file);
+  if (image === undefined || images.length !== FILES.length) throw new Error(`images.json lists other files than ${FILES.join(', ')}`);
+  return { id: image.id, recorded: image[policy] };
+}
 
 /** Share of the wanted detections that have a partner of their class with IoU above 0.99 and a score within 1e-3. */
 function shareFound(archive: NpzArchive, policy: string, found: { boxes: Float32Array; scores: Float32Array; labels: Int32Array }): number {
@@ -65,8 +69,9 @@ function masksFound(policy: string, id: number, objects: DetectedObjects, thresh
   });
 }
 
-(hasData ? describe : describe.skip).each(cases)('$file fitted as $policy', ({ file, policy, id, recorded }) => {
+(hasData ? describe : describe.skip).each(cases)('$file fitted as $policy', ({ file, policy }) => {
   it('gives the recorded input tensor and detections', async () => {
+    const { id, recorded } = readRecorded(file, policy);
     const [height, width] = recorded.padded;
     const detector = await openShapes({ height, width, fit: policy });
     const archive = await readNpz(join(folder, file.replace('.png', '.npz')));

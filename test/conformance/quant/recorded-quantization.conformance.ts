@@ -64,11 +64,12 @@ const suite = shared === undefined ? describe.skip : describe;
 
 suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s', name => {
   const folder = join(shared ?? '', 'conformance/quantization', name);
-  const recorded = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Recorded;
+  let recorded: Recorded;
   const load = (): Promise<Model> => readModel(join(folder, 'preprocessed.onnx'));
   let sketches: Map<string, Sketch>;
 
   beforeAll(async () => {
+    recorded = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Recorded;
     sketches = await calibrate(await load(), readFileSync(join(folder, 'calibration.npy')));
   });
 
