@@ -4,7 +4,7 @@ import { getDefined } from '../../src/base/invariant.js';
 import type { Json, JsonObject } from '../../src/base/json.js';
 import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
-import { type CocoResult, encodeCocoResults, parseCocoResults } from '../../src/detection/coco/results.js';
+import { encodeCocoResults, parseCocoResults } from '../../src/detection/coco/results.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/image-list.js';
 import { parseRecipe } from '../../src/detection/recipe.js';
 import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
@@ -33,7 +33,7 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
 
   const request = await makeRequest(job);
   const sizes = new Map(dataset.images.map(image => [image.id, image]));
-  const results: CocoResult[] = [];
+  const found: Json[] = [];
   for (const [index, image] of images.entries()) {
     context.signal.throwIfAborted();
     const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
@@ -41,9 +41,10 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
       manifest: { ...request.settings, imageId: image.id, height, width },
       blobs: { ...request.blobs, image: await findImageFile(folder, image) },
     });
-    results.push(...parseCocoResults(await readJsonFile(getDefined(files[DETECTIONS_FILE], DETECTIONS_FILE)), dataset));
+    found.push(await readJsonFile(getDefined(files[DETECTIONS_FILE], DETECTIONS_FILE)));
     context.progress(index + 1, images.length, 'images');
   }
+  const results = parseCocoResults(found.flat(), dataset);
 
   const figures: FiguresByType = Object.fromEntries(params.iouTypes.map(type => [type, evaluateCoco(dataset, results, type)]));
   for (const [type, { AP, AP50, AP75 }] of Object.entries(figures)) {

@@ -3,10 +3,9 @@ import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/select-nodes.js';
 import { PRESETS } from '../../src/quant/scheme.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
+import type { QuantizeParams } from './params.js';
 
 const DTYPE = { type: 'string', enum: ['int8', 'uint8', 'int16', 'uint16'] } as const;
-
-import type { QuantizeParams } from './params.js';
 
 export const quantize = defineStage<QuantizeParams>({
   name: 'quantize',

@@ -25,8 +25,9 @@ export function judge(
     check('SQNR in dB', figures.sqnrDb, boundOf(thresholds.minSqnrDb, name), 'least');
     check('cosine', figures.cosine, boundOf(thresholds.minCosine, name), 'least');
     check('max-abs', figures.maxAbs, boundOf(thresholds.maxAbs, name), 'most');
-    if (figures.broken > 0 && thresholds.maxAbs !== undefined)
-      missed.push(`${name}: ${figures.broken} elements are NaN or infinite on one side`);
+    const bounded = [thresholds.minSqnrDb, thresholds.minCosine, thresholds.maxAbs].some(bound => boundOf(bound, name) !== undefined);
+    if (bounded && figures.broken > 0) missed.push(`${name}: ${figures.broken} elements are NaN or infinite on one side`);
+    if (bounded && figures.elements === 0) missed.push(`${name}: nothing was compared, as no chosen image gives its part anything to do`);
   }
   if (detections !== undefined) missed.push(...judgeDetections(detections, thresholds));
   const names = [thresholds.minSqnrDb, thresholds.minCosine, thresholds.maxAbs].flatMap(bound =>

@@ -66,8 +66,9 @@ suite('the float detector on all 200 validation images', () => {
 
   it('at least 98 % of the images have as many detections as recorded', () => {
     const [ours, theirs] = [byImage(found), byImage(recorded)];
-    const same = [...theirs].filter(([image, list]) => ours.get(image)?.length === list.length);
-    expect(same.length / theirs.size).toBeGreaterThanOrEqual(0.98);
+    const seen = new Set([...ours.keys(), ...theirs.keys()]);
+    const differing = [...seen].filter(image => (ours.get(image)?.length ?? 0) !== (theirs.get(image)?.length ?? 0));
+    expect(differing.length / 200).toBeLessThanOrEqual(0.02);
   });
 
   it('at least 99 % of the recorded detections have a partner of their class with IoU above 0.99 and a score within 1e-3', () => {
