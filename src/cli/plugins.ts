@@ -15,7 +15,7 @@ export function makeBuiltInRegistry(installRoot: string): PluginRegistry {
       { name: plugin.name, plugin, modulePath: join(installRoot, module), origin: 'built-in' },
     ]),
   );
-  return { names: [...entries.keys()], find: name => entries.get(name) };
+  return { names: [...entries.keys()], failed: new Set(), find: name => entries.get(name) };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** How is a model run? In an ONNX Runtime session whose options never depend on the machine's size or on `--jobs`. */
+import { basename } from 'node:path';
 import ort from 'onnxruntime-node';
 import { CodedError } from '../base/coded-error.js';
 import type { JsonObject } from '../base/json.js';
@@ -77,7 +78,13 @@ async function create(model: string | Uint8Array, settings: ort.InferenceSession
       ? await ort.InferenceSession.create(model, settings)
       : await ort.InferenceSession.create(model, settings);
   } catch (error) {
-    throw new RuntimeError('model-load', `ONNX Runtime does not load the model: ${messageOf(error)}`, { cause: error });
+    // ONNX Runtime says the whole path, which in a run's folder means nothing to people: the name tells which model it is.
+    const path = typeof model === 'string' ? model : undefined;
+    const reason = path === undefined ? messageOf(error) : messageOf(error).replaceAll(path, basename(path));
+    throw new RuntimeError('model-load', `ONNX Runtime does not load ${path === undefined ? 'the model' : basename(path)}: ${reason}`, {
+      cause: error,
+      help: 'the file may be cut off, be no ONNX model, or use operators or an opset that ONNX Runtime lacks; export or copy it again',
+    });
   }
 }
 

@@ -119,7 +119,10 @@ function checkCoverage(entries: readonly (readonly [string, Entry])[], bufferByt
   for (const [name, { begin, end }] of sorted) {
     if (begin !== covered || end < begin)
       throw malformed(`tensor "${name}" lies at bytes ${begin} to ${end}; the one before it ends at ${covered}`);
-    if (end > bufferBytes) throw new TensorError('truncated', `tensor "${name}" ends at byte ${end} of a buffer of ${bufferBytes}`);
+    if (end > bufferBytes)
+      throw new TensorError('truncated', `tensor "${name}" ends at byte ${end} of a buffer of ${bufferBytes}`, {
+        help: 'the file is cut off: copy it again',
+      });
     covered = end;
   }
   if (covered !== bufferBytes) throw malformed(`${bufferBytes - covered} bytes at the end belong to no tensor`);

@@ -23,7 +23,9 @@ export function decodeStateDict(bytes: Uint8Array): ReadonlyMap<string, RawTenso
     case 'safetensors':
       return decodeSafetensors(bytes).tensors;
     case undefined:
-      throw new TensorError('unknown-format', 'the file is no checkpoint: neither .safetensors nor a zip or legacy file of torch.save');
+      throw new TensorError('unknown-format', 'the file is no checkpoint: neither .safetensors nor a zip or legacy file of torch.save', {
+        help: 'save the state dict again by safetensors or torch.save',
+      });
   }
 }
 
@@ -47,7 +49,8 @@ export function selectStateDict(
 }
 
 function findFormat(bytes: Uint8Array): 'zip' | 'legacy' | 'safetensors' | undefined {
-  if (bytes.length < 9) throw new TensorError('truncated', `a file of ${bytes.length} bytes is no checkpoint`);
+  if (bytes.length < 9)
+    throw new TensorError('truncated', `a file of ${bytes.length} bytes is no checkpoint`, { help: 'copy the checkpoint again' });
   const startsWith = (magic: readonly number[]): boolean => magic.every((byte, index) => bytes[index] === byte);
   if (startsWith([0x50, 0x4b, 0x03, 0x04]) || startsWith([0x50, 0x4b, 0x05, 0x06])) return 'zip';
   if (startsWith(LEGACY_MAGIC.slice(0, Math.min(bytes.length, LEGACY_MAGIC.length)))) return 'legacy';

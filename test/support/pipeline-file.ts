@@ -68,7 +68,7 @@ const entries = new Map(
   ]),
 );
 
-export const smallRegistry: PluginRegistry = { names: [...entries.keys()], find: name => entries.get(name) };
+export const smallRegistry: PluginRegistry = { names: [...entries.keys()], failed: new Set(), find: name => entries.get(name) };
 
 export interface PipelineCase {
   readonly params?: readonly string[];

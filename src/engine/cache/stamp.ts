@@ -2,6 +2,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstatSync, statSync } from 'node:fs';
 import type { Brand } from '../../base/brand.js';
+import { isMissing } from '../engine-error.js';
 
 /** Equal stamps of a settled file mean equal content. */
 export type Stamp = Brand<string, 'Stamp'>;
@@ -18,14 +19,24 @@ export interface FileLook {
 
 /** What stands at `path` (links followed), or undefined where nothing does. */
 export function lookAt(path: string): FileLook | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  const stats = findStats(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
   return stats === undefined ? undefined : toLook(stats);
 }
 
 /** As `lookAt`, of the link itself. */
 export function lookAtLink(path: string): FileLook | undefined {
-  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  const stats = findStats(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
   return stats === undefined ? undefined : toLook(stats);
+}
+
+/** Below a file, where a folder should be, stands nothing. */
+function findStats(read: () => BigIntStats | undefined): BigIntStats | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 function toLook(stats: BigIntStats): FileLook {

@@ -1,6 +1,7 @@
 /** How does a pipeline file on disk become a plan? Read, parse, check, plan; all that is wrong with it comes back at once. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
+import { messageOf, systemCode } from '../engine-error.js';
 import { makePlan } from '../plan/make-plan.js';
 import type { Plan } from '../plan/plan.js';
 import type { PluginEntry, PluginRegistry } from '../plan/plugin-entry.js';
@@ -74,7 +75,7 @@ function readYaml(
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'there is no such file' : String(error);
+    const reason = describeUnreadable(error);
     diagnostics.error(
       code,
       undefined,
@@ -94,6 +95,13 @@ function readYaml(
     );
   }
   return root;
+}
+
+function describeUnreadable(error: unknown): string {
+  const code = systemCode(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a folder';
+  return code === 'EACCES' || code === 'EPERM' ? 'it cannot be read: permission denied' : messageOf(error);
 }
 
 function readParamsFile(name: string, path: string, sources: Map<string, string>, diagnostics: DiagnosticList): ParamOverride[] {
@@ -120,6 +128,7 @@ async function loadPlugins(
   diagnostics: DiagnosticList,
 ): Promise<{ readonly registry: PluginRegistry; readonly files: readonly string[] }> {
   const local = new Map<string, PluginEntry>();
+  const failed = new Set<string>();
   const files: string[] = [];
   for (const [name, member] of membersOf(findMember(root, 'plugins'))) {
     const span = member.value.span;
@@ -132,6 +141,7 @@ async function loadPlugins(
     try {
       local.set(name, await request.loadPlugin(name, specifier, projectFolder));
     } catch (error) {
+      failed.add(name);
       diagnostics.error(
         'plugin-load',
         span,
@@ -142,6 +152,7 @@ async function loadPlugins(
   }
   const registry: PluginRegistry = {
     names: [...request.builtIn.names, ...local.keys()],
+    failed,
     find: name => local.get(name) ?? request.builtIn.find(name),
   };
   return { registry, files };

@@ -49,7 +49,8 @@ export async function publish(publication: Publication, content: Content): Promi
   const { artifactsRoot, folder, outputs, names } = publication;
   makeArtifactsRoot(artifactsRoot);
   const staging = join(artifactsRoot, '.staging', randomBytes(8).toString('hex'));
-  await mkdir(staging, { recursive: true });
+  await makeFolder(dirname(staging));
+  await mkdir(staging);
   try {
     for (const [port, artifact] of Object.entries(outputs)) {
       if (!(await place(artifact, join(staging, names[port] ?? port), content))) return undefined;
@@ -65,6 +66,13 @@ export async function publish(publication: Publication, content: Content): Promi
     published[port] = { ...artifact, signature: publishedSignature(join(folder, names[port] ?? port), artifact.kind) ?? '' };
   }
   return { outputs: published, folderStamp: folderStamp(folder) };
+}
+
+/** One level only: a recursive mkdir says of a read-only file system that there is no such folder. */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path).catch((error: unknown) => {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  });
 }
 
 /** Removes what interrupted builds have left. Only under the lock. */

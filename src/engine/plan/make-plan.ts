@@ -118,6 +118,8 @@ function prepare(instance: Instance, plugins: PluginRegistry, diagnostics: Diagn
   const name = uses?.kind === 'scalar' ? String(uses.value) : '';
   const entry = plugins.find(name);
   if (entry === undefined) {
+    // Why it does not load has been said.
+    if (plugins.failed.has(name)) return undefined;
     const closest = findClosest(name, plugins.names);
     const help = closest === undefined ? `there is ${listOf(plugins.names)}` : `did you mean "${closest}"?`;
     diagnostics.error('unknown-plugin', uses?.span ?? instance.span, `stage "${instance.id}" uses unknown plugin "${name}"`, help);
@@ -164,9 +166,16 @@ function evaluateDeclaration(
   }
 }
 
-/** A third party's JavaScript may say anything. @throws Error that names the port and the kinds there are. */
+const PORT_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+/** A third party's JavaScript may say anything; a port's name becomes a file's. @throws Error that names the port and what it should be. */
 function checkPorts(ports: Ports): Ports {
-  for (const [name, { kind, entryKinds }] of Object.entries(ports)) {
+  if (typeof ports !== 'object' || ports === null) throw new Error(`ports are an object of port() by name; it gives ${String(ports)}`);
+  for (const [name, declared] of Object.entries(ports)) {
+    if (!PORT_NAME.test(name)) throw new Error(`"${name}" is no name for a port: letters, digits, "_" and "-", a letter or "_" first`);
+    if (typeof declared !== 'object' || declared === null || typeof declared.entryKinds !== 'object' || declared.entryKinds === null)
+      throw new Error(`port "${name}" is not declared by port() or recordPort()`);
+    const { kind, entryKinds } = declared;
     for (const used of [kind, ...Object.values(entryKinds)]) {
       if (!Object.hasOwn(ARTIFACT_KINDS, used))
         throw new Error(`port "${name}" is of kind "${used}"; there is ${listOf(Object.keys(ARTIFACT_KINDS))}`);

@@ -13,5 +13,7 @@ export interface PluginEntry {
 /** Finds plugins by name: the composition root supplies it. */
 export interface PluginRegistry {
   readonly names: readonly string[];
+  /** Those that the pipeline file names and that do not load. */
+  readonly failed: ReadonlySet<string>;
   find(name: string): PluginEntry | undefined;
 }

@@ -103,18 +103,13 @@ async function publishOrThrow(
   outputs: Readonly<Record<string, Artifact>>,
   content: Content,
 ): Promise<Published> {
-  const published = await publishStage(session, stage, outputs, content).catch((error: unknown) => {
-    throw new EngineError('not-published', `the artifacts cannot be written: ${messageOf(error)}`, {
-      help: 'free space or make artifacts/ writable, and build again: the result is in the cache',
-      cause: error,
-    });
-  });
+  const published = await publishStage(session, stage, outputs, content);
   if (published === undefined)
     throw new EngineError('cache-unreliable', 'a blob that was just stored does not have its digest any more: check the disk');
   return published;
 }
 
-/** Publishes artifacts; undefined where content is not to be had whole, and nothing was changed. */
+/** Publishes artifacts; undefined where content is not to be had whole, and nothing was changed. @throws EngineError `not-published`. */
 export async function publishStage(
   session: Session,
   stage: PlannedStage,
@@ -123,7 +118,12 @@ export async function publishStage(
 ): Promise<Published | undefined> {
   const { folder, names } = placeOf(session.plan, stage);
   const artifactsRoot = join(session.plan.projectFolder, 'artifacts');
-  return publish({ artifactsRoot, folder, outputs, names }, content);
+  return publish({ artifactsRoot, folder, outputs, names }, content).catch((error: unknown) => {
+    throw new EngineError('not-published', `the artifacts cannot be written: ${messageOf(error)}`, {
+      help: 'free space or make artifacts/ writable, and build again: the result is in the cache',
+      cause: error,
+    });
+  });
 }
 
 function warnOfDifference({ ports }: Session, stage: PlannedStage, differing: readonly string[]): void {

@@ -1,5 +1,5 @@
 /** What comes of one try to run an action? Its outputs, digested, in a folder of their own; or why there are none. */
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
@@ -130,7 +130,14 @@ async function run(
   };
   if (plugin.isolation === 'in-process') return runInProcess(plugin, action, order);
   writeActionDocument(folder, action);
-  return runInWorker(order);
+  const failure = await runInWorker(order);
+  if (failure === undefined || existsSync(join(folder, RUN_LAYOUT.action))) return failure;
+  return toFailure(
+    new EngineError('run-folder-removed', 'the folder in which the stage ran, under cache/tmp, was removed meanwhile', {
+      help: 'build again, and leave cache/ alone while a build runs',
+      cause: new Error(failure.message),
+    }),
+  );
 }
 
 function toRunInput({ port, entry, path, artifact, signature, proof }: PinnedInput) {

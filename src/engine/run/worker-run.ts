@@ -8,7 +8,7 @@ import { EngineError } from '../engine-error.js';
 import type { Failure } from '../failure.js';
 import { toFailure } from '../failure.js';
 import { RUN_LAYOUT } from '../worker/action-document.js';
-import type { FromWorker, ToWorker } from '../worker/messages.js';
+import { isFromWorker, type ToWorker } from '../worker/messages.js';
 import type { RunKeeper } from './part-service.js';
 import type { Reaper } from './reaper.js';
 
@@ -71,7 +71,19 @@ function followWorker(child: ChildProcess, { keeper, listener }: RunOrder): Prom
 
   child.stdout?.setEncoding('utf8').on('data', hear);
   child.stderr?.setEncoding('utf8').on('data', hear);
-  child.on('message', (message: FromWorker) => {
+  child.on('message', (message: unknown) => {
+    if (end?.failure !== undefined) return;
+    if (!isFromWorker(message)) {
+      end = {
+        failure: toFailure(
+          new EngineError('worker-message', 'the plugin sent a message of its own over the channel of its worker', {
+            help: 'a plugin speaks through its context, never by process.send',
+          }),
+        ),
+      };
+      killGroup(child, 'group', WORKER_GRACE_MS);
+      return;
+    }
     switch (message.kind) {
       case 'log':
         return listener.log(message.level, message.message);

@@ -10,7 +10,7 @@ import type { ActionDocument } from './action-document.js';
 import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './action-document.js';
 import { createIpcKeeper } from './ipc-keeper.js';
 import { loadPlugin } from './load-plugin.js';
-import type { FromWorker, ToWorker } from './messages.js';
+import { type FromWorker, isFromWorker, type ToWorker } from './messages.js';
 import { createMemo } from './run-parts.js';
 
 const folder = process.argv[2];
@@ -32,12 +32,15 @@ const action = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.action), 'utf8'))
 const scratch = join(folder, RUN_LAYOUT.scratch);
 process.chdir(scratch);
 
-const watched = { signal: abort.signal, log: (level: 'info' | 'warning', message: string) => say({ kind: 'log', level, message }) };
+const watched: Pick<Context, 'signal' | 'log'> = {
+  signal: abort.signal,
+  log: (level, message) => sayChecked({ kind: 'log', level, message }, 'context.log takes "info" or "warning", and a text'),
+};
 const known = new Map(Object.entries(action.known).map(([path, entry]) => [join(folder, path), entry]));
 const context: Context = {
   ...watched,
   scratch,
-  progress: (done, total, what) => say({ kind: 'progress', done, total, what }),
+  progress: (done, total, what) => sayChecked({ kind: 'progress', done, total, what }, 'context.progress takes two numbers and a text'),
   random: label => seededRandom(action.key, label),
   memo: countParts(createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched)),
   env: declaredEnvironment(action.env),
@@ -60,6 +63,12 @@ try {
 }
 for (const [name, { kept, computed }] of tally) watched.log('info', `part ${name}: ${kept} kept from earlier runs, ${computed} computed`);
 process.send(last, () => process.exit(0));
+
+/** A third party's JavaScript may pass anything. @throws TypeError at the call at fault. */
+function sayChecked(message: FromWorker, contract: string): void {
+  if (!isFromWorker(message)) throw new TypeError(contract);
+  say(message);
+}
 
 /** The log says how much of a stage was there already. */
 function countParts(memo: Context['memo']): Context['memo'] {

@@ -40,3 +40,26 @@ export type ToWorker =
   | { readonly kind: 'part-answer'; readonly call: number; readonly answer: PartAnswer }
   | { readonly kind: 'part-kept'; readonly call: number; readonly files: Readonly<Record<string, string>> }
   | { readonly kind: 'part-failed'; readonly call: number; readonly failure: Failure };
+
+const FIELDS: Readonly<Record<FromWorker['kind'], Readonly<Record<string, 'string' | 'number' | 'object'>>>> = {
+  log: { level: 'string', message: 'string' },
+  output: { text: 'string' },
+  progress: { done: 'number', total: 'number', what: 'string' },
+  'find-part': { call: 'number', question: 'object' },
+  'keep-part': { call: 'number', ticket: 'string', folder: 'string', names: 'object' },
+  'drop-part': { ticket: 'string', why: 'string' },
+  done: {},
+  failed: { failure: 'object' },
+};
+
+/** Is it one of the messages above? A plugin shares the worker's channel, so that anything may come over it. */
+export function isFromWorker(value: unknown): value is FromWorker {
+  if (!isRecord(value) || typeof value.kind !== 'string' || !Object.hasOwn(FIELDS, value.kind)) return false;
+  const fields = Object.entries(FIELDS[value.kind as FromWorker['kind']]);
+  if (value.kind === 'log' && value.level !== 'info' && value.level !== 'warning') return false;
+  return fields.every(([name, type]) => typeof value[name] === type && value[name] !== null);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
