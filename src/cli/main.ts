@@ -1,5 +1,6 @@
 /** What did the user ask for? Arguments in, exit code out; each command's code is loaded when it is run. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { parseDuration, parseSize } from '../engine/config/scalars.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { makeConsole } from './render/console.js';
 import { formatUsageError } from './usage-error.js';
@@ -11,6 +12,14 @@ function parseJobs(text: string): number {
   const jobs = Number(text);
   if (!Number.isInteger(jobs) || jobs < 1) throw new InvalidArgumentError('It is a whole number from 1.');
   return jobs;
+}
+
+function parseWith(parse: (text: string) => number | undefined, examples: string): (text: string) => number {
+  return text => {
+    const value = parse(text);
+    if (value === undefined) throw new InvalidArgumentError(`It is written as ${examples}.`);
+    return value;
+  };
 }
 
 /** Adds the options that every command on a pipeline takes. */
@@ -112,6 +121,35 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
         (await import('./commands/clean.js')).runClean(targets, options),
       ),
     );
+
+  const cache = program.command('cache').description('look at what cache/ holds, check it, make it smaller');
+  const onCache = (name: string): Command =>
+    asJson(cache.command(name)).option('-f, --file <path>', 'pipeline file of the project', 'pipeline.yaml');
+
+  onCache('stats')
+    .description('what the cache holds, by plugin')
+    .action(async (options: Parameters<typeof import('./commands/cache.js').runCacheStats>[0]) => {
+      exitCode = await (await import('./commands/cache.js')).runCacheStats(options);
+    });
+
+  onCache('gc')
+    .description('remove what belongs to no result, and beyond the limits the results that were used longest ago')
+    .option(
+      '--max-size <size>',
+      'such as 2GB: results go, oldest use first, until the cache is not larger',
+      parseWith(parseSize, '500MB or 2GB'),
+    )
+    .option('--max-age <time>', 'such as 30d: results that no build has used for longer go', parseWith(parseDuration, '12h or 30d'))
+    .option('-n, --dry-run', 'say what would go; remove nothing', false)
+    .action(async (options: Parameters<typeof import('./commands/cache.js').runCacheGc>[0]) => {
+      exitCode = await (await import('./commands/cache.js')).runCacheGc(options);
+    });
+
+  onCache('verify')
+    .description('read every byte, and remove what is damaged')
+    .action(async (options: Parameters<typeof import('./commands/cache.js').runCacheVerify>[0]) => {
+      exitCode = await (await import('./commands/cache.js')).runCacheVerify(options);
+    });
 
   program
     .command('init')

@@ -1,5 +1,5 @@
 /** Which results does an action have? One small checked file per key, written after the blobs that it names. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import type { Digest } from '../../base/digest.js';
@@ -33,6 +33,8 @@ export interface ActionRecords {
   find(key: string): ActionRecord | 'damaged' | undefined;
   /** Adds a result as the newest. @returns an earlier result with other bytes, where there is one. */
   add(key: string, manifest: JsonObject, result: ActionResult): Promise<ActionResult | undefined>;
+  /** Notes that a result was used now: what is unused longest leaves a full cache first. Only a hint, so a cache that takes no note is none the worse. */
+  noteUse(key: string): void;
   /** Takes a result away whose blobs are gone. */
   dropResult(key: string, result: ActionResult): Promise<void>;
 }
@@ -51,6 +53,14 @@ export function openActionRecords(cache: CacheFolder): ActionRecords {
       const different = others.filter(other => !sameArtifacts(other.outputs, result.outputs));
       await write(key, { manifest, results: [...different, result] });
       return different.at(-1);
+    },
+    noteUse(key) {
+      const now = new Date();
+      try {
+        utimesSync(cache.record(key), now, now);
+      } catch {
+        // A read-only cache: nothing leaves it either.
+      }
     },
     async dropResult(key, result) {
       const record = find(key);

@@ -1,13 +1,22 @@
-/** How are the file's little languages read: durations and gates? */
+/** How are the little languages of file and command line read: durations, sizes and gates? */
 import type { Gate } from '../plan/plan.js';
 import type { SourceSpan } from './source-span.js';
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** "90s", "10m", "1.5h", "500ms" in milliseconds, or undefined. */
+/** "90s", "10m", "1.5h", "30d", "500ms" in milliseconds, or undefined. */
 export function parseDuration(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)$/.exec(text.trim());
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(text.trim());
   const unit = UNITS[match?.[2] ?? ''];
+  return match === null || unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
+}
+
+const SIZES: Readonly<Record<string, number>> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
+
+/** "500MB", "2 GB", "1.5GB" in bytes, decimal units, or undefined. */
+export function parseSize(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)\s*(B|kB|MB|GB|TB)$/i.exec(text.trim());
+  const unit = Object.entries(SIZES).find(([name]) => name.toLowerCase() === match?.[2]?.toLowerCase())?.[1];
   return match === null || unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
 }
 

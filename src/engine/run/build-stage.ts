@@ -73,7 +73,10 @@ async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promis
   if (record === undefined || record === 'damaged') return undefined;
   for (const result of [...record.results].reverse()) {
     const end = await restore(needs, pinned, result);
-    if (end !== undefined) return end;
+    if (end !== undefined) {
+      session.records.noteUse(pinned.key);
+      return end;
+    }
     await session.records.dropResult(pinned.key, result);
   }
   return undefined;

@@ -220,3 +220,34 @@ describe('the command line', () => {
     expect(await process.ended).toBe(0);
   });
 });
+
+describe('tanren cache', () => {
+  const PIPELINE = [
+    'version: 1',
+    'stages:',
+    '  size: {uses: command, with: {run: ["wc -c < in.txt > out.txt"], shell: sh, inputs: {text: in.txt}, outputs: {size: out.txt}}, inputs: {text: ./in.txt}}',
+  ].join('\n');
+
+  it('counts what is there, checks it, and makes it smaller', () => {
+    const project = givenProject({ 'pipeline.yaml': PIPELINE, 'in.txt': 'one' });
+    project.run('build');
+    project.write('in.txt', 'one two');
+    project.run('build');
+
+    const before: unknown = JSON.parse(project.run('cache', 'stats', '--json').stdout);
+    expect(before).toMatchObject({ records: 2, unnamedBytes: 0, by: [{ kind: 'stage', name: 'command', records: 2, accepted: 1 }] });
+    expect(project.run('cache', 'verify')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('all whole') });
+    expect(project.run('cache', 'gc', '--max-size', '1B').stdout).toContain('removed 1 results');
+    expect(project.run('build').stdout).toContain('nothing to do');
+    project.remove();
+  });
+
+  it('says how sizes and times are written', () => {
+    const project = givenProject({});
+    expect(project.run('cache', 'gc', '--max-size', 'much')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('500MB or 2GB'),
+    });
+    project.remove();
+  });
+});

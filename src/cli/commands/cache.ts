@@ -1,0 +1,146 @@
+/** `tanren cache stats | gc | verify`: what does the cache hold, is it whole, and what may go? */
+import { join, resolve } from 'node:path';
+import { formatBytes, formatDuration } from '../../base/format.js';
+import { type CacheFolder, cacheFolderAt } from '../../engine/cache/cache-folder.js';
+import { planGarbage, sizeOf, sizeOfRest } from '../../engine/cache/collect-garbage.js';
+import { type Inventory, takeInventory } from '../../engine/cache/inventory.js';
+import { findProjectFolder } from '../../engine/config/project-folder.js';
+import { collectGarbage, verifyCache } from '../../engine/keep-house.js';
+import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { type Console, makeConsole } from '../render/console.js';
+
+export interface CacheOptions {
+  readonly file: string;
+  readonly json: boolean;
+}
+
+export async function runCacheStats({ file, json }: CacheOptions): Promise<ExitCode> {
+  const console = makeConsole({ json });
+  const cache = cacheOf(file);
+  const inventory = takeInventory(cache);
+  const unnamed = planGarbage(inventory, {}, 0);
+  const groups = groupRecords(inventory);
+  const restBytes = sizeOfRest(cache);
+  if (json) {
+    const { blobs, records } = inventory;
+    const sizes = {
+      sizeBytes: sizeOf(inventory) + restBytes,
+      blobs: blobs.size,
+      records: records.length,
+      unnamedBytes: unnamed.freedBytes,
+    };
+    console.json({ folder: cache.root, ...sizes, by: groups });
+    return EXIT.built;
+  }
+  console.line(`${cache.root}: ${formatBytes(sizeOf(inventory) + restBytes)}`);
+  for (const { kind, name, records, sizeBytes, accepted } of groups) {
+    const now = accepted === 0 ? '' : `, ${accepted} in use now`;
+    console.line(`  ${`${kind} ${name}`.padEnd(32)} ${`${records}`.padStart(6)}  ${formatBytes(sizeBytes).padStart(8)}${now}`);
+  }
+  console.line(`  ${'states, logs, plans'.padEnd(32)} ${''.padStart(6)}  ${formatBytes(restBytes).padStart(8)}`);
+  if (unnamed.freedBytes > 0) console.line(`${formatBytes(unnamed.freedBytes)} belong to no result: tanren cache gc removes them`);
+  return EXIT.built;
+}
+
+interface RecordGroup {
+  readonly kind: 'stage' | 'part';
+  readonly name: string;
+  readonly records: number;
+  /** Blobs that several results name count once per group. */
+  readonly sizeBytes: number;
+  readonly accepted: number;
+}
+
+/** By plugin and by part, the largest first. */
+function groupRecords({ records, blobs }: Inventory): readonly RecordGroup[] {
+  return [...groupBy(records).values()]
+    .map(members => {
+      const [first] = members;
+      const named = new Set(members.flatMap(member => [...member.blobs]));
+      const blobBytes = [...named].reduce((sum, digest) => sum + (blobs.get(digest) ?? 0), 0);
+      return {
+        kind: first?.of.kind ?? 'stage',
+        name: first?.of.name ?? '',
+        records: members.length,
+        sizeBytes: blobBytes + members.reduce((sum, member) => sum + member.sizeBytes, 0),
+        accepted: members.filter(({ accepted }) => accepted).length,
+      };
+    })
+    .sort((a, b) => b.sizeBytes - a.sizeBytes || (a.name < b.name ? -1 : 1));
+}
+
+function groupBy(records: Inventory['records']): Map<string, Inventory['records'][number][]> {
+  const groups = new Map<string, Inventory['records'][number][]>();
+  for (const record of records) {
+    const name = `${record.of.kind} ${record.of.name}`;
+    groups.set(name, [...(groups.get(name) ?? []), record]);
+  }
+  return groups;
+}
+
+export async function runCacheGc(
+  options: CacheOptions & { readonly maxSize?: number; readonly maxAge?: number; readonly dryRun: boolean },
+): Promise<ExitCode> {
+  const console = makeConsole({ json: options.json });
+  const cache = cacheOf(options.file);
+  const limits = { maxSizeBytes: options.maxSize, maxAgeMs: options.maxAge };
+  const nowMs = Date.now();
+  const plan = await interruptible(console, ports => collectGarbage(cache, limits, options.dryRun ? 'dry-run' : 'remove', nowMs, ports));
+  if (plan === undefined) return EXIT.interrupted;
+  const { records, blobs, strangers, freedBytes, keptBytes } = plan;
+  if (options.json) {
+    console.json({
+      dryRun: options.dryRun,
+      records: records.length,
+      blobs: blobs.length,
+      damaged: strangers.length,
+      freedBytes,
+      keptBytes,
+    });
+    return EXIT.built;
+  }
+  const verb = options.dryRun ? 'would remove' : 'removed';
+  const oldest = records.at(0);
+  const age = oldest === undefined ? '' : `, the oldest unused for ${formatDuration(nowMs - oldest.lastUsedMs)}`;
+  console.line(`${verb} ${records.length} results and ${blobs.length} blobs, ${formatBytes(freedBytes)}${age}`);
+  if (strangers.length > 0) console.line(`${verb} ${strangers.length} damaged or foreign files`);
+  console.line(`${formatBytes(keptBytes)} ${options.dryRun ? 'would stay' : 'stay'}`);
+  if (options.maxSize !== undefined && keptBytes > options.maxSize)
+    console.line(`more than ${formatBytes(options.maxSize)}: the rest is what the pipelines hold now; tanren clean --all removes that too`);
+  return EXIT.built;
+}
+
+export async function runCacheVerify({ file, json }: CacheOptions): Promise<ExitCode> {
+  const console = makeConsole({ json });
+  const check = await interruptible(console, ports => verifyCache(cacheOf(file), () => undefined, ports));
+  if (check === undefined) return EXIT.interrupted;
+  const { blobs, records, damagedBlobs, damagedRecords, incompleteRecords } = check;
+  const whole = damagedBlobs.length + damagedRecords.length + incompleteRecords.length === 0;
+  if (json) console.json(check);
+  else {
+    for (const digest of damagedBlobs) console.line(`removed blob ${digest}: its bytes do not have this digest`);
+    for (const path of damagedRecords) console.line(`removed ${path}: it does not check`);
+    for (const key of incompleteRecords) console.line(`result ${key} lacks a blob: a build that wants it makes it again`);
+    console.line(
+      `${blobs} blobs and ${records} records: ${whole ? 'all whole' : 'what was damaged is gone, and is made again when it is wanted'}`,
+    );
+  }
+  return whole ? EXIT.built : EXIT.failed;
+}
+
+/** Undefined where a signal ended it. */
+async function interruptible<T>(console: Console, work: (ports: ReturnType<typeof makeEnginePorts>) => Promise<T>): Promise<T | undefined> {
+  const signal = abortOnSignals();
+  const ports = makeEnginePorts(event => {
+    if (event.kind === 'waiting-for-lock') console.line(`waiting for a build that uses ${event.folder}`);
+  }, signal);
+  return work(ports).catch((error: unknown) => {
+    if (signal.aborted) return undefined;
+    throw error;
+  });
+}
+
+function cacheOf(file: string): CacheFolder {
+  return cacheFolderAt(join(findProjectFolder(resolve(file)), 'cache'));
+}
