@@ -224,8 +224,9 @@ describe('the command line', () => {
 describe('tanren cache', () => {
   const PIPELINE = [
     'version: 1',
+    'sources: {text: in.txt}',
     'stages:',
-    '  size: {uses: command, with: {run: ["wc -c < in.txt > out.txt"], shell: sh, inputs: {text: in.txt}, outputs: {size: out.txt}}, inputs: {text: ./in.txt}}',
+    '  size: {uses: command, with: {run: ["wc -c < in.txt > out.txt"], shell: sh, inputs: {text: in.txt}, outputs: {size: out.txt}}, inputs: {text: "${sources.text}"}}',
   ].join('\n');
 
   it('counts what is there, checks it, and makes it smaller', () => {
