@@ -33,7 +33,7 @@ export function applyPatch(view: GraphView, rule: RewriteRule, root: Node, match
   for (const [old, ref] of patch.replace) replaceValue(graph, old, ref);
   for (const node of added) view.inference.inferNode(graph, node);
   for (const { value, type } of before) checkReplaced(view, rule, root, value, type);
-  return { kind: 'applied', added: added.map(labelOf), removed: removeUnread(graph, matched), values: names };
+  return { kind: 'applied', added: added.map(labelOf), removed: removeUnread(graph, [...patch.also, ...matched]), values: names };
 }
 
 const labelOf = (node: Node): string => (node.name === '' ? node.opType : `${node.opType} ${node.name}`);

@@ -12,6 +12,8 @@ export interface GraphView {
   producerOf(value: ValueId): Node | undefined;
   constantOf(value: ValueId | undefined): Constant | undefined;
   useCount(value: ValueId): number;
+  /** The node that alone reads a value, once, which is no output of the graph; undefined where there is another reader, or only a sub-graph's. */
+  soleReader(value: ValueId): Node | undefined;
   typeOf(value: ValueId): Known;
   nameOf(value: ValueId): string;
 }
@@ -31,11 +33,16 @@ export function refreshView(model: Model, inference: Inference): GraphView {
     const producer = graph.values.get(value)?.producer;
     return producer === undefined ? undefined : graph.nodes.get(producer);
   };
+  const soleReader = (value: ValueId): Node | undefined => {
+    const [use, ...others] = uses.get(value) ?? [];
+    return use === undefined || use.index < 0 || others.length > 0 || outputs.has(value) ? undefined : use.node;
+  };
   return {
     model,
     graph,
     inference,
     producerOf,
+    soleReader,
     constantOf: value => findConstantValue(model, value),
     useCount: value => (uses.get(value)?.length ?? 0) + (outputs.get(value) ?? 0),
     typeOf: value => inference.types.get(value) ?? { dtype: undefined, dims: undefined },

@@ -19,6 +19,8 @@ export interface Match {
   constantOf(value: ValueId | undefined): Constant | undefined;
   /** How many node inputs and graph outputs read the value. */
   useCount(value: ValueId): number;
+  /** The one reader of a value that only that node reads, and that is no output of the model. */
+  soleReader(value: ValueId): Node | undefined;
   /** The root's output. */
   output(index?: number): ValueId;
   nameOf(value: ValueId): string;

@@ -1,5 +1,5 @@
 /** What may a rule ask for? New nodes and constants, and which old values they take the place of. */
-import type { Attribute, Constant, ValueId } from '../ir/model.js';
+import type { Attribute, Constant, Node, ValueId } from '../ir/model.js';
 
 /** A value of the graph, or one that the patch makes. */
 export type Ref = ValueId | NewOutput | NewConstant;
@@ -31,6 +31,8 @@ export interface Patch {
   readonly add: readonly PatchNode[];
   /** Each old value keeps its name, dtype and shape where it gets a new producer or becomes a constant; where it is replaced by another old value, its readers read that one. */
   readonly replace: readonly (readonly [ValueId, Ref])[];
+  /** Nodes beyond the match, readers before what they read, that go where nothing reads their outputs any more. */
+  readonly also: readonly Node[];
 }
 
 export function newNode(
@@ -52,6 +54,6 @@ export function newConstant(name: string, constant: Constant): NewConstant {
   return { kind: 'constant', name, constant };
 }
 
-export function patch(options: { add?: readonly PatchNode[]; replace: Patch['replace'] }): Patch {
-  return { kind: 'patch', add: options.add ?? [], replace: options.replace };
+export function patch(options: { add?: readonly PatchNode[]; replace: Patch['replace']; also?: readonly Node[] }): Patch {
+  return { kind: 'patch', add: options.add ?? [], replace: options.replace, also: options.also ?? [] };
 }

@@ -142,6 +142,7 @@ function makeMatch(view: GraphView, node: Node, bindings: Bindings): Match & { r
     type: id => view.typeOf(id),
     constantOf: id => view.constantOf(id),
     useCount: id => view.useCount(id),
+    soleReader: id => view.soleReader(id),
     output: (index = 0) => getDefined(node.outputs[index], `output ${index} of ${describeNode(node, view.graph)}`),
     nameOf: id => view.nameOf(id),
   };

@@ -7,6 +7,7 @@ export type MaxPoolForm = (typeof MAXPOOL_FORMS)[number];
 export interface RuleEntry {
   readonly name: string;
   readonly description: string;
+  /** Empty: there is one form, which has no name. */
   readonly forms: readonly string[];
 }
 
@@ -15,6 +16,11 @@ export const RULE_LIST = [
     name: 'maxpool-1x1',
     description: 'MaxPool with a 1×1 kernel and stride 2, which some NPUs refuse: 3x3 (approximate), depthwise or slice (exact).',
     forms: MAXPOOL_FORMS,
+  },
+  {
+    name: 'conv-transpose-depth-to-space',
+    description: 'ConvTranspose whose square kernel is its stride, which some NPUs refuse, as a 1×1 Conv and DepthToSpace (exact).',
+    forms: [],
   },
 ] as const satisfies readonly RuleEntry[];
 
@@ -31,6 +37,14 @@ export function findRuleProblem(name: string, form: string | undefined): RulePro
   if (rule === undefined) {
     const names = rules.map(entry => entry.name);
     return { code: 'unknown-rule', message: `there is no rule "${name}"`, help: suggest(name, names) };
+  }
+  if (rule.forms.length === 0) {
+    if (form === undefined) return undefined;
+    return {
+      code: 'unknown-form',
+      message: `rule ${name} has no form "${form}"`,
+      help: 'it has one form, which has no name: leave `form` out',
+    };
   }
   if (form === undefined) return { code: 'unknown-form', message: `rule ${name} needs a form`, help: suggest('', rule.forms) };
   if (rule.forms.includes(form)) return undefined;
