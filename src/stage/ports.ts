@@ -30,6 +30,11 @@ export const ARTIFACT_KINDS = {
   sketches: { form: 'file', extension: '.json', description: 'Calibration sketches of every activation of one model.' },
   detections: { form: 'file', extension: '.json', description: 'Detections in COCO results form.' },
   metrics: { form: 'file', extension: '.json', description: 'Nested objects of numbers: gates hold bounds on them, `build` prints them.' },
+  bundle: {
+    form: 'folder',
+    extension: '',
+    description: 'What a user carries to the board: models, parts, options, golden values, a manifest.',
+  },
   report: { form: 'file', extension: '.json', description: 'What a stage did, for people and for the report page.' },
 } as const satisfies Record<string, ArtifactKind>;
 
