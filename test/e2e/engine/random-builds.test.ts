@@ -1,0 +1,6 @@
+/** Does every build of a few random histories do exactly what the model says? The slow suite plays hundreds. */
+import { checkRandomBuilds } from '../../support/random-builds.js';
+
+it('does what is missing, and nothing else, whatever happened before', async () => {
+  await checkRandomBuilds(25);
+}, 120_000);
