@@ -1,0 +1,98 @@
+/** By which rule does an activation's sketch become scale and zero point? A closed union with every knob; plain data, so that it stands in params and reports. */
+import type { QParams, Range } from './qparams.js';
+import type { IntegerScheme } from './quantized-dtype.js';
+import type { Sketch } from './sketch.js';
+
+/** Rules that choose the ends of a range; a float32 scale follows from them and the integers. Definitions: docs/numerics.md. */
+export type FloatRangeMethod =
+  /** From the least to the greatest element. */
+  | { readonly kind: 'min-max' }
+  /**
+   * Leaves out the largest elements: `percentile` of 100 lie inside.
+   * `sides: 'magnitude'` cuts at one magnitude, both below and above zero; `'each'` cuts half of the rest from the low and half from the high end.
+   */
+  | { readonly kind: 'percentile'; readonly percentile: number; readonly sides: 'magnitude' | 'each' }
+  /** The limit of magnitudes whose `levels` equal steps keep most information: least Kullback-Leibler divergence. */
+  | { readonly kind: 'entropy'; readonly levels: number }
+  /** The least and greatest element, shrunk together by the factor (of `candidates` between 0 and 1) with the least squared error in the scheme's integers. */
+  | { readonly kind: 'mse'; readonly candidates: number };
+
+/**
+ * Rules that choose the scale itself: 2^−position, for hardware that shifts. They need the integers (`IntegerScheme`) that the tensor gets, and give a
+ * scale and a zero point, not only a range: see `chooseQParams`.
+ */
+export interface PowerOfTwoMethod {
+  readonly kind: 'power-of-two';
+  readonly position: PositionRule;
+}
+
+export type PositionRule =
+  /**
+   * The scale that the range `of` would have (min-max where the peers say "NonOverflow"), rounded to a power of two: `nearest` on a logarithmic scale as AMD's
+   * quantizers do (up to √2 of the range may saturate), or `up`, so that nothing of the range saturates.
+   */
+  | { readonly kind: 'non-overflow'; readonly of: FloatRangeMethod; readonly rounding: 'nearest' | 'up' }
+  /**
+   * Of the positions `first` … `last`, counted from the `nearest` position of the min-max range, the one with the least squared error over all samples; of equal
+   * ones the least (the largest scale). Quark: −1 … 3. vai_q_onnx 3.5: 0 … 4.
+   */
+  | { readonly kind: 'min-mse'; readonly first: number; readonly last: number };
+
+/** onnxruntime.quantization's own rules, bit for bit, from what `calibrate` collects with `compat: ort`. */
+export type OrtRangeMethod =
+  /** Mean over the samples of each sample's least and greatest element. */
+  | { readonly kind: 'ort-moving-average' }
+  /** `of: 'magnitudes'` is its symmetric calibrator, the default; `'values'` the asymmetric one. */
+  | { readonly kind: 'ort-percentile'; readonly percentile: number; readonly of: OrtHistogramOf; readonly bins: number }
+  | { readonly kind: 'ort-entropy'; readonly bins: number; readonly quantizedBins: number };
+
+export type OrtHistogramOf = 'magnitudes' | 'values';
+
+export type RangeMethod = FloatRangeMethod | PowerOfTwoMethod | OrtRangeMethod;
+
+/** One histogram as onnxruntime.quantization bins it: over all samples together. Its edges follow from the sketch and the number of bins. */
+export interface OrtHistogram {
+  readonly of: OrtHistogramOf;
+  readonly counts: Float64Array;
+}
+
+/** What onnxruntime.quantization would have collected of a value. */
+export interface OrtObserved {
+  /** Least and greatest element of each sample, in the order of the samples: float32 numbers. */
+  readonly sampleMin: Float32Array;
+  readonly sampleMax: Float32Array;
+  readonly histograms: readonly OrtHistogram[];
+}
+
+/** What a value's parameters are chosen from. */
+export type Observation =
+  /** What calibration saw. `name` is for messages; `ort` is undefined where `calibrate` ran without `compat: ort`. */
+  | { readonly kind: 'seen'; readonly name: string; readonly sketch: Sketch; readonly ort: OrtObserved | undefined }
+  /** A range that is known without data, such as 0 … 1 of Softmax, or that a person set. Every method takes it as it is. */
+  | { readonly kind: 'known'; readonly range: Range };
+
+/** AMD's defaults (Quark): what `xint8` uses. */
+export const QUARK_MIN_MSE: PowerOfTwoMethod = { kind: 'power-of-two', position: { kind: 'min-mse', first: -1, last: 3 } };
+export const NON_OVERFLOW: PowerOfTwoMethod = {
+  kind: 'power-of-two',
+  position: { kind: 'non-overflow', of: { kind: 'min-max' }, rounding: 'nearest' },
+};
+
+/** What was chosen for a tensor. */
+export interface Chosen {
+  /** What the parameters cover: the range before zero is added and symmetry made, or, where a scale was chosen, all that its integers stand for. */
+  readonly range: Range;
+  readonly qparams: QParams;
+}
+
+/**
+ * `chooseQParams` of range.ts has this type. It also gives float-scale methods their parameters, so that callers need not tell the kinds apart.
+ * @throws QuantError `no-elements`, `bad-range`; `no-ort-histogram` where `method` asks for what `calibrate` did not collect.
+ */
+export type ChooseQParams = (observation: Observation, method: RangeMethod, integers: IntegerScheme) => Chosen;
+
+/** `saturationShare` of range-quality.ts: the share of all elements seen (0 … 1) that lie outside what the integers stand for, by more than half a step. */
+export type SaturationShare = (sketch: Sketch, qparams: QParams, integers: IntegerScheme) => number;
+
+/** `ownSqnr` of range-quality.ts: signal over squared quantization error in dB, from the sketch; Infinity where nothing is lost, undefined where nothing was seen. */
+export type OwnSqnr = (sketch: Sketch, qparams: QParams, integers: IntegerScheme) => number | undefined;
