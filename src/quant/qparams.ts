@@ -1,8 +1,9 @@
 /** Which scale and zero point map a range of real numbers to integers? */
 
+import { LEAST_SCALE } from './power-of-two.js';
 import { QuantError } from './quant-error.js';
-import { type IntegerScheme, mappedRange, type QuantizedDType } from './quantized-dtype.js';
-import { roundHalfEven } from './rounding.js';
+import { type IntegerRange, type IntegerScheme, mappedRange, type QuantizedDType, storageRange } from './quantized-dtype.js';
+import { roundHalfEven, saturate } from './rounding.js';
 
 /** Real values that a tensor takes; float32 numbers, low ≤ high. */
 export interface Range {
@@ -23,9 +24,6 @@ export interface TensorQParams {
   readonly slices: readonly QParams[];
 }
 
-/** Smallest normal float32: smaller scales would be flushed to zero by some processors. */
-const TINY = 2 ** -126;
-
 /**
  * Maps `range`, widened to contain zero, to the integers of `scheme`.
  *
@@ -42,9 +40,26 @@ export function computeQParams(range: Range, scheme: IntegerScheme): QParams {
   const { low, high } = widen(range, scheme.symmetric);
   const integers = mappedRange(scheme);
   const scale = Math.fround(high - low) / (integers.high - integers.low);
-  if (scale < TINY) return { scale: 1, zeroPoint: 0 };
-  const zeroPoint = scheme.symmetric ? roundHalfEven((integers.low + integers.high) / 2) : roundHalfEven(integers.low - low / scale);
-  return { scale: Math.fround(scale), zeroPoint: zeroPoint + 0 };
+  if (scale < LEAST_SCALE) return { scale: 1, zeroPoint: 0 };
+  const zeroPoint = scheme.symmetric ? middleOf(scheme) : zeroPointOf(low, scale, integers);
+  return { scale: Math.fround(scale), zeroPoint };
+}
+
+/** The integer that stands for zero where `scheme` is symmetric: 0, or the middle of an unsigned type (128, 32768). */
+export function middleOf(scheme: IntegerScheme): number {
+  const { low, high } = mappedRange(scheme);
+  return roundHalfEven((low + high) / 2) + 0;
+}
+
+/** The integer that stands for zero where `low` is mapped to the least integer. */
+export function zeroPointOf(low: number, scale: number, integers: IntegerRange): number {
+  return saturate(integers.low - low / scale, integers.low, integers.high) + 0;
+}
+
+/** The real numbers that the integers of `dtype` can stand for. */
+export function coveredRange({ scale, zeroPoint }: QParams, dtype: QuantizedDType): Range {
+  const { low, high } = storageRange(dtype);
+  return { low: (low - zeroPoint) * scale + 0, high: (high - zeroPoint) * scale };
 }
 
 function widen(range: Range, symmetric: boolean): Range {
