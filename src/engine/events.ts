@@ -27,4 +27,5 @@ export type WarningCode =
   | 'non-deterministic'
   | 'input-changed'
   | 'lock-unavailable'
-  | 'part-not-kept';
+  | 'part-not-kept'
+  | 'device-changed';

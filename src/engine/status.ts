@@ -5,7 +5,7 @@ import type { Change } from './action/changes.js';
 import type { ActionResult } from './cache/action-records.js';
 import type { Artifacts } from './cache/artifact.js';
 import { cacheFolderAt } from './cache/cache-folder.js';
-import type { AcceptedStage } from './cache/state-log.js';
+import type { AcceptedStage, KnownDevice } from './cache/state-log.js';
 import { decodeTree } from './cache/tree.js';
 import { EngineError } from './engine-error.js';
 import type { Failure } from './failure.js';
@@ -14,7 +14,7 @@ import { findTouched, resign } from './output/publish.js';
 import { dependenciesOf, selectStages } from './plan/dependencies.js';
 import type { Plan, PlannedStage, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
-import type { KnownOutputs, PinnedStage } from './run/pin-stage.js';
+import { findDevice, type KnownOutputs, type PinnedStage } from './run/pin-stage.js';
 import type { Session } from './run/session.js';
 import { compareWithLast, findSettled, openSession, placeOf } from './run/session.js';
 
@@ -35,20 +35,16 @@ export interface StatusOptions {
   readonly cacheFolder?: string;
 }
 
-/** The status of every selected stage, in the plan's order. This is also the dry run of a build with the same options. */
-export async function computeStatus(plan: Plan, options: StatusOptions, ports: EnginePorts): Promise<ReadonlyMap<StageId, StageStatus>> {
-  const examined = await examineStages(plan, options, ports);
-  return new Map([...examined].map(([id, { status }]) => [id, status]));
-}
-
 export interface Examined {
   readonly status: StageStatus;
   /** Absent where an input is not known. */
   readonly manifest: JsonObject | undefined;
   readonly accepted: AcceptedStage | undefined;
+  /** What is known of the device that the stage measures on, from the last time that it was started. */
+  readonly device: KnownDevice | undefined;
 }
 
-/** As `computeStatus`, with what is known of each action. */
+/** Every selected stage in the plan's order: its status, and what is known of its action. This is also the dry run of a build with the same options. */
 export async function examineStages(plan: Plan, options: StatusOptions, ports: EnginePorts): Promise<ReadonlyMap<StageId, Examined>> {
   const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
   const session = openSession(plan, ports, cache, 'read');
@@ -60,7 +56,8 @@ export async function examineStages(plan: Plan, options: StatusOptions, ports: E
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
     const found = settled.has(stage.id) ? upToDate : await examine(session, stage, forced.has(stage.id), outputs);
-    examined.set(stage.id, { status: found.status, manifest: found.pinned?.manifest, accepted });
+    const device = findDevice(stage, session.state.devices);
+    examined.set(stage.id, { status: found.status, manifest: found.pinned?.manifest, accepted, device });
     const known = found.status.kind === 'up-to-date' ? accepted?.outputs : found.outputs;
     if (known !== undefined) outputs.set(stage.id, known);
   }

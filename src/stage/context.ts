@@ -1,4 +1,5 @@
 /** What may a running stage use besides its params and artifacts? This narrow context, and nothing of the project, store or environment. */
+import type { Readable, Writable } from 'node:stream';
 import type { JsonObject } from '../base/json.js';
 
 export interface Context {
@@ -22,13 +23,30 @@ export interface Context {
    * @throws StageError `tool-missing` where there is no such program.
    */
   spawn(command: readonly string[], options: SpawnOptions): Promise<SpawnResult>;
+  /** As `spawn`, for a program that is talked to while it runs: its standard error goes to the log, its standard input and output to the caller. */
+  start(command: readonly string[], options: SpawnOptions): RunningProgram;
+  /**
+   * Says what the thing is that this run measures on, for a plugin that declares a `device`: at every start of it, before any result. The engine records it,
+   * puts it into the action's key, and shows it with its date. Two different identities in one run fail the stage.
+   */
+  identify(identity: JsonObject): void;
+}
+
+/** A started program with its pipes. It is killed with the stage. */
+export interface RunningProgram {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** How it ended. @throws StageError `tool-missing` where it could not be started. */
+  readonly ended: Promise<SpawnResult>;
+  /** Asks it to end, and kills it with all it started a moment later. Does nothing where it has ended. */
+  stop(): void;
 }
 
 export interface SpawnOptions {
   readonly cwd: string;
   /** Further variables. */
   readonly env: Readonly<Record<string, string>>;
-  /** Gets each chunk of output as it comes; it is written to the stage's log too. */
+  /** Gets each chunk of output as it comes, of a started program of its standard error alone; it is written to the stage's log too. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
 

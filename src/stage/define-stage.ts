@@ -38,6 +38,12 @@ export interface StagePlugin<Params = never> {
   readonly isolation?: 'worker' | 'in-process';
   /** Programs that it starts, as names on the PATH or paths: the digest of each one's file joins the key. A pure function of the params. */
   readonly tools?: (params: Params) => readonly string[];
+  /**
+   * What it measures on, where that tells its identity (driver, firmware, versions) only when it is started. Equal descriptions mean one and the same thing,
+   * also in other stages. Such a stage calls `context.identify` in every run: the last known identity of the description joins the key, so that a stage whose
+   * device has changed is stale, and nothing is started to find out that nothing has.
+   */
+  readonly device?: (params: Params) => JsonObject | undefined;
   /** Semantic checks that JSON Schema cannot express; each message is shown at the stage's `with`. */
   readonly checkParams?: (params: Params) => readonly string[];
   /** Does the work. Import heavy modules inside it (`await import('./run.js')`), so that planning stays light. */

@@ -7,6 +7,7 @@ export {
   type PartJob,
   type PartRequest,
   type PartResult,
+  type RunningProgram,
   type SpawnOptions,
   type SpawnResult,
 } from './context.js';

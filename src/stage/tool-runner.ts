@@ -1,7 +1,8 @@
 /** How does a stage start an external program? Without a shell, with a small fixed environment, in a group that can be killed as one. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import type { SpawnOptions, SpawnResult } from './context.js';
+import type { Readable, Writable } from 'node:stream';
+import type { RunningProgram, SpawnOptions, SpawnResult } from './context.js';
 import { StageError } from './stage-error.js';
 
 /** Variables that programs need to be found and to run, and that say nothing about results. */
@@ -42,38 +43,74 @@ export interface ToolSurroundings {
 
 /** Runs a program to its end. Resolves with its exit code or signal; on abort after everything it started is gone. */
 export async function runTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings): Promise<SpawnResult> {
+  const child = spawnTool(command, options, surroundings, 'ignore');
+  hear(child.stdout, 'stdout', options, surroundings);
+  hear(child.stderr, 'stderr', options, surroundings);
+  return follow(child, command, surroundings);
+}
+
+/** Starts a program that is talked to over its standard input and output. */
+export function startTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings): RunningProgram {
+  const child = spawnTool(command, options, surroundings, 'pipe');
+  hear(child.stderr, 'stderr', options, surroundings);
+  const ended = follow(child, command, surroundings);
+  // Whoever waits for it hears of a failure; nobody has to wait.
+  ended.catch(() => undefined);
+  // Writing to a program that has ended fails: how it ended says more.
+  child.stdin.on('error', () => undefined);
+  return { stdin: child.stdin, stdout: child.stdout, ended, stop: () => killGroup(child, reachOf(surroundings)) };
+}
+
+function spawnTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings, stdin: 'ignore'): Heard;
+function spawnTool(
+  command: readonly string[],
+  options: SpawnOptions,
+  surroundings: ToolSurroundings,
+  stdin: 'pipe',
+): Heard & { stdin: Writable };
+function spawnTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings, stdin: 'ignore' | 'pipe') {
   const [program, ...args] = command;
   if (program === undefined) throw new StageError('tool-missing', 'the command is empty');
   surroundings.signal.throwIfAborted();
-  const detached = surroundings.group === 'own';
-  const child = spawn(program, args, {
+  return spawn(program, args, {
     cwd: options.cwd,
     env: { ...surroundings.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached,
+    stdio: [stdin, 'pipe', 'pipe'],
+    detached: surroundings.group === 'own',
   });
-  const stop = (): void => killGroup(child, detached ? 'group' : 'process');
+}
+
+type Heard = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
+
+function hear(from: Readable, stream: 'stdout' | 'stderr', options: SpawnOptions, surroundings: ToolSurroundings): void {
+  from.setEncoding('utf8').on('data', (text: string) => {
+    surroundings.log(text);
+    options.onOutput?.(stream, text);
+  });
+}
+
+/** Watches a child to its end; on abort it is killed. */
+async function follow(child: ChildProcess, [program]: readonly string[], surroundings: ToolSurroundings): Promise<SpawnResult> {
+  const stop = (): void => killGroup(child, reachOf(surroundings));
   const unwatch = child.pid === undefined ? undefined : surroundings.watch?.(child.pid);
   surroundings.signal.addEventListener('abort', stop, { once: true });
   try {
     return await new Promise<SpawnResult>((resolve, reject) => {
-      for (const stream of ['stdout', 'stderr'] as const) {
-        child[stream].setEncoding('utf8').on('data', (text: string) => {
-          surroundings.log(text);
-          options.onOutput?.(stream, text);
-        });
-      }
       child.on('error', error => reject(new StageError('tool-missing', `cannot start "${program}": ${error.message}`, { cause: error })));
       child.on('close', (code, signal) => resolve({ exitCode: code ?? undefined, signal: signal ?? undefined }));
       // A background child of the program may hold its output open: it goes with the program.
       child.on('exit', () => {
-        if (detached) sweepGroup(child);
+        if (surroundings.group === 'own') sweepGroup(child);
       });
     });
   } finally {
     unwatch?.();
     surroundings.signal.removeEventListener('abort', stop);
   }
+}
+
+function reachOf({ group }: ToolSurroundings): 'group' | 'process' {
+  return group === 'own' ? 'group' : 'process';
 }
 
 const TOOL_GRACE_MS = 1_000;

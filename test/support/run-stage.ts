@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/base/json.js';
 import type { Context, Part, PartRequest, PartResult } from '../../src/stage/context.js';
 import type { InputPaths, StagePlugin } from '../../src/stage/define-stage.js';
 import type { Ports } from '../../src/stage/ports.js';
-import { baseEnvironment, runTool } from '../../src/stage/tool-runner.js';
+import { baseEnvironment, runTool, startTool } from '../../src/stage/tool-runner.js';
 import { ajvOf } from './params-schema.js';
 
 export interface StageRun {
@@ -62,6 +62,7 @@ export async function temporaryFolder(name: string): Promise<{ path: string; rem
 
 function testContext(scratch: string, log: string[]): Context {
   const { signal } = new AbortController();
+  const programs = { env: baseEnvironment(process.env, scratch), signal, group: 'own', log: () => undefined } as const;
   return {
     signal,
     scratch,
@@ -70,8 +71,9 @@ function testContext(scratch: string, log: string[]): Context {
     random: seededRandom,
     env: {},
     memo: (part, request) => runPart(part, request, { scratch, signal, log }),
-    spawn: (command, options) =>
-      runTool(command, options, { env: baseEnvironment(process.env, scratch), signal, group: 'own', log: () => undefined }),
+    spawn: (command, options) => runTool(command, options, programs),
+    start: (command, options) => startTool(command, options, programs),
+    identify: () => undefined,
   };
 }
 

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { formatFailure } from '../render/build-report.js';
 import { makeConsole } from '../render/console.js';
-import { formatStatus } from './status.js';
+import { formatDevice, formatStatus } from './status.js';
 
 export async function runExplain(targets: readonly string[], options: PipelineOptions & { readonly json: boolean }): Promise<ExitCode> {
   const console = makeConsole({ json: options.json });
@@ -20,12 +20,13 @@ export async function runExplain(targets: readonly string[], options: PipelineOp
     console.json(explanations.length === 1 ? explanations[0] : explanations);
     return EXIT.built;
   }
-  for (const { stage, status, lastBuilt, manifest } of explanations) {
+  for (const { stage, status, lastBuilt, manifest, device } of explanations) {
     const changes = status.kind === 'stale' || status.kind === 'restorable' ? status.changes : [];
     // What is listed below need not stand in the first line too.
     const brief = changes.length > 0 && 'reasons' in status ? { ...status, reasons: [] } : status;
     for (const line of formatStatus(console.style('bold', stage), brief, console)) console.line(line);
     if (status.kind === 'impossible') for (const line of formatFailure(stage, status.failure, console)) console.line(line);
+    if (device !== undefined) console.line(`  ${formatDevice(device)}`);
     if (lastBuilt === 'never' && !('reasons' in status)) console.line('  never built');
     for (const change of changes) console.line(`  ${describeChange(change)}`);
     if (manifest !== undefined && lastBuilt === 'never')

@@ -1,6 +1,8 @@
 /** `tanren status`, and `build --dry-run`: what would a build do, and why? Writes nothing. */
 import { assertNever } from '../../base/assert-never.js';
-import { computeStatus, type StageStatus } from '../../engine/status.js';
+import { isJsonObject, type Json } from '../../base/json.js';
+import type { KnownDevice } from '../../engine/cache/state-log.js';
+import { examineStages, type StageStatus } from '../../engine/status.js';
 import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
@@ -17,18 +19,20 @@ export async function runStatus(
   const warn = makeEnginePorts(event => {
     if (event.kind === 'warning') console.line(console.style('yellow', `warning[${event.code}]: ${event.message}`));
   }, neverAborted);
-  const statuses = await computeStatus(opened.plan, { targets: opened.targets, force: options.force === true ? 'targets' : 'never' }, warn);
+  const force = options.force === true ? 'targets' : 'never';
+  const examined = await examineStages(opened.plan, { targets: opened.targets, force }, warn);
   if (options.json) {
-    console.json({ stages: [...statuses].map(([stage, status]) => ({ stage, ...status })) });
+    console.json({ stages: [...examined].map(([stage, { status, device }]) => ({ stage, ...status, ...(device && { device }) })) });
     return EXIT.built;
   }
-  const width = Math.max(...[...statuses.keys()].map(id => id.length));
-  for (const [stage, status] of statuses) {
+  const width = Math.max(...[...examined.keys()].map(id => id.length));
+  for (const [stage, { status, device }] of examined) {
     for (const line of formatStatus(stage.padEnd(width), status, console)) console.line(line);
+    if (device !== undefined) console.line(`${''.padEnd(width)}  ${formatDevice(device)}`);
     if (status.kind === 'impossible') for (const line of formatFailure(stage, status.failure, console)) console.line(line);
   }
-  const open = [...statuses.values()].filter(status => status.kind !== 'up-to-date').length;
-  console.line(open === 0 ? `nothing to do: ${statuses.size} stages up to date` : `${open} of ${statuses.size} stages are not up to date`);
+  const open = [...examined.values()].filter(({ status }) => status.kind !== 'up-to-date').length;
+  console.line(open === 0 ? `nothing to do: ${examined.size} stages up to date` : `${open} of ${examined.size} stages are not up to date`);
   return EXIT.built;
 }
 
@@ -51,4 +55,14 @@ export function formatStatus(name: string, status: StageStatus, { style }: Conso
 
 function because(reasons: readonly string[]): string {
   return reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+}
+
+/** "device as of 2026-11-21T10:12:03Z: device.driver 32.0.203, device.kind npu, provider …": nothing was started to say this. */
+export function formatDevice({ identity, seen }: KnownDevice): string {
+  return `device as of ${seen}: ${leavesOf(identity, '').join(', ')}`;
+}
+
+function leavesOf(value: Json, label: string): string[] {
+  if (!isJsonObject(value)) return [`${label} ${typeof value === 'string' ? value : JSON.stringify(value)}`];
+  return Object.entries(value).flatMap(([name, member]) => leavesOf(member, label === '' ? name : `${label}.${name}`));
 }

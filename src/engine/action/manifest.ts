@@ -24,6 +24,8 @@ export interface ActionFacts {
   readonly platformClass: string | undefined;
   /** Only where the plugin measures. */
   readonly host: string | undefined;
+  /** Only where the plugin measures on a device that was started before: what it said it is. */
+  readonly device: JsonObject | undefined;
 }
 
 /** The labelled document of an action: canonical, without times, paths or anything else that does not change bytes. */
@@ -39,7 +41,22 @@ export function makeManifest(facts: ActionFacts): JsonObject {
     ...(isEmpty(facts.env) ? {} : { env: mapValues(facts.env, encodeVariable) }),
     ...(facts.platformClass === undefined ? {} : { platformClass: facts.platformClass }),
     ...(facts.host === undefined ? {} : { host: facts.host }),
+    ...(facts.device === undefined ? {} : { device: facts.device }),
   };
+}
+
+/** The manifest of the same action on the device as it says it is now. */
+export function withDevice(manifest: JsonObject, device: JsonObject): JsonObject {
+  return { ...withoutDevice(manifest), device };
+}
+
+/** What a run gets its random numbers from: the key of the action on whatever device, so that every device is measured on the same ones. */
+export function seedOf(manifest: JsonObject): string {
+  return keyOf(withoutDevice(manifest));
+}
+
+function withoutDevice({ device: _, ...others }: JsonObject): JsonObject {
+  return others;
 }
 
 export function keyOf(manifest: JsonObject): ActionKey {

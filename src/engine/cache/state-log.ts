@@ -47,10 +47,19 @@ export interface StampedCode {
   readonly digest: Digest;
 }
 
+/** What a device said it is, the last time it was started. */
+export interface KnownDevice {
+  readonly identity: JsonObject;
+  /** ISO 8601, UTC. */
+  readonly seen: string;
+}
+
 export interface State {
   readonly stages: Map<string, AcceptedStage>;
   readonly files: Map<string, StampedDigest>;
   readonly code: Map<string, StampedCode>;
+  /** By the digest of the description that plugins give of it. */
+  readonly devices: Map<Digest, KnownDevice>;
 }
 
 export interface LoadedState {
@@ -64,7 +73,7 @@ const HEADER = 'tanren-state 1';
 
 /** Reads the log at `path`; one that is not there, cannot be read, or was written by another version gives an empty state. */
 export function loadState(path: string): LoadedState {
-  const state: State = { stages: new Map(), files: new Map(), code: new Map() };
+  const state: State = { stages: new Map(), files: new Map(), code: new Map(), devices: new Map() };
   const text = readText(path);
   if (text === undefined) return { state, damagedLines: 1, lines: 1 };
   const lines = text.split('\n');
@@ -89,6 +98,7 @@ export interface StateWriter {
   acceptStage(id: string, accepted: AcceptedStage): void;
   stampFile(path: string, stamped: StampedDigest): void;
   stampCode(module: string, stamped: StampedCode): void;
+  noteDevice(description: Digest, known: KnownDevice): void;
   /** Writes what has been collected since the last flush, in one append. @throws what the file system throws. */
   flush(): void;
 }
@@ -116,11 +126,15 @@ export function openStateWriter(path: string, loaded: LoadedState): StateWriter 
       state.code.set(module, stamped);
       push({ code: module, files: stamped.files, digest: stamped.digest });
     },
+    noteDevice(description, known) {
+      state.devices.set(description, known);
+      push({ device: description, identity: known.identity, seen: known.seen });
+    },
     flush() {
       if (Object.keys(pendingFiles).length > 0) push({ files: pendingFiles });
       pendingFiles = {};
       if (pending.length === 0) return;
-      if (fresh || lines > 200 + 3 * (state.stages.size + state.code.size)) {
+      if (fresh || lines > 200 + 3 * (state.stages.size + state.code.size + state.devices.size)) {
         lines = rewrite(path, state);
         fresh = false;
       } else {
@@ -139,6 +153,7 @@ function rewrite(path: string, state: State): number {
     `${HEADER}\n`,
     ...(files.length === 0 ? [] : [encodeLine({ files: Object.fromEntries(files) })]),
     ...[...state.code].map(([module, { files: stamps, digest }]) => encodeLine({ code: module, files: stamps, digest })),
+    ...[...state.devices].map(([description, { identity, seen }]) => encodeLine({ device: description, identity, seen })),
     ...[...state.stages].map(([id, accepted]) => encodeLine(encodeStage(id, accepted))),
   ];
   const temporary = `${path}.tmp`;
@@ -177,6 +192,7 @@ function applyLine(state: State, line: string): boolean {
   if (!isJsonObject(record)) return false;
   if (typeof record.stage === 'string') return applyStage(state, record.stage, record);
   if (typeof record.code === 'string') return applyCode(state, record.code, record);
+  if (record.device !== undefined) return applyDevice(state, record);
   return isJsonObject(record.files) && applyFiles(state, record.files);
 }
 
@@ -215,5 +231,12 @@ function applyCode(state: State, module: string, record: JsonObject): boolean {
   const digest = parseDigest(record.digest);
   if (digest === undefined || !isJsonObject(record.files)) return false;
   state.code.set(module, { files: record.files as Readonly<Record<string, Stamp>>, digest });
+  return true;
+}
+
+function applyDevice(state: State, { device, identity, seen }: JsonObject): boolean {
+  const description = parseDigest(device);
+  if (description === undefined || !isJsonObject(identity) || typeof seen !== 'string') return false;
+  state.devices.set(description, { identity, seen });
   return true;
 }

@@ -12,7 +12,7 @@ import { contentOf, findTouched, resign } from '../output/publish.js';
 import type { PlannedStage, StageId } from '../plan/plan.js';
 import { accept, keepResult, publishStage } from './keep-result.js';
 import type { PartService } from './part-service.js';
-import type { PinnedInput, PinnedStage } from './pin-stage.js';
+import { type PinnedInput, type PinnedStage, pinDevice } from './pin-stage.js';
 import type { Reaper } from './reaper.js';
 import { removeRunFolder } from './run-folder.js';
 import { runOnce } from './run-once.js';
@@ -128,7 +128,8 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
       }
       if (run.kind === 'completed') {
         const before = session.state.stages.get(stage.id);
-        const accepted = await keepResult(session, stage, pinned, run);
+        const measured = run.device === undefined ? pinned : pinDevice(pinned, run.device);
+        const accepted = await keepResult(session, stage, measured, run);
         return { outcome: { kind: 'executed', durationMs: run.durationMs }, accepted, previousMetrics: before?.metrics };
       }
       if (attempt - inputRuns > stage.retries) return { outcome: { kind: 'failed', failure: run.failure }, accepted: undefined };

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../base/json.js';
 import type { Context } from '../../stage/context.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
 import { seededRandom } from '../../stage/random.js';
-import { baseEnvironment, runTool } from '../../stage/tool-runner.js';
+import { baseEnvironment, runTool, startTool } from '../../stage/tool-runner.js';
 import type { Failure } from '../failure.js';
 import { toFailure } from '../failure.js';
 import type { ActionDocument } from '../worker/action-document.js';
@@ -18,6 +18,13 @@ export async function runInProcess(declared: StagePlugin, action: ActionDocument
   const plugin = declared as unknown as StagePlugin<JsonObject>;
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
   const watched = { signal: order.signal, log: order.listener.log };
+  const programs = {
+    env: { ...baseEnvironment(order.environment, scratch), ...order.declaredEnv },
+    signal: order.signal,
+    group: 'own',
+    log: (text: string) => order.listener.log('output', text),
+    watch: order.reaper.watch,
+  } as const;
   const context: Context = {
     ...watched,
     scratch,
@@ -25,14 +32,9 @@ export async function runInProcess(declared: StagePlugin, action: ActionDocument
     random: label => seededRandom(action.key, label),
     memo: createMemo(order.keeper, join(order.folder, RUN_LAYOUT.parts), new Map(), watched),
     env: order.declaredEnv,
-    spawn: (command, options) =>
-      runTool(command, options, {
-        env: { ...baseEnvironment(order.environment, scratch), ...order.declaredEnv },
-        signal: order.signal,
-        group: 'own',
-        log: text => order.listener.log('output', text),
-        watch: order.reaper.watch,
-      }),
+    spawn: (command, options) => runTool(command, options, programs),
+    start: (command, options) => startTool(command, options, programs),
+    identify: order.listener.identify,
   };
   try {
     await plugin.run({

@@ -1,18 +1,20 @@
 /** What is a stage's action right now? Every input pinned by digest, the manifest, and its key. */
 import { isAbsolute } from 'node:path';
 import type { Digest } from '../../base/digest.js';
+import { digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
 import type { CodeDigests } from '../action/code-digest.js';
 import { identifyHost } from '../action/host.js';
 import type { ActionKey, PinnedPort } from '../action/manifest.js';
-import { keyOf, makeManifest } from '../action/manifest.js';
+import { keyOf, makeManifest, withDevice } from '../action/manifest.js';
 import { resolveTool } from '../action/tools.js';
 import { artifactPath } from '../artifact-path.js';
 import type { Artifact } from '../cache/artifact.js';
 import type { InputDigests, PinnedSource } from '../cache/input-digests.js';
 import type { PlatformClass } from '../cache/platform-class-cache.js';
+import type { KnownDevice } from '../cache/state-log.js';
 import { EngineError } from '../engine-error.js';
 import { publishedSignature } from '../output/publish.js';
 import { refsOf } from '../plan/dependencies.js';
@@ -61,6 +63,7 @@ export interface PinnerNeeds {
   readonly code: CodeDigests;
   readonly platformClass: PlatformClass;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly devices: ReadonlyMap<Digest, KnownDevice>;
 }
 
 /** How the pieces of an action are got. */
@@ -70,7 +73,7 @@ interface Pieces {
   readonly platformClass: () => string | undefined;
 }
 
-export function createPinner({ plan, digests, code, platformClass, environment }: PinnerNeeds): Pinner {
+export function createPinner({ plan, digests, code, platformClass, environment, devices }: PinnerNeeds): Pinner {
   const toolPaths = new Map<string, string>();
   const toolPath = (tool: string): string => {
     const path = toolPaths.get(tool) ?? resolveTool(tool, plan.projectFolder, environment.PATH ?? environment.Path);
@@ -118,6 +121,7 @@ export function createPinner({ plan, digests, code, platformClass, environment }
       env: Object.fromEntries(stage.env.map(name => [name, environment[name]])),
       platformClass: modelClass,
       host: stage.determinism === 'measured' ? identifyHost() : undefined,
+      device: findDevice(stage, devices)?.identity,
     });
     return pinnedStage(manifest, inputs);
   };
@@ -167,6 +171,11 @@ function pinnedStage(manifest: JsonObject, inputs: readonly PinnedInput[]): Pinn
   };
 }
 
+/** The same action on the device as it says it is now. */
+export function pinDevice({ manifest, inputs }: PinnedStage, identity: JsonObject): PinnedStage {
+  return pinnedStage(withDevice(manifest, identity), inputs);
+}
+
 function pinRef(
   plan: Plan,
   ref: InputRef,
@@ -203,6 +212,20 @@ function sourcePathsOf(stage: PlannedStage): readonly string[] {
   return Object.values(stage.inputs)
     .flatMap(refsOf)
     .flatMap(ref => (ref.kind === 'source' ? [ref.path] : []));
+}
+
+/** What is known of the device that the stage measures on; undefined where it has none, or where it was never started. */
+export function findDevice(stage: PlannedStage, devices: ReadonlyMap<Digest, KnownDevice>): KnownDevice | undefined {
+  const description = describeDevice(stage);
+  return description === undefined ? undefined : devices.get(description);
+}
+
+/** The digest of the plugin's description of the device; undefined where the stage has none. */
+export function describeDevice(stage: PlannedStage): Digest | undefined {
+  // As for `toolsOf`.
+  const plugin = stage.plugin.plugin as unknown as StagePlugin<JsonObject>;
+  const description = plugin.device?.(stage.params);
+  return description === undefined ? undefined : digestJson(description);
 }
 
 function toolsOf(stage: PlannedStage): readonly string[] {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
+import { seedOf } from '../action/manifest.js';
 import { artifactName } from '../artifact-path.js';
 import { parseJson } from '../cache/tree.js';
 import { EngineError } from '../engine-error.js';
@@ -21,7 +22,8 @@ import type { Reaper } from './reaper.js';
 import { makeRunFolder, writeActionDocument } from './run-folder.js';
 import { openRunLog } from './run-log.js';
 import type { Session } from './session.js';
-import { runInWorker } from './worker-run.js';
+import { watchDevice } from './watch-device.js';
+import { type RunListener, runInWorker } from './worker-run.js';
 
 export interface CompletedRun {
   readonly kind: 'completed';
@@ -30,6 +32,8 @@ export interface CompletedRun {
   readonly metrics: JsonObject | undefined;
   readonly log: Buffer | undefined;
   readonly durationMs: number;
+  /** What the device says it is, on which the stage measured. */
+  readonly device: JsonObject | undefined;
 }
 
 export type RunEnd = CompletedRun | { readonly kind: 'failed'; readonly folder: string; readonly failure: Failure };
@@ -49,11 +53,13 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
   let logged = 'nothing' as 'nothing' | 'something';
   const timeout = stage.timeoutMs === undefined ? undefined : AbortSignal.timeout(stage.timeoutMs);
   const signal = timeout === undefined ? ports.signal : AbortSignal.any([ports.signal, timeout]);
+  const device = watchDevice(session, stage);
   try {
-    const failure = await run(session, stage, pinned, folder, helpers, signal, (level, text) => {
+    const write = (level: 'info' | 'warning' | 'output', text: string): void => {
       logged = 'something';
       log.write(level === 'output' ? text : `${level === 'warning' ? 'warning: ' : ''}${text}\n`);
-    });
+    };
+    const failure = await run(session, stage, pinned, folder, helpers, signal, { write, identify: device.identify });
     if (timeout?.aborted === true && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
     if (failure !== undefined) return { kind: 'failed', folder, failure: withLog(failure) };
     const outputs = await collectOutputs(stage, absolutePaths(folder, outputPaths(stage)), folder);
@@ -64,6 +70,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
       metrics: readMetrics(stage, outputs),
       log: log.close(),
       durationMs: performance.now() - started,
+      device: device.get(),
     };
   } catch (error) {
     return { kind: 'failed', folder, failure: withLog(toFailure(error)) };
@@ -95,7 +102,7 @@ async function run(
   folder: string,
   helpers: RunHelpers,
   signal: AbortSignal,
-  write: (level: 'info' | 'warning' | 'output', text: string) => void,
+  listener: { write(level: 'info' | 'warning' | 'output', text: string): void } & Pick<RunListener, 'identify'>,
 ): Promise<Failure | undefined> {
   const { ports } = session;
   const { plugin, modulePath } = stage.plugin;
@@ -104,7 +111,7 @@ async function run(
     format: 1,
     plugin: plugin.name,
     modulePath,
-    key: pinned.key,
+    key: seedOf(pinned.manifest),
     params: stage.params,
     ...paths,
     outputs: outputPaths(stage),
@@ -119,13 +126,14 @@ async function run(
     signal,
     listener: {
       log(level: 'info' | 'warning' | 'output', text: string) {
-        write(level, text);
+        listener.write(level, text);
         for (const message of text.replace(/\r?\n$/, '').split(/\r?\n/)) ports.emit({ kind: 'log', stage: stage.id, level, message });
         if (level === 'warning') ports.emit({ kind: 'warning', stage: stage.id, code: 'stage-warning', message: text });
       },
       progress(done: number, total: number, what: string) {
         ports.emit({ kind: 'progress', stage: stage.id, done, total, what });
       },
+      identify: listener.identify,
     },
   };
   if (plugin.isolation === 'in-process') return runInProcess(plugin, action, order);

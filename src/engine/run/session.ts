@@ -55,7 +55,7 @@ export function openSession(plan: Plan, ports: EnginePorts, cache: CacheFolder, 
       else writer.stampFile(path, { stamp, digest });
     },
   );
-  const pinner = createPinner({ plan, digests, code, platformClass, environment: ports.environment });
+  const pinner = createPinner({ plan, digests, code, platformClass, environment: ports.environment, devices: state.devices });
   return {
     plan,
     ports,

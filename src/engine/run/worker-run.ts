@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
+import type { JsonObject } from '../../base/json.js';
 import { baseEnvironment, killGroup, sweepGroup } from '../../stage/tool-runner.js';
 import { EngineError } from '../engine-error.js';
 import type { Failure } from '../failure.js';
@@ -16,6 +17,8 @@ import type { Reaper } from './reaper.js';
 export interface RunListener {
   log(level: 'info' | 'warning' | 'output', text: string): void;
   progress(done: number, total: number, what: string): void;
+  /** Of the device that the stage measures on. */
+  identify(identity: JsonObject): void;
 }
 
 export interface RunOrder {
@@ -91,6 +94,8 @@ function followWorker(child: ChildProcess, { keeper, listener }: RunOrder): Prom
         return listener.log('output', message.text);
       case 'progress':
         return listener.progress(message.done, message.total, message.what);
+      case 'identity':
+        return listener.identify(message.identity);
       case 'find-part':
         return answer(message.call, async () => ({ kind: 'part-answer', call: message.call, answer: await keeper.find(message.question) }));
       case 'keep-part': {

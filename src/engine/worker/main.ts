@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { InternalError } from '../../base/invariant.js';
 import type { Context } from '../../stage/context.js';
 import { seededRandom } from '../../stage/random.js';
-import { runTool } from '../../stage/tool-runner.js';
+import { runTool, startTool } from '../../stage/tool-runner.js';
 import { toFailure } from '../failure.js';
 import type { ActionDocument } from './action-document.js';
 import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './action-document.js';
@@ -37,6 +37,7 @@ const watched: Pick<Context, 'signal' | 'log'> = {
   log: (level, message) => sayChecked({ kind: 'log', level, message }, 'context.log takes "info" or "warning", and a text'),
 };
 const known = new Map(Object.entries(action.known).map(([path, entry]) => [join(folder, path), entry]));
+const programs = { signal: abort.signal, group: 'shared', log: (text: string) => say({ kind: 'output', text }) } as const;
 const context: Context = {
   ...watched,
   scratch,
@@ -44,8 +45,9 @@ const context: Context = {
   random: label => seededRandom(action.key, label),
   memo: countParts(createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched)),
   env: declaredEnvironment(action.env),
-  spawn: (command, options) =>
-    runTool(command, options, { env: ownEnvironment(), signal: abort.signal, group: 'shared', log: text => say({ kind: 'output', text }) }),
+  spawn: (command, options) => runTool(command, options, { ...programs, env: ownEnvironment() }),
+  start: (command, options) => startTool(command, options, { ...programs, env: ownEnvironment() }),
+  identify: identity => sayChecked({ kind: 'identity', identity }, 'context.identify takes an object'),
 };
 
 const tally = new Map<string, { kept: number; computed: number }>();

@@ -23,6 +23,8 @@ export type FromWorker =
   | { readonly kind: 'log'; readonly level: 'info' | 'warning'; readonly message: string }
   | { readonly kind: 'output'; readonly text: string }
   | { readonly kind: 'progress'; readonly done: number; readonly total: number; readonly what: string }
+  /** Of the device that the stage measures on. */
+  | { readonly kind: 'identity'; readonly identity: JsonObject }
   | { readonly kind: 'find-part'; readonly call: number; readonly question: PartQuestion }
   | {
       readonly kind: 'keep-part';
@@ -45,6 +47,7 @@ const FIELDS: Readonly<Record<FromWorker['kind'], Readonly<Record<string, 'strin
   log: { level: 'string', message: 'string' },
   output: { text: 'string' },
   progress: { done: 'number', total: 'number', what: 'string' },
+  identity: { identity: 'object' },
   'find-part': { call: 'number', question: 'object' },
   'keep-part': { call: 'number', ticket: 'string', folder: 'string', names: 'object' },
   'drop-part': { ticket: 'string', why: 'string' },

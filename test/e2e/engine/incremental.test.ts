@@ -3,7 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync 
 import { describeChange } from '../../../src/engine/action/changes.js';
 import { explainStage } from '../../../src/engine/explain.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
-import { computeStatus } from '../../../src/engine/status.js';
+import { examineStages } from '../../../src/engine/status.js';
 import { gate } from '../../support/plan-of.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
@@ -150,15 +150,26 @@ describe('status and explain', () => {
     world.stages = { ...CHAIN, other: { ...CHAIN.other, params: { add: '!' } } };
     const files = snapshot(world.folder);
 
-    const status = await computeStatus(await world.plan(), { targets: 'all', force: 'never' }, world.ports());
+    const status = await examineStages(await world.plan(), { targets: 'all', force: 'never' }, world.ports());
     const explanation = await explainStage(await world.plan(), 'other' as StageId, world.ports());
 
-    expect(Object.fromEntries([...status].map(([id, { kind }]) => [id, kind]))).toEqual({
+    expect(
+      Object.fromEntries(
+        [...status].map(
+          ([
+            id,
+            {
+              status: { kind },
+            },
+          ]) => [id, kind],
+        ),
+      ),
+    ).toEqual({
       strip: 'stale',
       count: 'undecided',
       other: 'stale',
     });
-    expect(status.get('strip' as StageId)).toMatchObject({ reasons: ['inputs.text changed'] });
+    expect(status.get('strip' as StageId)?.status).toMatchObject({ reasons: ['inputs.text changed'] });
     expect(explanation.status).toMatchObject({ changes: [{ label: 'params.add', before: undefined, after: '!' }] });
     expect(explanation.status.kind === 'stale' ? explanation.status.changes.map(describeChange) : []).toEqual(['params.add is new: "!"']);
     expect(snapshot(world.folder)).toEqual(files);
@@ -170,8 +181,19 @@ describe('status and explain', () => {
     await world.build();
     world.write('source.txt', SOURCES['source.txt']);
 
-    const status = await computeStatus(await world.plan(), { targets: 'all', force: 'never' }, world.ports());
-    expect(Object.fromEntries([...status].map(([id, { kind }]) => [id, kind]))).toEqual({
+    const status = await examineStages(await world.plan(), { targets: 'all', force: 'never' }, world.ports());
+    expect(
+      Object.fromEntries(
+        [...status].map(
+          ([
+            id,
+            {
+              status: { kind },
+            },
+          ]) => [id, kind],
+        ),
+      ),
+    ).toEqual({
       strip: 'restorable',
       count: 'restorable',
       other: 'up-to-date',
@@ -179,7 +201,7 @@ describe('status and explain', () => {
   });
 
   it('create no cache folder', async () => {
-    await computeStatus(await world.plan(), { targets: 'all', force: 'never' }, world.ports());
+    await examineStages(await world.plan(), { targets: 'all', force: 'never' }, world.ports());
     expect(existsSync(world.path('cache'))).toBe(false);
   });
 });
