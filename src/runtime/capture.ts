@@ -17,12 +17,15 @@ export interface CaptureOptions {
 /** Graph optimisation is off, so that every value of the graph exists and no result depends on where the graph is cut. */
 export const CAPTURE_SESSION: SessionOptions = { optimization: 'disabled', memoryArena: 'none' };
 
+export type Visit = (value: Value, tensor: Tensor) => void | Promise<void>;
+
 export interface Capture {
   /**
-   * Runs the model once on `feeds`, by input name, and hands over inputs and then every computed tensor in graph order. `visit` must not keep a tensor.
+   * Runs the model once on `feeds`, by input name, and hands over inputs and then every computed tensor in graph order. `visit` must not keep a tensor
+   * for long; the run goes on when what it returns is settled.
    * @throws RuntimeError `missing-input`, `model-run`.
    */
-  run(feeds: Readonly<Record<string, Tensor>>, visit: (value: Value, tensor: Tensor) => void): Promise<void>;
+  run(feeds: Readonly<Record<string, Tensor>>, visit: Visit): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,7 +56,7 @@ export function openCapture(model: Model, options: CaptureOptions): Capture {
         if (value.constant !== undefined) continue;
         const tensor = feeds[value.name];
         if (tensor === undefined) throw new RuntimeError('missing-input', `input "${value.name}" is not given`);
-        visit(value, tensor);
+        await visit(value, tensor);
         if (lastReader.has(id)) live.set(id, tensor);
       }
       for (const [index, segment] of segments.entries()) {
@@ -63,7 +66,7 @@ export function openCapture(model: Model, options: CaptureOptions): Capture {
         for (const id of segment.computes) {
           const value = getValue(graph, id);
           const tensor = getDefined(results[value.name], `result "${value.name}"`);
-          visit(value, tensor);
+          await visit(value, tensor);
           if ((lastReader.get(id) ?? index) > index) live.set(id, tensor);
         }
         for (const id of segment.reads) if (lastReader.get(id) === index) live.delete(id);

@@ -27,6 +27,11 @@ export const ARTIFACT_KINDS = {
   recipe: { form: 'file', extension: '.json', description: 'How the host joins the parts of a detector.' },
   annotations: { form: 'file', extension: '.json', description: 'COCO instances.' },
   images: { form: 'folder', extension: '', description: 'A folder of images.' },
+  captured: {
+    form: 'folder',
+    extension: '',
+    description: 'What went into models and came out of them, sample by sample: an index and npz files.',
+  },
   sketches: { form: 'file', extension: '.json', description: 'Calibration sketches of every activation of one model.' },
   detections: { form: 'file', extension: '.json', description: 'Detections in COCO results form.' },
   metrics: { form: 'file', extension: '.json', description: 'Nested objects of numbers: gates hold bounds on them, `build` prints them.' },

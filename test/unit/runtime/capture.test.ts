@@ -54,7 +54,7 @@ describe('capture', () => {
     const model = skipping();
     const opened = openCapture(model, { budgetBytes: 200, freeDim: 1 });
     const seen: string[] = [];
-    await opened.run(sample(1), (value, { dtype, dims }) => seen.push(`${value.name} ${dtype} ${dims.join('x')}`));
+    await opened.run(sample(1), (value, { dtype, dims }) => void seen.push(`${value.name} ${dtype} ${dims.join('x')}`));
     await opened.close();
     expect(seen).toEqual([
       'x float32 1x2x4x4',
@@ -80,7 +80,7 @@ describe('capture', () => {
     const opened = openCapture(model, { budgetBytes: 300, freeDim: 1 });
     for (const rows of [2, 5, 1]) {
       const counts: number[] = [];
-      await opened.run(sample(rows), (_value, { dims }) => counts.push(dims[0] ?? 0));
+      await opened.run(sample(rows), (_value, { dims }) => void counts.push(dims[0] ?? 0));
       expect(counts.filter((_, i) => i !== 3)).toEqual(Array(6).fill(rows));
     }
     await opened.close();
@@ -94,7 +94,7 @@ describe('capture', () => {
     }
     const opened = openCapture(model, { budgetBytes: 300, freeDim: 1 });
     const shapes: string[] = [];
-    await opened.run(sample(3), (_value, { dims }) => shapes.push(dims.join('x')));
+    await opened.run(sample(3), (_value, { dims }) => void shapes.push(dims.join('x')));
     await opened.close();
     expect(new Set(shapes)).toEqual(new Set(['3x2x4x4', '4']));
   });
