@@ -28,6 +28,8 @@ export interface CliWorld {
   readonly folder: string;
   run(...args: readonly string[]): CliResult;
   start(...args: readonly string[]): CliProcess;
+  /** The same project in another environment, or after it was moved. */
+  with(other: { readonly folder?: string; readonly environment?: NodeJS.ProcessEnv }): Pick<CliWorld, 'run'>;
   write(name: string, text: string): void;
   /** As many editors save: a new file takes the place of the old one. */
   saveByRename(name: string, text: string): void;
@@ -61,16 +63,14 @@ export function givenProject(files: Readonly<Record<string, string>>, environmen
   };
   for (const [name, text] of Object.entries(files)) write(name, text);
   const options = { cwd: folder, env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '', ...environment } };
+  const runWith = ({ cwd, env }: typeof options, args: readonly string[]): CliResult => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [TANREN, ...args], { cwd, env, encoding: 'utf8', timeout: 100_000 });
+    return { exitCode: status, stdout, stderr };
+  };
   return {
     folder,
-    run(...args) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [TANREN, ...args], {
-        ...options,
-        encoding: 'utf8',
-        timeout: 100_000,
-      });
-      return { exitCode: status, stdout, stderr };
-    },
+    run: (...args) => runWith(options, args),
+    with: other => ({ run: (...args) => runWith({ cwd: other.folder ?? folder, env: { ...options.env, ...other.environment } }, args) }),
     start(...args) {
       const child = spawn(process.execPath, [TANREN, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
       running.push(child);
