@@ -96,7 +96,7 @@ function expectRight(project: CliWorld, temper: string): void {
   const b = `${a}${project.read('b.txt')}${parts.map(name => project.read(`parts/${name}`)).join('')}${temper}\n`;
   strictEqual(project.read('artifacts/a/text'), a, 'a');
   strictEqual(project.read('artifacts/b/text'), b, 'b');
-  deepStrictEqual(readdirSync(`${project.folder}/artifacts/c/all`).sort(), ['copy.txt', 'lines.txt'], 'what c holds');
+  deepStrictEqual([...readdirSync(`${project.folder}/artifacts/c/all`)].sort(), ['copy.txt', 'lines.txt'], 'what c holds');
   strictEqual(project.read('artifacts/c/all/copy.txt'), b, 'c');
   strictEqual(project.read('artifacts/c/all/lines.txt').trim(), String(b.split('\n').length - 1), 'lines of c');
   strictEqual(project.read('artifacts/lone/text'), project.read('lone.txt').toUpperCase(), 'lone');
