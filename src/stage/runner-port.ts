@@ -1,4 +1,5 @@
 /** Through which port do a runner's files come? One record, whose entries stand in the folder that the runner starts in. */
+import type { InputPaths } from './define-stage.js';
 import { type Ports, recordPort } from './ports.js';
 
 /** The ports that a plugin with `runner` params adds to its own. An entry stands as "./<entry><extension>" in the runner's folder. */
@@ -9,4 +10,9 @@ export function runnerPorts({ runner }: { readonly runner: 'cpu' | 'external' })
       optional: true,
     }),
   };
+}
+
+/** The files of that port, by entry. */
+export function runnerFiles({ runner }: InputPaths): Readonly<Record<string, string>> {
+  return typeof runner === 'object' ? runner : {};
 }

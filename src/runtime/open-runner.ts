@@ -1,0 +1,17 @@
+/** Which runner do the params choose? This machine's CPU, or an external program. */
+import { getDefined } from '../base/invariant.js';
+import { openExternalRunner, type RunnerHost } from './external/open-external.js';
+import { openCpuRunner, type Runner } from './runner.js';
+import type { RunnerParams } from './runner-params.js';
+
+/**
+ * Opens a runner. `files` stand in the external runner's folder; `host` is the stage's context.
+ * @throws RunnerError where an external runner does not start, or does not say that it is what the params ask for.
+ */
+export async function openRunner(
+  { runner, external }: RunnerParams,
+  files: Readonly<Record<string, string>>,
+  host: RunnerHost,
+): Promise<Runner> {
+  return runner === 'cpu' ? openCpuRunner() : openExternalRunner(getDefined(external, 'external'), files, host);
+}
