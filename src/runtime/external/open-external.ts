@@ -94,8 +94,10 @@ async function greet(
 function checkDevice({ device, provider }: Answers['hello']['identity'], params: ExternalParams, host: Pick<RunnerHost, 'log'>): void {
   if (device.kind === params.device) return;
   const what = `the runner speaks for the ${device.kind.toUpperCase()} "${device.name}" (${provider}), the stage wants the ${params.device.toUpperCase()}`;
-  if (device.kind === 'cpu' && params.cpuFallback === 'allow')
-    return host.log('warning', `${what}; it is taken, as external.cpuFallback allows it`);
+  if (device.kind === 'cpu' && params.cpuFallback === 'allow') {
+    host.log('warning', `${what}; it is taken, as external.cpuFallback allows it`);
+    return;
+  }
   throw device.kind === 'cpu'
     ? new RunnerError('runner-cpu-fallback', what, { help: FALLBACK_HELP })
     : new RunnerError('runner-device', what, { help: "set external.device to the runner's device, or start another runner" });
