@@ -1,4 +1,4 @@
-/** How are histogram counts written in JSON? As base64 of variable-length integers: most counts are small, and there are thousands. */
+/** How are long rows of numbers written in JSON? As base64: counts as variable-length integers, as most are small, and floats as they are. */
 import { QuantError } from './quant-error.js';
 
 /** Seven bits per byte, low bits first, the high bit set on all but the last byte of a count. */
@@ -31,4 +31,18 @@ export function decodeCounts(text: string): number[] {
   }
   if (unit !== 1) throw new QuantError('bad-sketches', 'histogram counts are cut off');
   return counts;
+}
+
+/** Little-endian float32. */
+export function encodeFloats(values: Float32Array): string {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (let i = 0; i < values.length; i++) bytes.writeFloatLE(values[i] as number, 4 * i);
+  return bytes.toString('base64');
+}
+
+/** @throws QuantError `bad-sketches` where a number is cut off. */
+export function decodeFloats(text: string): Float32Array {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length % 4 !== 0) throw new QuantError('bad-sketches', 'a row of float32 numbers is cut off');
+  return Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
 }

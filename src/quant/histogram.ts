@@ -1,8 +1,8 @@
-/** How often does each size of value occur? Counts on a grid of powers of two, so that histograms of different ranges merge without error. */
+/** How often does each size of value occur, and where in its bin? Counts and sums on a grid of powers of two, in integers, so that they add without error. */
 
 /**
- * Bin i counts the values x with floor(x / 2^exponent) = i. Two histograms merge exactly by making the finer one coarser:
- * floor(floor(x) / 2) = floor(x / 2). Counts are integers, so the order of merging does not matter.
+ * Bin i holds the values x with floor(x / 2^exponent) = i. Of each value in it, the distance to the bin's lower edge is known to 2^(exponent − OFFSET_BITS),
+ * rounded down: `offsets` are the sums of these distances in that unit. Counts and offsets are integers below 2⁵³.
  */
 export interface Histogram {
   readonly exponent: number;
@@ -10,43 +10,16 @@ export interface Histogram {
   readonly first: number;
   /** Without empty bins at either end; empty where nothing was counted. */
   readonly counts: Float64Array;
+  readonly offsets: Float64Array;
 }
 
 /** Bins on each side of zero: between 2^10 and 2^11 are used, as the widest value lies in the outer half of its side. */
-const BITS = 11;
-const SMALLEST_EXPONENT = -149;
-/** One pair for all: counting is synchronous, and what it found is copied out. Two, as neighbours often fall into one bin, and the second waits for the first. */
-const [EVEN, ODD] = [new Uint32Array(2 * 2 ** BITS + 1), new Uint32Array(2 * 2 ** BITS + 1)];
-/** Taken out of the global object once: a look-up per element is slow where globals are intercepted. */
-const { floor } = Math;
+export const BITS = 11;
+export const OFFSET_BITS = 8;
+export const SMALLEST_EXPONENT = -149;
 
-export const EMPTY_HISTOGRAM: Histogram = { exponent: SMALLEST_EXPONENT, first: 0, counts: new Float64Array(0) };
-
-/** Counts `data`, finite numbers, fewer than 2³² of them. @param limit the largest magnitude among them. */
-export function countHistogram(data: Float32Array, limit: number): Histogram {
-  const exponent = gridExponent(limit);
-  const perUnit = 2 ** -exponent;
-  const half = 2 ** BITS;
-  EVEN.fill(0);
-  ODD.fill(0);
-  const paired = data.length - (data.length % 2);
-  for (let i = 0; i < paired; i += 2) {
-    const even = half + (floor((data[i] as number) * perUnit) | 0);
-    const odd = half + (floor((data[i + 1] as number) * perUnit) | 0);
-    EVEN[even] = (EVEN[even] as number) + 1;
-    ODD[odd] = (ODD[odd] as number) + 1;
-  }
-  for (let i = paired; i < data.length; i++) {
-    const bin = half + (floor((data[i] as number) * perUnit) | 0);
-    EVEN[bin] = (EVEN[bin] as number) + 1;
-  }
-  const bins = Float64Array.from(EVEN);
-  for (let bin = 0; bin < bins.length; bin++) bins[bin] = (bins[bin] as number) + (ODD[bin] as number);
-  return trim(exponent, -half, bins);
-}
-
-/** The smallest e with limit ≤ 2^(e + BITS). */
-function gridExponent(limit: number): number {
+/** The grid for values up to `limit` in magnitude: the smallest e with limit ≤ 2^(e + BITS). */
+export function gridExponent(limit: number): number {
   if (limit === 0) return SMALLEST_EXPONENT;
   let power = Math.ceil(Math.log2(limit));
   if (2 ** power < limit) power++;
@@ -54,41 +27,35 @@ function gridExponent(limit: number): number {
   return Math.max(power - BITS, SMALLEST_EXPONENT);
 }
 
-/** Both sets of values counted together: commutative, associative, exact. */
-export function mergeHistograms(a: Histogram, b: Histogram): Histogram {
-  if (a.counts.length === 0) return b;
-  if (b.counts.length === 0) return a;
-  const exponent = Math.max(a.exponent, b.exponent);
-  const [x, y] = [coarsen(a, exponent), coarsen(b, exponent)];
-  const first = Math.min(x.first, y.first);
-  const last = Math.max(x.first + x.counts.length, y.first + y.counts.length);
-  const bins = new Float64Array(last - first);
-  addCounts(bins, x.counts, x.first - first);
-  addCounts(bins, y.counts, y.first - first);
-  return trim(exponent, first, bins);
+/** Cuts empty bins off both ends. `first` is the index of bin 0 of the arrays. */
+export function trimHistogram({ exponent, first, counts, offsets }: Histogram): Histogram {
+  let [start, end] = [0, counts.length];
+  while (start < end && counts[start] === 0) start++;
+  while (end > start && counts[end - 1] === 0) end--;
+  return { exponent, first: first + start, counts: counts.slice(start, end), offsets: offsets.slice(start, end) };
 }
 
-function addCounts(bins: Float64Array, counts: Float64Array, offset: number): void {
-  for (let i = 0; i < counts.length; i++) bins[offset + i] = (bins[offset + i] as number) + (counts[i] as number);
-}
-
-function coarsen(histogram: Histogram, exponent: number): Histogram {
-  const ratio = 2 ** (exponent - histogram.exponent);
-  if (ratio === 1) return histogram;
-  const { counts } = histogram;
-  const first = floor(histogram.first / ratio);
-  const last = floor((histogram.first + counts.length - 1) / ratio);
-  const bins = new Float64Array(last - first + 1);
-  for (let i = 0; i < counts.length; i++) {
-    const bin = floor((histogram.first + i) / ratio) - first;
-    bins[bin] = (bins[bin] as number) + (counts[i] as number);
+/**
+ * Both sets of values counted together. Histograms of the same grid are added, those of different grids stand side by side, in the order of their grids:
+ * nothing is rounded, so that no order or grouping of merges makes a difference. A value has few grids: one per power of two of its samples' largest magnitude.
+ */
+export function mergeHistograms(a: readonly Histogram[], b: readonly Histogram[]): readonly Histogram[] {
+  const byGrid = new Map(a.map(histogram => [histogram.exponent, histogram]));
+  for (const histogram of b) {
+    const other = byGrid.get(histogram.exponent);
+    byGrid.set(histogram.exponent, other === undefined ? histogram : addHistograms(other, histogram));
   }
-  return trim(exponent, first, bins);
+  return [...byGrid.values()].sort((x, y) => x.exponent - y.exponent);
 }
 
-function trim(exponent: number, first: number, bins: Float64Array): Histogram {
-  let [start, end] = [0, bins.length];
-  while (start < end && bins[start] === 0) start++;
-  while (end > start && bins[end - 1] === 0) end--;
-  return start === end ? EMPTY_HISTOGRAM : { exponent, first: first + start, counts: bins.slice(start, end) };
+function addHistograms(a: Histogram, b: Histogram): Histogram {
+  const first = Math.min(a.first, b.first);
+  const length = Math.max(a.first + a.counts.length, b.first + b.counts.length) - first;
+  const add = (x: Float64Array, y: Float64Array): Float64Array => {
+    const sum = new Float64Array(length);
+    sum.set(x, a.first - first);
+    for (let i = 0; i < y.length; i++) sum[b.first - first + i] = (sum[b.first - first + i] as number) + (y[i] as number);
+    return sum;
+  };
+  return { exponent: a.exponent, first, counts: add(a.counts, b.counts), offsets: add(a.offsets, b.offsets) };
 }

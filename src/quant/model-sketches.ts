@@ -25,7 +25,7 @@ export interface NamedSketch {
 export function encodeModelSketches(sketches: ModelSketches): JsonObject {
   return {
     format: 'tanren-sketches',
-    version: 1,
+    version: 2,
     model: sketches.model,
     samples: sketches.samples,
     values: [...sketches.values].map(([address, { name, sketch }]) => ({ address, name, sketch: encodeSketch(sketch) })),
@@ -40,7 +40,7 @@ const digestReader: JsonReader<Digest> = (value, path, problems) => {
 
 interface EncodedFile {
   readonly format: 'tanren-sketches';
-  readonly version: 1;
+  readonly version: 2;
   readonly model: Digest;
   readonly samples: number;
   readonly values: readonly { readonly address: string; readonly name: string; readonly sketch: Sketch }[];
@@ -48,7 +48,7 @@ interface EncodedFile {
 
 const fileReader = fields<EncodedFile>({
   format: literal('tanren-sketches'),
-  version: literal(1),
+  version: literal(2),
   model: digestReader,
   samples: integer(1),
   values: list(fields<EncodedFile['values'][number]>({ address: text(), name: text(), sketch: sketchReader })),

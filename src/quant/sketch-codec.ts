@@ -1,13 +1,13 @@
 /** How is a sketch written as JSON and read back with every number exact? */
 import type { Json, JsonObject } from '../base/json.js';
-import { fields, formatJsonProblems, integer, type JsonReader, maybe, number, readJsonShape, text } from '../base/json-shape.js';
-import { decodeCounts, encodeCounts } from './counts-codec.js';
+import { fields, formatJsonProblems, integer, type JsonReader, list, maybe, number, readJsonShape, text } from '../base/json-shape.js';
+import { decodeCounts, decodeFloats, encodeCounts, encodeFloats } from './counts-codec.js';
 import { formatDyadic, parseDyadic } from './exact-sum.js';
-import { EMPTY_HISTOGRAM } from './histogram.js';
+import { BITS, type Histogram, OFFSET_BITS, SMALLEST_EXPONENT } from './histogram.js';
 import { QuantError } from './quant-error.js';
 import type { Sketch } from './sketch.js';
 
-/** A sketch in JSON. min, max and histogram are absent where nothing finite was seen. */
+/** A sketch in JSON. min, max, leastMagnitude and histograms are absent where nothing finite was seen. */
 interface EncodedSketch {
   readonly count: number;
   readonly nan: number;
@@ -15,30 +15,45 @@ interface EncodedSketch {
   readonly zeros: number;
   readonly min: number | undefined;
   readonly max: number | undefined;
+  readonly leastMagnitude: number | undefined;
   readonly sum: string;
   readonly sumOfSquares: string;
-  readonly histogram: { readonly exponent: number; readonly first: number; readonly counts: string } | undefined;
+  readonly histograms: readonly EncodedHistogram[] | undefined;
+  readonly channels: { readonly min: string; readonly max: string } | undefined;
+}
+
+interface EncodedHistogram {
+  readonly exponent: number;
+  readonly first: number;
+  readonly counts: string;
+  /** Of the bins that are not empty. */
+  readonly offsets: string;
 }
 
 export function encodeSketch(sketch: Sketch): JsonObject {
-  const { count, nan, infinite, zeros, min, max, histogram } = sketch;
-  const empty = histogram.counts.length === 0;
+  const { count, nan, infinite, zeros, min, max, leastMagnitude, channels } = sketch;
   return {
     count,
     nan,
     infinite,
     zeros,
-    ...(min === undefined || max === undefined ? {} : { min, max }),
+    ...(min === undefined || max === undefined || leastMagnitude === undefined ? {} : { min, max, leastMagnitude }),
     sum: formatDyadic(sketch.sum),
     sumOfSquares: formatDyadic(sketch.sumOfSquares),
-    ...(empty ? {} : { histogram: { exponent: histogram.exponent, first: histogram.first, counts: encodeCounts(histogram.counts) } }),
+    ...(sketch.histograms.length === 0 ? {} : { histograms: sketch.histograms.map(encodeHistogram) }),
+    ...(channels === undefined ? {} : { channels: { min: encodeFloats(channels.min), max: encodeFloats(channels.max) } }),
   };
 }
 
-const histogramReader = fields<NonNullable<EncodedSketch['histogram']>>({
-  exponent: number({ min: -149, max: 128 }),
-  first: number({ min: -4096, max: 4096 }),
+function encodeHistogram({ exponent, first, counts, offsets }: Histogram): JsonObject {
+  return { exponent, first, counts: encodeCounts(counts), offsets: encodeCounts(offsets.filter((_, bin) => counts[bin] !== 0)) };
+}
+
+const histogramReader = fields<EncodedHistogram>({
+  exponent: number({ min: SMALLEST_EXPONENT, max: 128 }),
+  first: number({ min: -(2 ** BITS), max: 2 ** BITS }),
   counts: text(),
+  offsets: text(),
 });
 
 const encodedReader = fields<EncodedSketch>({
@@ -48,28 +63,45 @@ const encodedReader = fields<EncodedSketch>({
   zeros: integer(0),
   min: maybe(number()) as JsonReader<number | undefined>,
   max: maybe(number()) as JsonReader<number | undefined>,
+  leastMagnitude: maybe(number()) as JsonReader<number | undefined>,
   sum: text(),
   sumOfSquares: text(),
-  histogram: maybe(histogramReader) as JsonReader<EncodedSketch['histogram']>,
+  histograms: maybe(list(histogramReader)) as JsonReader<EncodedSketch['histograms']>,
+  channels: maybe(fields<{ min: string; max: string }>({ min: text(), max: text() })) as JsonReader<EncodedSketch['channels']>,
 });
 
 /** Reads one sketch inside a larger JSON value. */
 export const sketchReader: JsonReader<Sketch> = (value, path, problems) => {
   const encoded = encodedReader(value, path, problems);
   if (encoded === undefined || problems.length > 0) return undefined;
-  const { histogram } = encoded;
+  const { channels } = encoded;
+  const histograms = (encoded.histograms ?? []).map(decodeHistogram);
+  const finite = encoded.count - encoded.nan - encoded.infinite;
+  const counted = histograms.reduce((sum, { counts }) => counts.reduce((total, count) => total + count, sum), 0);
+  if (histograms.some(({ exponent }, i) => exponent <= (histograms[i - 1]?.exponent ?? Number.NEGATIVE_INFINITY)))
+    problems.push({ path, message: 'histograms should come by rising exponent' });
+  if (counted !== finite) problems.push({ path, message: `counts ${counted} finite elements in histograms, and ${finite} in all` });
   return {
-    count: encoded.count,
-    nan: encoded.nan,
-    infinite: encoded.infinite,
-    zeros: encoded.zeros,
-    min: encoded.min,
-    max: encoded.max,
+    ...encoded,
     sum: parseDyadic(encoded.sum),
     sumOfSquares: parseDyadic(encoded.sumOfSquares),
-    histogram: histogram === undefined ? EMPTY_HISTOGRAM : { ...histogram, counts: Float64Array.from(decodeCounts(histogram.counts)) },
+    histograms,
+    channels: channels === undefined ? undefined : { min: decodeFloats(channels.min), max: decodeFloats(channels.max) },
   };
 };
+
+function decodeHistogram({ exponent, first, counts: encodedCounts, offsets: encodedOffsets }: EncodedHistogram): Histogram {
+  const counts = Float64Array.from(decodeCounts(encodedCounts));
+  const sums = decodeCounts(encodedOffsets);
+  const offsets = new Float64Array(counts.length);
+  let next = 0;
+  for (let bin = 0; bin < counts.length; bin++) if (counts[bin] !== 0) offsets[bin] = sums[next++] ?? Number.NaN;
+  const fits = counts.every((count, bin) => (offsets[bin] ?? 0) <= count * (2 ** OFFSET_BITS - 1));
+  if (counts.length > 2 ** (BITS + 1) + 1 || next !== sums.length || !fits) {
+    throw new QuantError('bad-sketches', 'counts and offsets of a histogram do not belong together', { help: 'run `calibrate` again' });
+  }
+  return { exponent, first, counts, offsets };
+}
 
 /** @throws QuantError `bad-sketches` with every problem. */
 export function readSketchJson<T>(reader: JsonReader<T>, value: Json, what: string): T {

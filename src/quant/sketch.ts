@@ -1,6 +1,8 @@
 /** What do we keep of an activation tensor? A summary of bounded size that merges over samples in any order to the same bytes. */
+import { type ChannelRanges, mergeChannelRanges } from './channel-ranges.js';
 import { addDyadic, type Dyadic, toDyadic, ZERO } from './exact-sum.js';
-import { countHistogram, EMPTY_HISTOGRAM, type Histogram, mergeHistograms } from './histogram.js';
+import { BITS, gridExponent, type Histogram, mergeHistograms, trimHistogram } from './histogram.js';
+import { addUp, countInto } from './summarize.js';
 
 export interface Sketch {
   /** All elements, finite or not. */
@@ -9,14 +11,18 @@ export interface Sketch {
   readonly infinite: number;
   /** Elements that are 0 or −0. */
   readonly zeros: number;
-  /** Least and greatest finite element, exact float32 numbers (−0 is 0); undefined where there is none. */
+  /** Least and greatest finite element, and the least magnitude: exact float32 numbers (−0 is 0); undefined where there is none. */
   readonly min: number | undefined;
   readonly max: number | undefined;
-  /** Sum of the finite elements: each sample's in double in memory order, samples added exactly, so that their order does not matter. */
+  readonly leastMagnitude: number | undefined;
+  /** Sum of the finite elements: each sample's in double in a fixed order, samples added exactly, so that their order does not matter. */
   readonly sum: Dyadic;
   /** Sum of their squares, in the same way. */
   readonly sumOfSquares: Dyadic;
-  readonly histogram: Histogram;
+  /** By rising exponent: one per power of two of the samples' largest magnitude. None is empty. */
+  readonly histograms: readonly Histogram[];
+  /** Where asked for. */
+  readonly channels: ChannelRanges | undefined;
 }
 
 export const EMPTY_SKETCH: Sketch = {
@@ -26,83 +32,50 @@ export const EMPTY_SKETCH: Sketch = {
   zeros: 0,
   min: undefined,
   max: undefined,
+  leastMagnitude: undefined,
   sum: ZERO,
   sumOfSquares: ZERO,
-  histogram: EMPTY_HISTOGRAM,
+  histograms: [],
+  channels: undefined,
 };
 
 /** The summary of one sample's tensor. Two passes over `data`; nothing of it is kept. */
 export function sketchTensor(data: Float32Array): Sketch {
-  const sums = addUp(data);
+  if (data.length === 0) return EMPTY_SKETCH;
+  const { min, max, leastMagnitude, zeros, sum, squares } = addUp(data);
   // A sum of finite float32 numbers cannot overflow in double, and NaN or infinity stays in it.
-  return Number.isFinite(sums.sum) ? fromSums(data, sums) : sketchOfFinite(data);
+  if (!Number.isFinite(sum)) return sketchOfFinite(data);
+  return {
+    count: data.length,
+    nan: 0,
+    infinite: 0,
+    zeros,
+    min,
+    max,
+    leastMagnitude,
+    sum: toDyadic(sum),
+    sumOfSquares: toDyadic(squares),
+    histograms: [countHistogram(data, Math.max(-min, max))],
+    channels: undefined,
+  };
 }
 
 /** NaN and infinities are counted and taken out. */
 function sketchOfFinite(data: Float32Array): Sketch {
   const finite = data.filter(x => Number.isFinite(x));
   const nan = data.reduce((count, x) => count + (Number.isNaN(x) ? 1 : 0), 0);
-  return { ...fromSums(finite, addUp(finite)), count: data.length, nan, infinite: data.length - finite.length - nan };
+  return { ...sketchTensor(finite), count: data.length, nan, infinite: data.length - finite.length - nan };
 }
 
-interface Sums {
-  readonly min: number;
-  readonly max: number;
-  readonly zeros: number;
-  readonly sum: number;
-  readonly squares: number;
+function countHistogram(data: Float32Array, limit: number): Histogram {
+  const exponent = gridExponent(limit);
+  const half = 2 ** BITS;
+  const bins = { counts: new Float64Array(2 * half + 1), offsets: new Float64Array(2 * half + 1) };
+  countInto(bins, half, exponent, data);
+  return trimHistogram({ exponent, first: -half, ...bins });
 }
 
-/**
- * One pass. Least and greatest are found among the bits read as integers, in the order of the numbers: float comparisons of activations, of which half are
- * often 0, cost several times as much.
- */
-function addUp(data: Float32Array): Sums {
-  const bits = new Int32Array(data.buffer, data.byteOffset, data.length);
-  let [least, greatest] = [0x7fffffff, -0x80000000];
-  let [nonZeros, sum, squares] = [0, 0, 0];
-  for (let i = 0; i < data.length; i++) {
-    const bit = bits[i] as number;
-    const key = toOrderKey(bit);
-    if (key < least) least = key;
-    if (key > greatest) greatest = key;
-    const magnitude = bit << 1;
-    nonZeros += (magnitude | -magnitude) >>> 31;
-    const x = data[i] as number;
-    sum += x;
-    squares += x * x;
-  }
-  return { min: fromOrderKey(least), max: fromOrderKey(greatest), zeros: data.length - nonZeros, sum, squares };
-}
-
-/** An integer that is less for the bits of the lesser float32; −0 comes before 0. Its own inverse. */
-function toOrderKey(bits: number): number {
-  return bits ^ ((bits >> 31) & 0x7fffffff);
-}
-
-const number = new DataView(new ArrayBuffer(4));
-
-function fromOrderKey(key: number): number {
-  number.setInt32(0, toOrderKey(key));
-  return number.getFloat32(0);
-}
-
-function fromSums(finite: Float32Array, { min, max, zeros, sum, squares }: Sums): Sketch {
-  if (finite.length === 0) return EMPTY_SKETCH;
-  return {
-    count: finite.length,
-    nan: 0,
-    infinite: 0,
-    zeros,
-    min: min + 0,
-    max: max + 0,
-    sum: toDyadic(sum),
-    sumOfSquares: toDyadic(squares),
-    histogram: countHistogram(finite, Math.max(-min, max)),
-  };
-}
-
-/** The summary of both samples: commutative, associative, exact. */
+/** The summary of both samples: commutative, associative, exact. @throws QuantError `channels-differ`. */
 export function mergeSketches(a: Sketch, b: Sketch): Sketch {
   return {
     count: a.count + b.count,
@@ -111,9 +84,11 @@ export function mergeSketches(a: Sketch, b: Sketch): Sketch {
     zeros: a.zeros + b.zeros,
     min: pick(Math.min, a.min, b.min),
     max: pick(Math.max, a.max, b.max),
+    leastMagnitude: pick(Math.min, a.leastMagnitude, b.leastMagnitude),
     sum: addDyadic(a.sum, b.sum),
     sumOfSquares: addDyadic(a.sumOfSquares, b.sumOfSquares),
-    histogram: mergeHistograms(a.histogram, b.histogram),
+    histograms: mergeHistograms(a.histograms, b.histograms),
+    channels: mergeChannelRanges(a.channels, b.channels),
   };
 }
 

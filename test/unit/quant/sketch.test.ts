@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Json } from '../../../src/base/json.js';
 import { decodeCounts, encodeCounts } from '../../../src/quant/counts-codec.js';
 import { addDyadic, formatDyadic, fromDyadic, parseDyadic, toDyadic } from '../../../src/quant/exact-sum.js';
 import { chooseRange } from '../../../src/quant/range.js';
@@ -6,6 +7,20 @@ import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../..
 import { encodeSketch, readSketchJson, sketchReader } from '../../../src/quant/sketch-codec.js';
 
 const tensor = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { maxLength: 40 }).map(values => Float32Array.from(values));
+/** One element in bin 0 at half of it. */
+const BIN = { exponent: 0, first: 0, counts: 'AQ==', offsets: 'gAE=' };
+const ONE = {
+  count: 1,
+  nan: 0,
+  infinite: 0,
+  zeros: 0,
+  min: 0.5,
+  max: 0.5,
+  leastMagnitude: 0.5,
+  sum: '1e-1',
+  sumOfSquares: '1e-2',
+  histograms: [BIN],
+};
 const mergeAll = (sketches: readonly Sketch[]): Sketch => sketches.reduce(mergeSketches, EMPTY_SKETCH);
 const bytes = (sketch: Sketch): string => JSON.stringify(encodeSketch(sketch));
 
@@ -47,23 +62,37 @@ describe('sketch', () => {
     );
   });
 
-  it('a merged histogram is the histogram of all values at once, and counts every value', () => {
+  it('counts every element once, also where the grids of two samples differ', () => {
     fc.assert(
       fc.property(tensor, tensor, (a, b) => {
-        const both = sketchTensor(Float32Array.from([...a, ...b]));
-        const merged = mergeSketches(sketchTensor(a), sketchTensor(b));
-        expect(merged.histogram).toEqual(both.histogram);
-        expect(merged.histogram.counts.reduce((sum, count) => sum + count, 0)).toBe(a.length + b.length);
+        const { histograms } = mergeSketches(sketchTensor(a), sketchTensor(b));
+        const counted = histograms.flatMap(({ counts }) => [...counts]).reduce((sum, count) => sum + count, 0);
+        expect(counted).toBe(a.length + b.length);
       }),
     );
   });
 
-  it('bins lie on the grid: at least 1024 and at most 2049 of them up to the largest value', () => {
-    const { histogram } = sketchTensor(Float32Array.from([-3, 0, 0.25, 5]));
+  it('samples of one grid give the histogram of all their values at once', () => {
+    const values = fc.array(fc.float({ noNaN: true, min: -8, max: 8 }), { maxLength: 40 }).map(all => Float32Array.from([...all, 8]));
+    fc.assert(
+      fc.property(values, values, (a, b) => {
+        expect(mergeSketches(sketchTensor(a), sketchTensor(b)).histograms).toEqual(
+          sketchTensor(Float32Array.from([...a, ...b])).histograms,
+        );
+      }),
+    );
+  });
+
+  it('bins lie on the grid, with the distances to their lower edges in 256ths', () => {
+    const [histogram] = sketchTensor(Float32Array.from([-3, 0, 0.25, 5, 5 + 0.75 / 256, -3 + 0.5 / 256])).histograms;
+    if (histogram === undefined) throw new Error('a histogram is there');
     expect(histogram.exponent).toBe(3 - 11);
-    expect(histogram.first).toBe(-3 * 256);
-    expect([...histogram.counts.entries()].filter(([, count]) => count > 0).map(([bin]) => bin + histogram.first)).toEqual([
-      -768, 0, 64, 1280,
+    const bins = [...histogram.counts].flatMap((count, i) => (count === 0 ? [] : [[i + histogram.first, count, histogram.offsets[i]]]));
+    expect(bins).toEqual([
+      [-768, 2, 128],
+      [0, 1, 0],
+      [64, 1, 0],
+      [1280, 2, 192],
     ]);
   });
 
@@ -84,14 +113,20 @@ describe('sketch', () => {
   });
 
   it.each([
-    ['a missing count', { nan: 0, infinite: 0, zeros: 0, sum: '0e0', sumOfSquares: '0e0' }],
-    ['a sum that is none', { count: 0, nan: 0, infinite: 0, zeros: 0, sum: 'x', sumOfSquares: '0e0' }],
-    [
-      'counts cut off',
-      { count: 1, nan: 0, infinite: 0, zeros: 0, sum: '0e0', sumOfSquares: '0e0', histogram: { exponent: 0, first: 0, counts: '/w==' } },
-    ],
-  ])('%s is refused', (_what, json) => {
+    ['a missing count', { count: undefined }],
+    ['a sum that is none', { sum: 'x' }],
+    ['counts cut off', { histograms: [{ ...BIN, counts: '/w==' }] }],
+    ['counts without offsets', { histograms: [{ ...BIN, counts: 'AQE=' }] }],
+    ['offsets that no values can have', { count: 1, histograms: [{ ...BIN, offsets: '/38=' }] }],
+    ['fewer values in bins than in all', { count: 2, histograms: [BIN] }],
+    ['one grid twice', { count: 2, histograms: [BIN, BIN] }],
+  ])('%s is refused', (_what, change) => {
+    const json = JSON.parse(JSON.stringify({ ...ONE, ...change })) as Json;
     expect(() => readSketchJson(sketchReader, json, 'sketches')).toThrow(expect.objectContaining({ code: 'bad-sketches' }));
+  });
+
+  it('and one that holds together is read', () => {
+    expect(readSketchJson(sketchReader, ONE, 'sketches')).toMatchObject({ count: 1, min: 0.5 });
   });
 
   it('a value that calibration never reached has no range', () => {

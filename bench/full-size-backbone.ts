@@ -1,0 +1,44 @@
+/** What does a full-size model look like without a checkpoint? torchvision's maskrcnn_resnet50_fpn_v2 with generated weights: its backbone at 544×960, simplified. */
+import { parseDetectorConfig } from '../src/detection/torchvision/config.js';
+import { exportMaskRcnn } from '../src/detection/torchvision/export-maskrcnn.js';
+import { expectedTensors } from '../src/detection/torchvision/state-keys.js';
+import type { MaskRcnnStructure } from '../src/detection/torchvision/structure.js';
+import { extractSubgraph } from '../src/onnx/extract.js';
+import type { Model } from '../src/onnx/ir/model.js';
+import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';
+import { evaluate } from '../src/runtime/evaluate.js';
+import type { Tensor } from '../src/tensor/tensor.js';
+import { generatedInput, generatedState } from '../test/support/generated-weights.js';
+
+export const FULL_SIZE = { height: 544, width: 960 } as const;
+
+const V2: MaskRcnnStructure = {
+  stem: 64,
+  bodyNorm: 'batch-norm',
+  stages: [
+    { blocks: 3, width: 64, channels: 256 },
+    { blocks: 4, width: 128, channels: 512 },
+    { blocks: 6, width: 256, channels: 1024 },
+    { blocks: 3, width: 512, channels: 2048 },
+  ],
+  pyramid: { channels: 256, norm: 'batch-norm' },
+  rpn: { depth: 2, anchorsPerCell: 3 },
+  boxHead: { form: 'conv-fc', convs: [256, 256, 256, 256], norm: 'batch-norm', hidden: [1024] },
+  maskHead: { convs: [256, 256, 256, 256], norm: 'batch-norm', hidden: 256 },
+  classes: 91,
+};
+
+export async function makeFullSizeBackbone(): Promise<Model> {
+  const { config } = parseDetectorConfig(undefined, 'torchvision');
+  const keys = expectedTensors(V2, config.box.roiSize).map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) }));
+  const options = { ...FULL_SIZE, roiBatch: { box: 16, mask: 4 }, fit: 'static', frozenEpsilon: undefined } as const;
+  const exported = exportMaskRcnn(generatedState(keys), config, options);
+  const backbone = extractSubgraph(exported.model, exported.recipe.parts.backbone);
+  await simplifyToFixedPoint(backbone, { evaluate, foldLimitBytes: 1 << 20, check: () => [] });
+  return backbone;
+}
+
+/** One normalised image of generated pixels; another one per number. */
+export function makeFullSizeInput(sample: number): Tensor<'float32'> {
+  return generatedInput(`input ${sample}`, [1, 3, FULL_SIZE.height, FULL_SIZE.width], 2);
+}
