@@ -11,7 +11,7 @@ import { planQuantization } from './plan-quantization.js';
 import type { Range } from './qparams.js';
 import { QuantError } from './quant-error.js';
 import { type QuantizationReport, reportQuantization } from './quantization-report.js';
-import { chooseRange } from './range.js';
+import { chooseQParams } from './range.js';
 import type { QuantizationScheme } from './scheme.js';
 import { addressValues } from './value-address.js';
 
@@ -67,11 +67,13 @@ function checkMatch(graph: Graph, digest: Digest, sketches: ModelSketches): void
   );
 }
 
-function chooseRanges(model: Model, sketches: ModelSketches, { range }: QuantizationScheme): Map<ValueId, Range> {
+function chooseRanges(model: Model, sketches: ModelSketches, { range, activation }: QuantizationScheme): Map<ValueId, Range> {
   const ranges = new Map<ValueId, Range>();
   for (const [id, address] of addressValues(model)) {
     const found = sketches.values.get(address);
-    if (found !== undefined) ranges.set(id, chooseRange(found.sketch, range, getValue(model.graph, id).name));
+    if (found === undefined) continue;
+    const seen = { kind: 'seen', name: getValue(model.graph, id).name, sketch: found.sketch, ort: undefined } as const;
+    ranges.set(id, chooseQParams(seen, range, { ...activation, reduceRange: false }).range);
   }
   return ranges;
 }

@@ -1,6 +1,5 @@
 /** By which rule does an activation's sketch become scale and zero point? A closed union with every knob; plain data, so that it stands in params and reports. */
 import type { QParams, Range } from './qparams.js';
-import type { IntegerScheme } from './quantized-dtype.js';
 import type { Sketch } from './sketch.js';
 
 /** Rules that choose the ends of a range; a float32 scale follows from them and the integers. Definitions: docs/numerics.md. */
@@ -21,10 +20,7 @@ export type FloatRangeMethod =
  * Rules that choose the scale itself: 2^−position, for hardware that shifts. They need the integers (`IntegerScheme`) that the tensor gets, and give a
  * scale and a zero point, not only a range: see `chooseQParams`.
  */
-export interface PowerOfTwoMethod {
-  readonly kind: 'power-of-two';
-  readonly position: PositionRule;
-}
+export type PowerOfTwoMethod = { readonly kind: 'power-of-two'; readonly position: PositionRule };
 
 export type PositionRule =
   /**
@@ -84,15 +80,3 @@ export interface Chosen {
   readonly range: Range;
   readonly qparams: QParams;
 }
-
-/**
- * `chooseQParams` of range.ts has this type. It also gives float-scale methods their parameters, so that callers need not tell the kinds apart.
- * @throws QuantError `no-elements`, `bad-range`; `no-ort-histogram` where `method` asks for what `calibrate` did not collect.
- */
-export type ChooseQParams = (observation: Observation, method: RangeMethod, integers: IntegerScheme) => Chosen;
-
-/** `saturationShare` of range-quality.ts: the share of all elements seen (0 … 1) that lie outside what the integers stand for, by more than half a step. */
-export type SaturationShare = (sketch: Sketch, qparams: QParams, integers: IntegerScheme) => number;
-
-/** `ownSqnr` of range-quality.ts: signal over squared quantization error in dB, from the sketch; Infinity where nothing is lost, undefined where nothing was seen. */
-export type OwnSqnr = (sketch: Sketch, qparams: QParams, integers: IntegerScheme) => number | undefined;

@@ -1,6 +1,6 @@
 /** Which integers does a model get? Presets are named sets of knobs; every knob can be turned on its own. */
 import type { QuantizedDType } from './quantized-dtype.js';
-import type { RangeMethod } from './range.js';
+import type { RangeMethod } from './range-method.js';
 
 export interface QuantizationScheme {
   readonly activation: { readonly dtype: QuantizedDType; readonly symmetric: boolean };

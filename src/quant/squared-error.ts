@@ -14,26 +14,27 @@ import { type IntegerScheme, storageRange } from './quantized-dtype.js';
 export function squaredError(distribution: Distribution, { scale, zeroPoint }: QParams, { dtype }: IntegerScheme): number {
   const { low, high } = storageRange(dtype);
   const steps: Steps = { scale, least: low - zeroPoint, greatest: high - zeroPoint };
-  const { counts, means, width, first } = distribution;
-  const evenly = (width * width) / 12;
+  const { counts, means, width, first, min, max } = distribution;
   const isFine = scale < width;
   let error = 0;
   for (let i = 0; i < counts.length; i++) {
     const count = counts[i] as number;
     if (count === 0) continue;
-    const left = (first + i) * width;
-    const right = left + width;
+    // The outermost bins end where the outermost elements are.
+    const left = Math.max((first + i) * width, min);
+    const right = Math.min((first + i + 1) * width, max);
+    const span = right - left;
     const nearest = nearestStep(steps, left);
     // Half a step up from `nearest`, where the next one begins; the greatest one has no end.
     const border = nearest === steps.greatest ? Number.POSITIVE_INFINITY : (nearest + 0.5) * scale;
     if (right <= border) {
       const mean = means[i] as number;
       const distance = mean - nearest * scale;
-      error += count * distance * distance + (count - 1) * Math.min(evenly, (mean - left) * (right - mean));
+      error += count * distance * distance + (count - 1) * Math.max(0, Math.min((span * span) / 12, (mean - left) * (right - mean)));
     } else if (isFine) {
-      error += (count / width) * spreadErrorOfFine(steps, left, right);
+      error += (count / span) * spreadErrorOfFine(steps, left, right);
     } else {
-      error += (count / width) * (integral(left, border, nearest * scale) + integral(border, right, (nearest + 1) * scale));
+      error += (count / span) * (integral(left, border, nearest * scale) + integral(border, right, (nearest + 1) * scale));
     }
   }
   return error;

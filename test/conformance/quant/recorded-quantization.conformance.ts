@@ -10,7 +10,7 @@ import { insertQdq } from '../../../src/quant/insert-qdq.js';
 import { addSample } from '../../../src/quant/model-sketches.js';
 import { planQuantization } from '../../../src/quant/plan-quantization.js';
 import type { Range } from '../../../src/quant/qparams.js';
-import { chooseRange } from '../../../src/quant/range.js';
+import { seenRange } from '../../../src/quant/range.js';
 import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme.js';
 import type { Sketch } from '../../../src/quant/sketch.js';
 import { openSketcher } from '../../../src/quant/sketch-model.js';
@@ -88,7 +88,7 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
     const ranges = new Map<ValueId, Range>();
     for (const [id, address] of addressValues(model)) {
       const sketch = sketches.get(address);
-      if (sketch !== undefined) ranges.set(id, chooseRange(sketch, { kind: 'min-max' }, address));
+      if (sketch !== undefined) ranges.set(id, seenRange({ name: address, sketch }));
     }
     const sameBits = Object.entries(configOf(recorded, config).ranges).every(([value, [low, high]]) => {
       const id = [...model.graph.values.values()].find(one => one.name === value)?.id;

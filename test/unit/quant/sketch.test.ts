@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Json } from '../../../src/base/json.js';
 import { decodeCounts, encodeCounts } from '../../../src/quant/counts-codec.js';
 import { addDyadic, formatDyadic, fromDyadic, parseDyadic, toDyadic } from '../../../src/quant/exact-sum.js';
-import { chooseRange } from '../../../src/quant/range.js';
+import { seenRange } from '../../../src/quant/range.js';
 import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch.js';
 import { encodeSketch, readSketchJson, sketchReader } from '../../../src/quant/sketch-codec.js';
 
@@ -130,7 +130,7 @@ describe('sketch', () => {
   });
 
   it('a value that calibration never reached has no range', () => {
-    expect(() => chooseRange(sketchTensor(new Float32Array(0)), { kind: 'min-max' }, 'rois')).toThrow(
+    expect(() => seenRange({ name: 'rois', sketch: sketchTensor(new Float32Array(0)) })).toThrow(
       expect.objectContaining({ code: 'no-elements' }),
     );
   });

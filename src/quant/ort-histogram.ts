@@ -1,0 +1,52 @@
+/** How does onnxruntime.quantization bin the values of a tensor? With NumPy 2's histogram of float32 data, step by step, so that every count is the same. */
+import type { OrtHistogramOf } from './range-method.js';
+import type { Sketch } from './sketch.js';
+
+/** Which elements, how many bins, and between which values: float32 numbers. */
+export interface OrtBinning {
+  readonly of: OrtHistogramOf;
+  readonly bins: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+const { fround, trunc } = Math;
+
+/**
+ * The bins of all samples together, as its calibrators make them from one call: magnitudes from the least to the greatest (`collect_absolute_value`), or values
+ * between minus and plus the greatest magnitude (`collect_value`). An empty range is widened by a half on either side, as numpy.histogram does.
+ * @see onnxruntime 1.30, python/tools/quantization/calibrate.py, HistogramCollector.
+ */
+export function planBinning({ min = 0, max = 0, leastMagnitude = 0 }: Sketch, of: OrtHistogramOf, bins: number): OrtBinning {
+  const greatest = Math.max(-min, max) + 0;
+  const [first, last] = of === 'magnitudes' ? [leastMagnitude, greatest] : [-greatest, greatest];
+  return first === last ? { of, bins, first: fround(first - 0.5), last: fround(last + 0.5) } : { of, bins, first, last };
+}
+
+/** numpy.linspace(first, last, bins + 1) in float32: every operation rounds. */
+export function edgesOf({ bins, first, last }: OrtBinning): Float32Array {
+  const delta = fround(last - first);
+  const step = fround(delta / bins);
+  const edges = Float32Array.from({ length: bins + 1 }, (_, i) =>
+    step === 0 ? fround(fround(fround(i / bins) * delta) + first) : fround(fround(i * step) + first),
+  );
+  edges[bins] = last;
+  return edges;
+}
+
+/** Adds the elements of `data`, all between the outer edges, to `counts`: the last bin holds its upper edge too. */
+export function countByEdges(data: Float32Array, { of, bins, first, last }: OrtBinning, edges: Float32Array, counts: Float64Array): void {
+  const span = fround(last - first);
+  const isMagnitude = of === 'magnitudes';
+  const numerator = fround(bins);
+  for (let i = 0; i < data.length; i++) {
+    const value = data[i] as number;
+    const x = isMagnitude && value < 0 ? -value : value;
+    let bin = trunc(fround(fround(fround(x - first) / span) * numerator));
+    if (bin === bins) bin--;
+    // The quotient may be off by a rounding: the edges decide.
+    if (x < (edges[bin] as number)) bin--;
+    if (bin !== bins - 1 && x >= (edges[bin + 1] as number)) bin++;
+    counts[bin] = (counts[bin] as number) + 1;
+  }
+}
