@@ -1,7 +1,8 @@
 /** Which nodes does a user mean? Selectors by name, operator or both; one that matches nothing is an error, never silence. */
-import { findClosest } from '../base/did-you-mean.js';
+import { describeNear, findNear } from '../base/did-you-mean.js';
 import { indexUses } from './ir/edit.js';
 import type { Graph, Node } from './ir/model.js';
+import { makeNameMatcher } from './name-pattern.js';
 import { OnnxError } from './onnx-error.js';
 
 /**
@@ -110,24 +111,7 @@ function hasAttribute(node: Node, name: string, wanted: number | string | readon
 }
 
 function matcher(pattern: string | undefined): (text: string) => boolean {
-  if (pattern === undefined) return () => true;
-  if (!pattern.includes('*')) return text => text === pattern;
-  const pieces = pattern.split('*');
-  return text => matchesPieces(text, pieces);
-}
-
-/** Whether the pieces stand in `text` in order, the first at its start and the last at its end. No regular expression: no pattern is slow. */
-function matchesPieces(text: string, pieces: readonly string[]): boolean {
-  const [first = '', ...rest] = pieces;
-  const last = rest.pop() ?? '';
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
-  let at = first.length;
-  for (const piece of rest) {
-    const found = text.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return at <= text.length - last.length;
+  return pattern === undefined ? () => true : makeNameMatcher(pattern);
 }
 
 function namesOf(graph: Graph, ids: Node['inputs']): string[] {
@@ -135,17 +119,19 @@ function namesOf(graph: Graph, ids: Node['inputs']): string[] {
 }
 
 function matchesNothing(graph: Graph, selector: NodeSelector): OnnxError {
-  const { name, op, output }: NodeFields = typeof selector === 'string' ? { name: selector } : selector;
+  const { name, op, output, input }: NodeFields = typeof selector === 'string' ? { name: selector } : selector;
   const nodes = [...graph.nodes.values()];
-  const closest =
-    (name === undefined ? undefined : findClosest(name, nodes.map(node => node.name).filter(Boolean))) ??
-    (op === undefined ? undefined : findClosest(op, new Set(nodes.map(node => node.opType)))) ??
-    (output === undefined
-      ? undefined
-      : findClosest(
-          output,
-          nodes.flatMap(node => namesOf(graph, node.outputs)),
-        ));
-  const options = closest === undefined ? {} : { help: `did you mean "${closest}"?` };
+  const valuesOf = (of: (node: Node) => Node['inputs']): string[] => nodes.flatMap(node => namesOf(graph, of(node)));
+  const near = [
+    ...nearTo(name, () => nodes.map(node => node.name).filter(Boolean)),
+    ...nearTo(op, () => nodes.map(node => node.opType)),
+    ...nearTo(output, () => valuesOf(node => node.outputs)),
+    ...nearTo(input, () => valuesOf(node => node.inputs)),
+  ];
+  const options = near.length === 0 ? {} : { help: describeNear(near) };
   return new OnnxError('selector-matches-nothing', `no node of graph "${graph.name}" matches ${JSON.stringify(selector)}`, options);
+}
+
+function nearTo(wanted: string | undefined, candidates: () => readonly string[]): readonly string[] {
+  return wanted === undefined ? [] : findNear(wanted, candidates());
 }

@@ -1,29 +1,26 @@
 /** How does a plan become a QDQ model? QuantizeLinear and DequantizeLinear around every planned activation, DequantizeLinear after every constant. */
 import { getDefined } from '../base/invariant.js';
-import { int } from '../onnx/ir/attribute.js';
+import { getNode, getValue, indexUses, removeNode, removeValue, replaceAllUses, setInput, type Use } from '../onnx/ir/edit.js';
+import type { Model, Node, ValueId } from '../onnx/ir/model.js';
+import type { ActivationPlan } from './plan-activations.js';
+import type { BiasPlan, WeightPlan } from './plan-constants.js';
+import type { QuantizationPlan } from './plan-quantization.js';
 import {
-  addInitializer,
-  addNode,
-  addValue,
-  getNode,
-  getValue,
-  indexUses,
-  removeNode,
-  removeValue,
-  replaceAllUses,
-  replaceNodeOrder,
-  setInput,
-} from '../onnx/ir/edit.js';
-import type { Model, Node, NodeId, Value, ValueId } from '../onnx/ir/model.js';
-import { encodeRawTensor } from '../tensor/raw-tensor.js';
-import { makeTensor, type RawTensor } from '../tensor/tensor.js';
-import type { ActivationPlan, BiasPlan, QuantizationPlan, WeightPlan } from './plan-quantization.js';
+  addConstant,
+  addDequantize,
+  addQuantize,
+  makeQdqEditor,
+  outputOf,
+  type Parameters,
+  placeInOrder,
+  putAfter,
+  putBeforeFirst,
+  type QdqEditor,
+  scaleTensor,
+  zeroPointTensor,
+} from './qdq-editor.js';
 import { QuantError } from './quant-error.js';
-import { makeQuantizedArray } from './quantize-linear.js';
-import type { QuantizedDType } from './quantized-dtype.js';
-
-/** The operator domain of Q and DQ. 'com.microsoft' has 16-bit integers and per-channel scales from opset 10 on; 'ai.onnx' is what other runtimes read. */
-export type QdqDomain = 'ai.onnx' | 'com.microsoft';
+import type { QdqDomain } from './scheme.js';
 
 /**
  * Edits `model`, the model that `plan` was made for, into its QDQ form. Inputs, outputs and their names stay; an output is what DequantizeLinear gives.
@@ -34,49 +31,25 @@ export type QdqDomain = 'ai.onnx' | 'com.microsoft';
 export function insertQdq(model: Model, plan: QuantizationPlan, domain: QdqDomain): void {
   checkOpset(model, plan, domain);
   if (domain !== 'ai.onnx' && !model.opsets.has(domain)) model.opsets.set(domain, 1);
-  const editor = makeEditor(model, domain);
-  removeActivations(editor, plan);
+  const editor = makeQdqEditor(model, domain === 'ai.onnx' ? '' : domain);
+  removeActivations(model, plan);
   // Biases first: a constant that is a weight elsewhere is replaced there by what remains.
   for (const bias of plan.biases) insertBias(editor, bias);
-  for (const weight of plan.weights) insertWeight(editor, weight);
+  for (const weight of plan.weights) insertWeight(editor, weight, plan.scheme.placement.weights);
   const parameters = new Map<ValueId, Parameters>();
-  for (const activation of plan.activations) insertActivation(editor, activation, parameters);
+  for (const activation of plan.activations) insertActivation(editor, activation, parameters, plan.scheme.placement.pairs);
   removeUnusedConstants(model, plan);
   placeInOrder(editor);
 }
 
-interface Editor {
-  readonly model: Model;
-  readonly domain: string;
-  /** Names of values, and of nodes: each unique, or runtimes refuse the model. */
-  readonly names: Set<string>;
-  readonly nodeNames: Set<string>;
-  /** Nodes to stand right before, and right after a node; `first` stands before all. */
-  readonly before: Map<NodeId, Node[]>;
-  readonly after: Map<NodeId, Node[]>;
-  readonly first: Node[];
-  readonly original: readonly Node[];
-}
-
-interface Parameters {
-  readonly scale: ValueId;
-  readonly zeroPoint: ValueId;
-}
-
-function makeEditor(model: Model, domain: QdqDomain): Editor {
-  const names = new Set([...model.graph.values.values()].map(value => value.name));
-  const original = [...model.graph.nodes.values()];
-  const nodeNames = new Set(original.map(node => node.name));
-  return { model, domain: domain === 'ai.onnx' ? '' : domain, names, nodeNames, before: new Map(), after: new Map(), first: [], original };
-}
-
 function checkOpset(model: Model, plan: QuantizationPlan, domain: QdqDomain): void {
   const opset = model.opsets.get('') ?? 0;
-  const wide = plan.activations.some(({ dtype }) => isWide(dtype)) || plan.weights.some(({ qparams }) => isWide(qparams.dtype));
+  const dtypes = [...plan.activations, ...plan.biases, ...plan.weights.map(weight => weight.qparams)].map(({ dtype }) => dtype);
+  const wide = dtypes.some(dtype => dtype === 'int16' || dtype === 'uint16');
   const perChannel = plan.weights.some(({ qparams }) => qparams.axis !== undefined);
   const [needed, what] = domain !== 'ai.onnx' ? BASE : wide ? [21, '16-bit integers'] : perChannel ? [13, 'scales per channel'] : BASE;
   if (opset >= needed) return;
-  throw new QuantError('opset-too-old', `the model has opset ${opset}; ${what} need ${needed}`, {
+  throw new QuantError('opset-too-old', `the model has opset ${opset}; ${what} of the domain ai.onnx need ${needed}`, {
     help: needed === BASE[0] ? "upgrade the model's opset" : "set qdqDomain to 'com.microsoft', or upgrade the model's opset",
   });
 }
@@ -84,13 +57,8 @@ function checkOpset(model: Model, plan: QuantizationPlan, domain: QdqDomain): vo
 /** Both domains: runtimes join Q and DQ into integer operators, which came with opset 10. */
 const BASE = [10, 'quantized operators'] as const;
 
-function isWide(dtype: QuantizedDType): boolean {
-  return dtype === 'int16' || dtype === 'uint16';
-}
-
 /** The producer of `from` gives `to` itself; the Relu or Clip between them goes. */
-function removeActivations({ model }: Editor, plan: QuantizationPlan): void {
-  const { graph } = model;
+function removeActivations({ graph }: Model, plan: QuantizationPlan): void {
   for (const { node, from, to } of plan.removals) {
     removeNode(graph, node);
     const source = getValue(graph, from);
@@ -101,149 +69,90 @@ function removeActivations({ model }: Editor, plan: QuantizationPlan): void {
   }
 }
 
-function insertWeight(editor: Editor, { value: id, qparams, integers }: WeightPlan): void {
+function insertWeight(editor: QdqEditor, { value: id, qparams, integers }: WeightPlan, form: 'integers' | 'pair'): void {
   const { graph } = editor.model;
   const value = getValue(graph, id);
-  const perTensor = qparams.axis === undefined;
-  const quantized = initializer(editor, `${value.name}_quantized`, integers);
-  const scale = initializer(
-    editor,
-    `${value.name}_scale`,
-    scaleTensor(
-      qparams.slices.map(slice => slice.scale),
-      perTensor,
-    ),
-  );
-  const zeroPoint = initializer(
-    editor,
-    `${value.name}_zero_point`,
-    zeroPointTensor(
-      qparams.dtype,
-      qparams.slices.map(slice => slice.zeroPoint),
-      perTensor,
-    ),
-  );
+  const { name } = value;
+  const { axis, dtype, slices } = qparams;
+  const shape = axis === undefined ? 'scalar' : 'list';
   const users = [...new Set((indexUses(graph).get(id) ?? []).map(use => use.node))];
-  const node = dequantize(editor, value.name, value, [quantized, scale, zeroPoint], qparams.axis);
-  replaceAllUses(graph, id, outputOf(node));
-  putBeforeFirst(editor, node, users);
+  const quantized = form === 'integers' ? addConstant(editor, `${name}_quantized`, integers) : undefined;
+  const scales = slices.map(({ scale }) => scale);
+  const zeroPoints = slices.map(({ zeroPoint }) => zeroPoint);
+  const parameters: Parameters = {
+    scale: addConstant(editor, `${name}_scale`, scaleTensor(scales, shape)),
+    zeroPoint: addConstant(editor, `${name}_zero_point`, zeroPointTensor(dtype, zeroPoints, shape)),
+  };
+  const q = quantized === undefined ? addQuantize(editor, name, id, parameters, dtype, axis) : undefined;
+  const input = quantized ?? outputOf(getDefined(q, 'QuantizeLinear of a weight'));
+  const dq = addDequantize(editor, name, { input, float: value, parameters, axis });
+  replaceAllUses(graph, id, outputOf(dq));
+  // The pair's own Q reads the weight itself.
+  if (q !== undefined) setInput(q, 0, id);
+  putBeforeFirst(editor, users, ...(q === undefined ? [] : [q]), dq);
 }
 
-function insertBias(editor: Editor, bias: BiasPlan): void {
+function insertBias(editor: QdqEditor, bias: BiasPlan): void {
   const { graph } = editor.model;
   const value = getValue(graph, bias.value);
-  const perTensor = bias.axis === undefined;
-  const integers = initializer(editor, `${value.name}_quantized`, bias.integers);
-  const scale = initializer(editor, `${value.name}_quantized_scale`, scaleTensor(bias.scales, perTensor));
-  const zeros = encodeRawTensor(makeTensor('int32', perTensor ? [] : [bias.scales.length], new Int32Array(bias.scales.length)));
-  const zeroPoint = initializer(editor, `${value.name}_quantized_zero_point`, zeros);
+  const { name } = value;
+  const shape = bias.axis === undefined ? 'scalar' : 'list';
+  const input = addConstant(editor, `${name}_quantized`, bias.integers);
+  const zeros = bias.scales.map(() => 0);
+  const parameters: Parameters = {
+    scale: addConstant(editor, `${name}_quantized_scale`, scaleTensor(bias.scales, shape)),
+    zeroPoint: addConstant(editor, `${name}_quantized_zero_point`, zeroPointTensor(bias.dtype, zeros, shape)),
+  };
   const users = bias.nodes.map(node => getNode(graph, node));
-  const node = dequantize(editor, value.name, value, [integers, scale, zeroPoint], bias.axis);
-  for (const user of users) setInput(user, user.inputs.indexOf(bias.value), outputOf(node));
-  putBeforeFirst(editor, node, users);
+  const dq = addDequantize(editor, name, { input, float: value, parameters, axis: bias.axis });
+  for (const user of users) setInput(user, user.inputs.indexOf(bias.value), outputOf(dq));
+  putBeforeFirst(editor, users, dq);
 }
 
-function insertActivation(editor: Editor, plan: ActivationPlan, parameters: Map<ValueId, Parameters>): void {
+function insertActivation(editor: QdqEditor, plan: ActivationPlan, known: Map<ValueId, Parameters>, pairs: 'shared' | 'dedicated'): void {
   const { model } = editor;
   const value = getValue(model.graph, plan.value);
-  const { name } = value;
-  const isOutput = model.graph.outputs.includes(plan.value) && value.producer !== undefined;
+  const { name, producer } = value;
+  const isOutput = model.graph.outputs.includes(plan.value) && producer !== undefined;
   const owner = plan.sharedWith ?? plan.value;
-  const { scale, zeroPoint } = parameters.get(owner) ?? addParameters(editor, name, plan);
-  parameters.set(owner, { scale, zeroPoint });
-  const producer = value.producer;
-  if (isOutput) value.name = fresh(editor, `${name}_QuantizeLinear_Input`);
-  const type = value.type?.kind === 'tensor' ? { ...value.type, dtype: plan.dtype } : undefined;
-  const quantized = addValue(model, model.graph, fresh(editor, `${name}_QuantizeLinear_Output`), { type });
-  const dequantized = addValue(model, model.graph, isOutput ? name : fresh(editor, `${name}_DequantizeLinear_Output`), {
-    type: value.type,
-  });
-  // A graph input that is an output too stays one: only what has a producer can give its name away.
-  if (producer !== undefined || !model.graph.outputs.includes(plan.value)) {
-    replaceAllUses(model.graph, plan.value, dequantized.id);
-  }
-  const q = addNode(model, model.graph, {
-    opType: 'QuantizeLinear',
-    name: freshIn(editor.nodeNames, `${name}_QuantizeLinear`),
-    domain: editor.domain,
-    inputs: [plan.value, scale, zeroPoint],
-    outputs: [quantized.id],
-  });
-  const dq = addNode(model, model.graph, {
-    opType: 'DequantizeLinear',
-    name: freshIn(editor.nodeNames, `${name}_DequantizeLinear`),
-    domain: editor.domain,
-    inputs: [quantized.id, scale, zeroPoint],
-    outputs: [dequantized.id],
-  });
-  if (producer === undefined) editor.first.push(q, dq);
-  else append(editor.after, producer, q, dq);
-}
-
-function addParameters(editor: Editor, name: string, { qparams, dtype }: ActivationPlan): Parameters {
-  return {
-    scale: initializer(editor, `${name}_scale`, scaleTensor([qparams.scale], true)),
-    zeroPoint: initializer(editor, `${name}_zero_point`, zeroPointTensor(dtype, [qparams.zeroPoint], true)),
+  const parameters = known.get(owner) ?? addParameters(editor, name, plan);
+  known.set(owner, parameters);
+  const uses = indexUses(model.graph).get(plan.value) ?? [];
+  if (isOutput) value.name = editor.names.take(`${name}_QuantizeLinear_Input`);
+  const quantizers: Node[] = [];
+  const addPair = (outputName?: string): ValueId => {
+    const q = addQuantize(editor, name, plan.value, parameters, plan.dtype);
+    const dq = addDequantize(editor, name, { input: outputOf(q), float: value, parameters, outputName });
+    putAfter(editor, producer, q, dq);
+    quantizers.push(q);
+    return outputOf(dq);
   };
+  const dedicated = pairs === 'dedicated' ? readersOf(uses) : [];
+  for (const reader of dedicated) replaceInput(reader, plan.value, addPair());
+  if (isOutput || dedicated.length === 0 || uses.some(({ index }) => index < 0)) {
+    const { graph } = model;
+    const outputs = [...graph.outputs];
+    replaceAllUses(graph, plan.value, addPair(isOutput ? name : undefined));
+    // A graph input that is an output too stays one: only what has a producer can give its name away.
+    if (!isOutput) graph.outputs = outputs;
+    for (const q of quantizers) setInput(q, 0, plan.value);
+  }
 }
 
-function dequantize(editor: Editor, name: string, value: Value, inputs: readonly ValueId[], axis: number | undefined): Node {
-  const output = addValue(editor.model, editor.model.graph, fresh(editor, `${name}_DequantizeLinear_Output`), { type: value.type });
-  return addNode(editor.model, editor.model.graph, {
-    opType: 'DequantizeLinear',
-    name: freshIn(editor.nodeNames, `${name}_DequantizeLinear`),
-    domain: editor.domain,
-    inputs,
-    attributes: axis === undefined ? {} : { axis: int(axis) },
-    outputs: [output.id],
-  });
+/** The nodes that read a value as an input, each once; those that read it inside a sub-graph share one pair. */
+function readersOf(uses: readonly Use[]): readonly Node[] {
+  return [...new Set(uses.filter(({ index }) => index >= 0).map(({ node }) => node))];
 }
 
-function outputOf(node: Node): ValueId {
-  return getDefined(node.outputs[0], 'output of a new node');
+function replaceInput(reader: Node, from: ValueId, to: ValueId): void {
+  for (const [index, input] of reader.inputs.entries()) if (input === from) setInput(reader, index, to);
 }
 
-function initializer(editor: Editor, name: string, tensor: RawTensor): ValueId {
-  return addInitializer(editor.model, editor.model.graph, fresh(editor, name), tensor).id;
-}
-
-function fresh({ names }: Editor, wanted: string): string {
-  return freshIn(names, wanted);
-}
-
-function freshIn(names: Set<string>, wanted: string): string {
-  let name = wanted;
-  for (let n = 1; names.has(name); n++) name = `${wanted}_${n}`;
-  names.add(name);
-  return name;
-}
-
-function scaleTensor(scales: readonly number[], scalar: boolean): RawTensor {
-  return encodeRawTensor(makeTensor('float32', scalar ? [] : [scales.length], Float32Array.from(scales)));
-}
-
-function zeroPointTensor(dtype: QuantizedDType, zeroPoints: readonly number[], scalar: boolean): RawTensor {
-  const data = makeQuantizedArray(dtype, zeroPoints.length);
-  data.set(zeroPoints);
-  return encodeRawTensor(makeTensor(dtype, scalar ? [] : [zeroPoints.length], data as never));
-}
-
-function putBeforeFirst(editor: Editor, node: Node, users: readonly Node[]): void {
-  const ids = new Set(users.map(user => user.id));
-  const user = editor.original.find(({ id }) => ids.has(id));
-  if (user === undefined) editor.first.push(node);
-  else append(editor.before, user.id, node);
-}
-
-function append(lists: Map<NodeId, Node[]>, key: NodeId, ...nodes: Node[]): void {
-  lists.set(key, [...(lists.get(key) ?? []), ...nodes]);
-}
-
-function placeInOrder({ model, original, before, after, first }: Editor): void {
-  const order = original.flatMap(node =>
-    model.graph.nodes.has(node.id) ? [...(before.get(node.id) ?? []), node, ...(after.get(node.id) ?? [])] : (before.get(node.id) ?? []),
-  );
-  replaceNodeOrder(model.graph, [...first, ...order]);
+function addParameters(editor: QdqEditor, name: string, { qparams, dtype }: ActivationPlan): Parameters {
+  return {
+    scale: addConstant(editor, `${name}_scale`, scaleTensor([qparams.scale], 'scalar')),
+    zeroPoint: addConstant(editor, `${name}_zero_point`, zeroPointTensor(dtype, [qparams.zeroPoint], 'scalar')),
+  };
 }
 
 /** Float constants that nothing reads any more; one that is a graph input with a default stays. */

@@ -2,12 +2,22 @@
 import { getFloat, getInt, getString } from '../onnx/ir/attribute.js';
 import type { Node } from '../onnx/ir/model.js';
 import { isCopyConv } from './copy-conv.js';
-import { type Draft, findFloatConstant, isQuantized, tryRemove, wantActivation, wantBias, wantShared, wantWeight } from './draft.js';
-import type { QuantizationScheme } from './scheme.js';
+import {
+  type Draft,
+  findFloatConstant,
+  isQuantized,
+  tryFuse,
+  tryRemove,
+  wantActivation,
+  wantBias,
+  wantShared,
+  wantWeight,
+} from './draft.js';
+import type { Range } from './qparams.js';
 import { decodeFloats } from './weights.js';
 
 /** Adds what `node` needs to the draft. Returns the reason where the node stays in float. */
-export type PlacementRule = (node: Node, draft: Draft, scheme: QuantizationScheme) => string | undefined;
+export type PlacementRule = (node: Node, draft: Draft) => string | undefined;
 
 /** The rule for `opType`: every float input and output quantized by its own range, unless the operator has one of its own. */
 export function placementOf(opType: string): PlacementRule {
@@ -23,37 +33,30 @@ const eachByItself: PlacementRule = (node, draft) => {
 
 /** Output elements are input elements: their parameters too, so that moving them loses nothing. */
 const moveQuantized: PlacementRule = (node, draft) => {
+  if (draft.scheme.placement.dataMovement === 'force') wantActivation(draft, node.inputs[0]);
   if (!isQuantized(draft, node.inputs[0])) return INPUT_IN_FLOAT;
   for (const output of node.outputs) wantShared(draft, output, node.inputs[0]);
   return undefined;
 };
 
-const move: PlacementRule = (node, draft, scheme) => {
+const move: PlacementRule = (node, draft) => {
   wantActivation(draft, node.inputs[0]);
-  return moveQuantized(node, draft, scheme);
+  return moveQuantized(node, draft);
 };
 
-const conv: PlacementRule = (node, draft, scheme) => {
-  if (isCopyConv(draft.graph, node)) return copyConv(node, draft, scheme);
-  return weighted(node, draft, scheme.weight.perChannel ? 0 : undefined);
-};
+const conv: PlacementRule = (node, draft) => (isCopyConv(draft.graph, node) ? copyConv(node, draft) : weighted(node, draft, 0));
 
-const copyConv: PlacementRule = (node, draft, scheme) => {
+const copyConv: PlacementRule = (node, draft) => {
   wantWeight(draft, node.inputs[1], undefined);
-  return move(node, draft, scheme);
+  return move(node, draft);
 };
 
-const convTranspose: PlacementRule = (node, draft, scheme) => {
-  // Weights are [in, out / groups, …]: with groups, a slice of axis 1 is one channel of every group.
-  const perChannel = scheme.weight.perChannel && getInt(node, 'group', 1) === 1;
-  return weighted(node, draft, perChannel ? 1 : undefined);
-};
+// Weights are [in, out / groups, …]: with groups, a slice of axis 1 is one channel of every group.
+const convTranspose: PlacementRule = (node, draft) => weighted(node, draft, getInt(node, 'group', 1) === 1 ? 1 : undefined);
 
-const gemm: PlacementRule = (node, draft, scheme) => {
-  const outputAxis = getInt(node, 'transB', 0) !== 0 ? 0 : 1;
-  return weighted(node, draft, scheme.weight.perChannel ? outputAxis : undefined);
-};
+const gemm: PlacementRule = (node, draft) => weighted(node, draft, getInt(node, 'transB', 0) !== 0 ? 0 : 1);
 
+/** @param axis of the weight's output channels. */
 function weighted(node: Node, draft: Draft, axis: number | undefined): undefined {
   wantActivation(draft, node.inputs[0]);
   wantActivation(draft, node.outputs[0]);
@@ -61,10 +64,10 @@ function weighted(node: Node, draft: Draft, axis: number | undefined): undefined
   wantBias(draft, node);
 }
 
-const matMul: PlacementRule = (node, draft, scheme) => {
+const matMul: PlacementRule = (node, draft) => {
   for (const input of node.inputs) {
     const rank = findFloatConstant(draft.graph, input)?.dims.length ?? 0;
-    wantWeight(draft, input, scheme.weight.perChannel && rank > 1 ? rank - 1 : undefined);
+    wantWeight(draft, input, rank > 1 ? rank - 1 : undefined);
   }
   wantActivation(draft, node.outputs[0]);
   return undefined;
@@ -79,21 +82,31 @@ const normalization: PlacementRule = (node, draft) => {
   return undefined;
 };
 
-/** Relu and Clip: left out where an asymmetric output range saturates at the same place. */
-const activation: PlacementRule = (node, draft, scheme) => {
+/** Relu and Clip: left out where the output's range saturates at the same place, or computed with the operator before them. */
+const saturating: PlacementRule = (node, draft) => {
   if (!isQuantized(draft, node.inputs[0])) return INPUT_IN_FLOAT;
-  const removed = !scheme.activation.symmetric && saturatesAlike(node, draft) && tryRemove(draft, node);
-  if (!removed) wantActivation(draft, node.inputs[0]);
+  const bounds = boundsOf(node, draft);
+  const { dropSaturating, fuseActivations } = draft.scheme.placement;
+  const joined =
+    (dropSaturating && bounds !== undefined && tryRemove(draft, node, bounds)) ||
+    (fuseActivations && bounds !== undefined && tryFuse(draft, node));
+  if (!joined) wantActivation(draft, node.inputs[0]);
   wantActivation(draft, node.outputs[0]);
   return undefined;
 };
 
-/** A quantized range always contains 0: a Clip whose own does not is no saturation. */
-function saturatesAlike(node: Node, draft: Draft): boolean {
-  if (node.opType === 'Relu') return true;
+/** LeakyRelu and PRelu saturate nowhere. */
+const leaky: PlacementRule = (node, draft) => {
+  const joined = draft.scheme.placement.fuseActivations && isQuantized(draft, node.inputs[0]) && tryFuse(draft, node);
+  return joined ? eachByItself({ ...node, inputs: node.inputs.with(0, undefined) }, draft) : eachByItself(node, draft);
+};
+
+/** What a Relu or Clip lets through; undefined where it is not known, or where 0 is outside: a quantized range always contains 0. */
+function boundsOf(node: Node, draft: Draft): Range | undefined {
+  if (node.opType === 'Relu') return { low: 0, high: Number.POSITIVE_INFINITY };
   const low = findBound(node, draft, 1, 'min');
   const high = findBound(node, draft, 2, 'max');
-  return low !== undefined && low <= 0 && high !== undefined && high >= 0;
+  return low !== undefined && low <= 0 && high !== undefined && high >= 0 ? { low, high } : undefined;
 }
 
 /** A bound of Clip: an input from opset 11 on, an attribute before; undefined where it is computed. */
@@ -106,13 +119,13 @@ function findBound(node: Node, draft: Draft, index: number, name: 'min' | 'max')
 }
 
 /** Padding with zeros, or with elements of the input, needs no parameters of its own. */
-const pad: PlacementRule = (node, draft, scheme) => {
+const pad: PlacementRule = (node, draft) => {
   for (const input of node.inputs) wantActivation(draft, input);
   if (!padsWithKnown(node, draft)) {
     wantActivation(draft, node.outputs[0]);
     return undefined;
   }
-  return moveQuantized(node, draft, scheme);
+  return moveQuantized(node, draft);
 };
 
 function padsWithKnown(node: Node, draft: Draft): boolean {
@@ -150,8 +163,10 @@ const RULES: ReadonlyMap<string, PlacementRule> = new Map<string, PlacementRule>
   ['BatchNormalization', normalization],
   ['InstanceNormalization', normalization],
   ['LayerNormalization', normalization],
-  ['Relu', activation],
-  ['Clip', activation],
+  ['Relu', saturating],
+  ['Clip', saturating],
+  ['LeakyRelu', leaky],
+  ['PRelu', leaky],
   ['Pad', pad],
   ['Gather', gather],
   ['GatherElements', gather],

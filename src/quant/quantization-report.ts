@@ -2,10 +2,16 @@
 import type { JsonObject } from '../base/json.js';
 import { getNode, getValue } from '../onnx/ir/edit.js';
 import type { Graph, NodeId, ValueId } from '../onnx/ir/model.js';
-import type { QdqDomain } from './insert-qdq.js';
-import type { ActivationPlan, BiasPlan, QuantizationPlan, WeightPlan } from './plan-quantization.js';
-import type { Range } from './qparams.js';
-import type { QuantizationScheme } from './scheme.js';
+import { describeMethod } from './describe-method.js';
+import { integersOf, methodOf } from './draft.js';
+import type { ActivationPlan } from './plan-activations.js';
+import type { BiasPlan, WeightPlan } from './plan-constants.js';
+import type { QuantizationPlan } from './plan-quantization.js';
+import { findPosition } from './power-of-two.js';
+import type { Observation } from './range-method.js';
+import { ownSqnr, saturationShare } from './range-quality.js';
+import type { QdqDomain, QuantizationScheme } from './scheme.js';
+import type { TensorSettings } from './tensor-settings.js';
 
 export type QuantizationReport = JsonObject;
 
@@ -13,69 +19,109 @@ export interface ReportContext {
   readonly scheme: QuantizationScheme;
   readonly domain: QdqDomain;
   readonly samples: number;
-  /** Ranges of the data, before the planner adjusts them. */
-  readonly seen: ReadonlyMap<ValueId, Range>;
+  /** What calibration saw, before the planner adjusts it. */
+  readonly observations: ReadonlyMap<ValueId, Observation>;
+  readonly settings: ReadonlyMap<ValueId, TensorSettings>;
 }
 
 /** Describes `plan` by the names that `graph` has before it is edited. */
 export function reportQuantization(graph: Graph, plan: QuantizationPlan, context: ReportContext): QuantizationReport {
+  const { scheme, domain, samples } = context;
   return {
-    scheme: describeScheme(context),
-    samples: context.samples,
+    scheme: encodeScheme(scheme, domain),
+    samples,
     counts: {
       nodes: graph.nodes.size,
       activations: plan.activations.length,
       weights: plan.weights.length,
       biases: plan.biases.length,
       leftOutActivationFunctions: plan.removals.length,
+      fusedActivationFunctions: plan.fusions.length,
       nodesInFloat: plan.kept.size,
     },
     activations: plan.activations.map(activation => describeActivation(graph, activation, context)),
     weights: plan.weights.map(weight => describeWeight(graph, weight)),
     biases: plan.biases.map(bias => describeBias(graph, bias)),
     leftOut: plan.removals.map(({ node }) => ({ ...describeNode(graph, node), reason: 'the range of its output saturates in its place' })),
+    fused: plan.fusions.map(({ node, from }) => ({ ...describeNode(graph, node), between: getValue(graph, from).name })),
     inFloat: [...plan.kept].map(([node, reason]) => ({ ...describeNode(graph, node), reason })),
   };
 }
 
-function describeScheme({ scheme, domain }: ReportContext): JsonObject {
-  return { activation: scheme.activation, weight: scheme.weight, range: scheme.range, opTypes: [...scheme.opTypes], qdqDomain: domain };
-}
-
-function describeActivation(graph: Graph, plan: ActivationPlan, { scheme, seen }: ReportContext): JsonObject {
-  const data = seen.get(plan.value);
+function encodeScheme({ activation, weight, bias, range, opTypes, placement }: QuantizationScheme, qdqDomain: QdqDomain): JsonObject {
   return {
-    name: getValue(graph, plan.value).name,
-    ...(data === undefined ? {} : { dataRange: [data.low, data.high] }),
-    method: scheme.range.kind,
-    range: [plan.range.low, plan.range.high],
-    ...(plan.sharedWith === undefined ? {} : { sharedWith: getValue(graph, plan.sharedWith).name }),
-    dtype: plan.dtype,
-    scale: plan.qparams.scale,
-    zeroPoint: plan.qparams.zeroPoint,
+    activation: { ...activation },
+    weight: { ...weight, range: describeMethod(weight.range) },
+    bias: { ...bias },
+    range: describeMethod(range),
+    opTypes,
+    placement: { ...placement },
+    qdqDomain,
   };
 }
 
-function describeWeight(graph: Graph, { value, role, qparams, sqnrDb, widened }: WeightPlan): JsonObject {
+function describeActivation(graph: Graph, plan: ActivationPlan, context: ReportContext): JsonObject {
+  const { scale, zeroPoint } = plan.qparams;
+  const owner = plan.sharedWith ?? plan.value;
+  const method = methodOf(context, owner);
+  const position = findPosition(scale);
+  return {
+    name: getValue(graph, plan.value).name,
+    ...describeSeen(plan, context),
+    method: method === undefined ? 'set' : describeMethod(method),
+    range: [plan.range.low, plan.range.high],
+    ...(plan.sharedWith === undefined ? {} : { sharedWith: getValue(graph, plan.sharedWith).name }),
+    dtype: plan.dtype,
+    scale,
+    zeroPoint,
+    ...(position === undefined ? {} : { position }),
+  };
+}
+
+/** What calibration saw of the value itself, and how well the parameters suit it. */
+function describeSeen(plan: ActivationPlan, context: ReportContext): JsonObject {
+  const observation = context.observations.get(plan.value);
+  if (observation?.kind !== 'seen') return {};
+  const { sketch } = observation;
+  if (sketch.min === undefined || sketch.max === undefined) return {};
+  const integers = { ...integersOf(context, plan.sharedWith ?? plan.value), dtype: plan.dtype };
+  const sqnrDb = ownSqnr(sketch, plan.qparams, integers);
+  return {
+    dataRange: [sketch.min, sketch.max],
+    elements: sketch.count,
+    saturationShare: saturationShare(sketch, plan.qparams, integers),
+    ...(sqnrDb === undefined ? {} : { sqnrDb: encodeDb(sqnrDb) }),
+  };
+}
+
+/** No number stands for "nothing lost" in JSON. */
+function encodeDb(db: number): number | null {
+  return Number.isFinite(db) ? db : null;
+}
+
+function describeWeight(graph: Graph, { value, role, method, qparams, sqnrDb, widened }: WeightPlan): JsonObject {
+  const position = qparams.slices.length === 1 ? findPosition(qparams.slices[0]?.scale ?? 0) : undefined;
   return {
     name: getValue(graph, value).name,
     role,
+    method: method === 'set' ? method : describeMethod(method),
     dtype: qparams.dtype,
     ...(qparams.axis === undefined ? {} : { axis: qparams.axis }),
     scale: qparams.slices.map(slice => slice.scale),
     zeroPoint: qparams.slices.map(slice => slice.zeroPoint),
-    // No number stands for "nothing lost" in JSON.
-    sqnrDb: Number.isFinite(sqnrDb) ? sqnrDb : null,
+    ...(position === undefined ? {} : { position }),
+    sqnrDb: encodeDb(sqnrDb),
     ...(widened ? { widenedForBias: true } : {}),
   };
 }
 
-function describeBias(graph: Graph, { value, nodes, scales, saturated }: BiasPlan): JsonObject {
+function describeBias(graph: Graph, { value, nodes, dtype, scales, saturated, sqnrDb }: BiasPlan): JsonObject {
   return {
     name: getValue(graph, value).name,
     nodes: nodes.map(node => getNode(graph, node).name),
-    dtype: 'int32',
+    dtype,
     scale: [...scales],
+    sqnrDb: encodeDb(sqnrDb),
     ...(saturated === 0 ? {} : { saturated }),
   };
 }

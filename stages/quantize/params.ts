@@ -1,15 +1,24 @@
 /** What does a `quantize` stage set? */
-import type { QdqDomain } from '../../src/quant/insert-qdq.js';
-import type { Exclusion } from '../../src/quant/quantize-model.js';
-import type { PresetName, QuantizationScheme } from '../../src/quant/scheme.js';
+import type { Exclusion, NodeTensorSelector, OverrideKnobs, TensorSelector } from '../../src/quant/overrides.js';
+import type { Range } from '../../src/quant/qparams.js';
+import type { IntegerScheme } from '../../src/quant/quantized-dtype.js';
+import type { BiasScheme, PlacementScheme, PresetName, QdqDomain, WeightScheme } from '../../src/quant/scheme.js';
+import type { RangeParam, WeightRangeParam } from './range-param.js';
 
+/** Knobs that are absent are the preset's. */
 export interface QuantizeParams {
   readonly preset: PresetName;
-  /** Single knobs turned. */
-  readonly activation: Partial<QuantizationScheme['activation']>;
-  readonly weight: Partial<QuantizationScheme['weight']>;
-  /** Undefined: the preset's. */
+  readonly activation: Partial<IntegerScheme>;
+  readonly weight: Partial<Omit<WeightScheme, 'range'>> & { readonly range?: WeightRangeParam };
+  readonly bias: Partial<BiasScheme>;
+  readonly range?: RangeParam;
   readonly opTypes?: readonly string[];
+  readonly placement: Partial<PlacementScheme>;
   readonly exclude: readonly Exclusion[];
-  readonly qdqDomain: QdqDomain;
+  readonly overrides: readonly OverrideParam[];
+  readonly qdqDomain?: QdqDomain;
 }
+
+export type OverrideParam = (TensorSelector | NodeTensorSelector) & { readonly set: OverrideKnobsParam };
+
+export type OverrideKnobsParam = Omit<OverrideKnobs, 'range'> & { readonly range?: RangeParam | Range };

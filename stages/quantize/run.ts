@@ -7,14 +7,18 @@ import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import type { QuantizeParams } from './params.js';
-import { schemeOf } from './scheme-of.js';
+import { domainOf, overridesOf, schemeOf } from './scheme-of.js';
 
 /** @throws QuantError and OnnxError as quantizeModel; StageError `json-malformed`. */
 export async function runQuantize({ params, inputs, outputs, context }: StageJob<QuantizeParams>): Promise<void> {
   const model = await readInput(inputs, 'model', readModel);
   const sketches = parseModelSketches(await readInput(inputs, 'sketches', readJsonFile));
-  const { exclude, qdqDomain: domain } = params;
-  const report = quantizeModel(model, digestModelContent(model), sketches, { scheme: schemeOf(params), exclude, domain });
+  const report = quantizeModel(model, digestModelContent(model), sketches, {
+    scheme: schemeOf(params),
+    exclude: params.exclude,
+    overrides: overridesOf(params),
+    domain: domainOf(params),
+  });
   context.log('info', `quantized by preset ${params.preset}: ${JSON.stringify(report.counts)}`);
   await writeModel(getOutputPath(outputs, 'model'), model);
   await writeJsonFile(getOutputPath(outputs, 'report'), report);

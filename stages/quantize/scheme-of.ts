@@ -1,13 +1,47 @@
 /** Which scheme do the params describe? The preset, with single knobs turned. */
-import { PRESETS, type QuantizationScheme } from '../../src/quant/scheme.js';
-import type { QuantizeParams } from './params.js';
 
-export function schemeOf({ preset, activation, weight, opTypes }: QuantizeParams): QuantizationScheme {
-  const base = PRESETS[preset];
+import { checkBias, checkKnobs } from '../../src/quant/check-knobs.js';
+import type { Override } from '../../src/quant/overrides.js';
+import { PRESETS, type QdqDomain, type QuantizationScheme } from '../../src/quant/scheme.js';
+import type { OverrideParam, QuantizeParams } from './params.js';
+import { toRangeMethod, toWeightMethod } from './range-param.js';
+
+export function schemeOf({ preset, activation, weight, bias, range, opTypes, placement }: QuantizeParams): QuantizationScheme {
+  const base: QuantizationScheme = PRESETS[preset];
   return {
     activation: { ...base.activation, ...activation },
-    weight: { ...base.weight, ...weight },
-    range: base.range,
+    weight: { ...base.weight, ...weight, range: weight.range === undefined ? base.weight.range : toWeightMethod(weight.range) },
+    bias: { ...base.bias, ...bias },
+    range: range === undefined ? base.range : toRangeMethod(range),
     opTypes: opTypes ?? base.opTypes,
+    placement: { ...base.placement, ...placement },
   };
+}
+
+export function domainOf({ preset, qdqDomain }: QuantizeParams): QdqDomain {
+  return qdqDomain ?? PRESETS[preset].qdqDomain;
+}
+
+export function overridesOf({ overrides }: QuantizeParams): readonly Override[] {
+  return overrides.map(override => ({ ...override, set: toKnobs(override.set) }));
+}
+
+function toKnobs({ range, ...set }: OverrideParam['set']): Override['set'] {
+  if (range === undefined) return set;
+  return { ...set, range: typeof range === 'object' && !('kind' in range) ? range : toRangeMethod(range) };
+}
+
+/** What contradicts itself, one sentence each. */
+export function checkQuantizeParams(params: QuantizeParams): string[] {
+  const { bias, range } = schemeOf(params);
+  const problems = checkBias(bias).map(problem => `bias: ${problem}`);
+  if (range.kind === 'power-of-two' && range.position.kind === 'min-mse' && range.position.first > range.position.last) {
+    problems.push(`range: first ${range.position.first} is above last ${range.position.last}`);
+  }
+  for (const [index, override] of overridesOf(params).entries()) {
+    if ('tensor' in override === 'node' in override) problems.push(`overrides[${index}]: give one of tensor and node`);
+    if ('tensor' in override && 'of' in override) problems.push(`overrides[${index}]: of says which tensors of a node; there is none`);
+    problems.push(...checkKnobs(override.set).map(problem => `overrides[${index}]: ${problem}`));
+  }
+  return problems;
 }

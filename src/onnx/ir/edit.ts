@@ -68,7 +68,7 @@ export function freshName(graph: Graph, wanted: string): string {
   for (let n = 1; ; n++) if (!taken.has(`${wanted}_${n}`)) return `${wanted}_${n}`;
 }
 
-/** Adds a value that nothing produces yet. @throws OnnxError `duplicate-name`. */
+/** Adds a value that nothing produces yet; `name` must be free (see name-scope). @throws OnnxError `empty-name`. */
 export function addValue(
   model: Model,
   graph: Graph,

@@ -10,7 +10,7 @@ import { insertQdq } from '../../../src/quant/insert-qdq.js';
 import { addSample } from '../../../src/quant/model-sketches.js';
 import { planQuantization } from '../../../src/quant/plan-quantization.js';
 import type { Range } from '../../../src/quant/qparams.js';
-import { seenRange } from '../../../src/quant/range.js';
+import type { Observation } from '../../../src/quant/range-method.js';
 import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme.js';
 import type { Sketch } from '../../../src/quant/sketch.js';
 import { openSketcher } from '../../../src/quant/sketch-model.js';
@@ -46,10 +46,10 @@ const perChannel = { ...u8s8.weight, perChannel: true } as const;
 /** The scheme behind each recorded configuration. Those after the gap choose ranges by other methods: their placement and integers are compared from the recorded ranges. */
 const MIN_MAX: Readonly<Record<string, QuantizationScheme>> = {
   'minmax-u8s8': u8s8,
-  'minmax-s8s8-sym-perchannel': { ...a8w8, weight: perChannel },
-  'minmax-u8u8-asymweight': { ...u8s8, weight: { ...u8s8.weight, dtype: 'uint8', symmetric: false } },
+  'minmax-s8s8-sym-perchannel': { ...a8w8, weight: perChannel, placement: u8s8.placement },
+  'minmax-u8u8-asymweight': PRESETS.u8u8,
   'minmax-u8s8-reduce-range-perchannel': { ...u8s8, weight: { ...perChannel, reduceRange: true } },
-  'minmax-s16s8': { ...u8s8, activation: { dtype: 'int16', symmetric: false } },
+  'minmax-s16s8': { ...u8s8, activation: { ...u8s8.activation, dtype: 'int16' } },
 };
 const OTHER_RANGES: Readonly<Record<string, QuantizationScheme>> = {
   'minmax-moving-average-u8s8': u8s8,
@@ -87,8 +87,8 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
     const model = await load();
     const ranges = new Map<ValueId, Range>();
     for (const [id, address] of addressValues(model)) {
-      const sketch = sketches.get(address);
-      if (sketch !== undefined) ranges.set(id, seenRange({ name: address, sketch }));
+      const { min, max } = sketches.get(address) ?? {};
+      if (min !== undefined && max !== undefined) ranges.set(id, { low: min, high: max });
     }
     const sameBits = Object.entries(configOf(recorded, config).ranges).every(([value, [low, high]]) => {
       const id = [...model.graph.values.values()].find(one => one.name === value)?.id;
@@ -121,7 +121,7 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
       const range = expected.ranges[value.name];
       if (range !== undefined && value.constant === undefined) ranges.set(value.id, { low: range[0], high: range[1] });
     }
-    const plan = planQuantization(model.graph, { scheme: MIN_MAX[config] ?? u8s8, ranges, excluded: new Set() });
+    const plan = planQuantization(model.graph, { scheme: MIN_MAX[config] ?? u8s8, observations: known(ranges), excluded: new Set() });
     insertQdq(model, plan, 'com.microsoft');
     const firstOutput = expected.firstOutput ?? [];
     const outputs = await runFirst(model, readFileSync(join(folder, 'calibration.npy')), Math.max(1, firstOutput.length));
@@ -136,6 +136,9 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
     expect(outputs.every(data => data.every(x => Number.isFinite(x)))).toBe(true);
   });
 });
+
+const known = (ranges: ReadonlyMap<ValueId, Range>): Map<ValueId, Observation> =>
+  new Map([...ranges].map(([id, range]) => [id, { kind: 'known', range }]));
 
 /** The first output of each of the first samples, as users would run the model. */
 async function runFirst(model: Model, npy: Uint8Array, samples: number): Promise<Float32Array[]> {
@@ -175,7 +178,7 @@ function expectEqual(
   expected: RecordedConfig,
   how: 'exact' | 'near',
 ): void {
-  insertQdq(model, planQuantization(model.graph, { scheme, ranges, excluded: new Set() }), 'com.microsoft');
+  insertQdq(model, planQuantization(model.graph, { scheme, observations: known(ranges), excluded: new Set() }), 'com.microsoft');
   const found = readParameters(model);
   expect([...found.keys()].sort()).toEqual(Object.keys(expected.qparams).sort());
   for (const [name, { scale, zeroPoint, dtype }] of Object.entries(expected.qparams)) {

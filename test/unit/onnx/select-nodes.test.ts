@@ -23,7 +23,7 @@ describe('node selectors', () => {
   });
 
   it.each([
-    ['Relu_a/rely', 'did you mean "Relu_a/relu"?'],
+    ['Relu_a/rely', 'did you mean "Relu_a/relu" or "Relu_b/relu"?'],
     [{ op: 'Sigmoyd' }, 'did you mean "Sigmoid"?'],
     [{ op: 'Sigmoid', output: 'b/*' }, undefined],
     ['Relu*Relu_a/relu', undefined],

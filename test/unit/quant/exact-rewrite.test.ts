@@ -7,6 +7,7 @@ import { getRule } from '../../../src/onnx/rewrite/rules/catalogue.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { insertQdq } from '../../../src/quant/insert-qdq.js';
 import { planQuantization } from '../../../src/quant/plan-quantization.js';
+import type { Observation } from '../../../src/quant/range-method.js';
 import { PRESETS, type PresetName } from '../../../src/quant/scheme.js';
 import { openSketcher } from '../../../src/quant/sketch-model.js';
 import { addressValues } from '../../../src/quant/value-address.js';
@@ -37,12 +38,12 @@ async function quantized(preset: PresetName, form: 'original' | 'slice' | 'depth
   const sketcher = openSketcher(model, { budgetBytes: 1e9, freeDim: 1 });
   const sketches = await sketcher.sample(feeds());
   await sketcher.close();
-  const ranges = new Map<ValueId, { low: number; high: number }>();
+  const observations = new Map<ValueId, Observation>();
   for (const [id, address] of addressValues(model)) {
     const { min = 0, max = 0 } = sketches.get(address) ?? {};
-    ranges.set(id, { low: min, high: max });
+    observations.set(id, { kind: 'known', range: { low: min, high: max } });
   }
-  insertQdq(model, planQuantization(model.graph, { scheme: PRESETS[preset], ranges, excluded: new Set() }), 'ai.onnx');
+  insertQdq(model, planQuantization(model.graph, { scheme: PRESETS[preset], observations, excluded: new Set() }), 'ai.onnx');
   return encodeModel(model);
 }
 

@@ -14,7 +14,7 @@ function plan(
 ): QuantizationPlan {
   return planQuantization(model.graph, {
     scheme: options.scheme ?? PRESETS.u8s8,
-    ranges: rangesOf(model, UNIT, options.ranges),
+    observations: rangesOf(model, UNIT, options.ranges),
     excluded: new Set(options.excluded ?? []),
   });
 }
@@ -59,7 +59,8 @@ describe('placement', () => {
     expect(nodeLines(asymmetric).some(line => line.startsWith('Relu'))).toBe(false);
     expect(valueNamed(asymmetric, 'z_zero_point').constant).toMatchObject({ dtype: 'uint8', bytes: Uint8Array.from([0]) });
     const symmetric = build();
-    const planned = plan(symmetric, { scheme: PRESETS.a8w8, ranges: { z: { low: 0, high: 0.5 } } });
+    const scheme = { ...PRESETS.a8w8, placement: PRESETS.u8s8.placement };
+    const planned = plan(symmetric, { scheme, ranges: { z: { low: 0, high: 0.5 } } });
     insertQdq(symmetric, planned, 'ai.onnx');
     expect(nodeLines(symmetric).some(line => line.startsWith('Relu'))).toBe(true);
     // What feeds only a Relu needs no integers for what Relu cuts off.
@@ -183,13 +184,15 @@ describe('placement', () => {
 
   it.each([
     [12, { ...PRESETS.u8s8, weight: { ...PRESETS.u8s8.weight, perChannel: true } }],
-    [20, { ...PRESETS.u8s8, activation: { dtype: 'int16', symmetric: true } }],
+    [20, { ...PRESETS.u8s8, activation: { ...PRESETS.u8s8.activation, dtype: 'int16', symmetric: true } }],
+    [20, { ...PRESETS.xint8, bias: { dtype: 'int16', scale: 'power-of-two' } }],
   ] as const)('opset %p cannot say what the plan needs, the contrib domain can', (opset, scheme) => {
     const build = () => {
       const small = smallGraph(opset);
       small.input('x', [1, 1, 2, 2]);
       small.floats('w', [2, 1, 1, 1], [0.5, 1]);
-      small.node('Conv x w -> y');
+      small.floats('b', [2], [0.5, 1]);
+      small.node('Conv x w b -> y');
       small.output('y');
       return small.model;
     };

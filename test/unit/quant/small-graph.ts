@@ -2,6 +2,7 @@
 import { addInitializer, addInput, addNode, findValueByName, makeModel } from '../../../src/onnx/ir/edit.js';
 import type { Attribute, Model, Node, Value } from '../../../src/onnx/ir/model.js';
 import type { Range } from '../../../src/quant/qparams.js';
+import type { Observation } from '../../../src/quant/range-method.js';
 import { encodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 
@@ -52,10 +53,10 @@ export function valueNamed(model: Model, name: string): Value {
   return value;
 }
 
-/** The same range for every value that is not constant, and others for those named. */
-export function rangesOf(model: Model, otherwise: Range, named: Readonly<Record<string, Range>> = {}): Map<Value['id'], Range> {
+/** The same range known of every value that is not constant, and others of those named. */
+export function rangesOf(model: Model, otherwise: Range, named: Readonly<Record<string, Range>> = {}): Map<Value['id'], Observation> {
   const activations = [...model.graph.values.values()].filter(value => value.constant === undefined);
-  return new Map(activations.map(value => [value.id, named[value.name] ?? otherwise]));
+  return new Map(activations.map(value => [value.id, { kind: 'known', range: named[value.name] ?? otherwise }]));
 }
 
 /** "Conv(a, b) -> c" per node, in order. */

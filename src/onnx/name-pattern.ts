@@ -1,0 +1,21 @@
+/** Which names does a pattern mean? `*` stands for any characters; everything else for itself. */
+
+export function makeNameMatcher(pattern: string): (name: string) => boolean {
+  if (!pattern.includes('*')) return name => name === pattern;
+  const pieces = pattern.split('*');
+  return name => matchesPieces(name, pieces);
+}
+
+/** Whether the pieces stand in `text` in order, the first at its start and the last at its end. No regular expression: no pattern is slow. */
+function matchesPieces(text: string, pieces: readonly string[]): boolean {
+  const [first = '', ...rest] = pieces;
+  const last = rest.pop() ?? '';
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const piece of rest) {
+    const found = text.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return at <= text.length - last.length;
+}

@@ -1,0 +1,156 @@
+/** How is a rule for ranges written in a pipeline file? As its name, or as an object with its knobs; knobs left out have defaults. */
+import { assertNever } from '../../src/base/assert-never.js';
+import { NON_OVERFLOW, type OrtHistogramOf, QUARK_MIN_MSE, type RangeMethod } from '../../src/quant/range-method.js';
+import type { WeightRangeMethod } from '../../src/quant/weight-range.js';
+
+export type RangeParam = RangeName | RangeObject;
+
+export type RangeName = RangeObject['kind'] | 'power-of-two-min-mse' | 'power-of-two-non-overflow';
+
+type RangeObject =
+  | { readonly kind: 'min-max' }
+  | { readonly kind: 'percentile'; readonly percentile?: number; readonly sides?: 'magnitude' | 'each' }
+  | { readonly kind: 'entropy'; readonly levels?: number }
+  | { readonly kind: 'mse'; readonly candidates?: number }
+  | { readonly kind: 'power-of-two'; readonly position?: PositionObject }
+  | { readonly kind: 'ort-moving-average' }
+  | { readonly kind: 'ort-percentile'; readonly percentile?: number; readonly of?: OrtHistogramOf; readonly bins?: number }
+  | { readonly kind: 'ort-entropy'; readonly bins?: number; readonly quantizedBins?: number };
+
+type FloatRangeObject = Extract<RangeObject, { readonly kind: 'min-max' | 'percentile' | 'entropy' | 'mse' }>;
+
+type PositionObject =
+  | { readonly kind: 'min-mse'; readonly first?: number; readonly last?: number }
+  | { readonly kind: 'non-overflow'; readonly of?: FloatRangeObject; readonly rounding?: 'nearest' | 'up' };
+
+export type WeightRangeParam =
+  | 'min-max'
+  | 'power-of-two-min-mse'
+  | 'power-of-two-non-overflow'
+  | { readonly kind: 'min-max' }
+  | { readonly kind: 'power-of-two'; readonly position?: WeightPositionObject };
+
+type WeightPositionObject =
+  | { readonly kind: 'min-mse'; readonly first?: number; readonly last?: number }
+  | { readonly kind: 'non-overflow'; readonly rounding?: 'nearest' | 'up' };
+
+/** Defaults of knobs left out. */
+const PERCENTILE = 99.99;
+const LEVELS = 128;
+const CANDIDATES = 100;
+const ORT_BINS = 2048;
+const ORT_ENTROPY_BINS = 128;
+
+export function toRangeMethod(param: RangeParam): RangeMethod {
+  if (param === 'power-of-two-min-mse') return QUARK_MIN_MSE;
+  if (param === 'power-of-two-non-overflow') return NON_OVERFLOW;
+  return typeof param === 'string' ? fillKnobs({ kind: param }) : fillKnobs(param);
+}
+
+function fillKnobs(object: RangeObject): RangeMethod {
+  switch (object.kind) {
+    case 'min-max':
+    case 'percentile':
+    case 'entropy':
+    case 'mse':
+      return fillFloatKnobs(object);
+    case 'power-of-two':
+      return { kind: 'power-of-two', position: fillPosition(object.position ?? { kind: 'min-mse' }) };
+    case 'ort-moving-average':
+      return { kind: object.kind };
+    case 'ort-percentile':
+      return { percentile: 99.999, of: 'magnitudes', bins: ORT_BINS, ...object };
+    case 'ort-entropy':
+      return { bins: ORT_ENTROPY_BINS, quantizedBins: ORT_ENTROPY_BINS, ...object };
+    default:
+      return assertNever(object);
+  }
+}
+
+function fillFloatKnobs(object: FloatRangeObject): Extract<RangeMethod, { readonly kind: FloatRangeObject['kind'] }> {
+  switch (object.kind) {
+    case 'min-max':
+      return { kind: object.kind };
+    case 'percentile':
+      return { percentile: PERCENTILE, sides: 'magnitude', ...object };
+    case 'entropy':
+      return { levels: LEVELS, ...object };
+    case 'mse':
+      return { candidates: CANDIDATES, ...object };
+    default:
+      return assertNever(object);
+  }
+}
+
+function fillPosition(object: PositionObject): Extract<RangeMethod, { readonly kind: 'power-of-two' }>['position'] {
+  switch (object.kind) {
+    case 'min-mse':
+      return { first: -1, last: 3, ...object };
+    case 'non-overflow':
+      return { rounding: 'nearest', ...object, of: fillFloatKnobs(object.of ?? { kind: 'min-max' }) };
+    default:
+      return assertNever(object);
+  }
+}
+
+export function toWeightMethod(param: WeightRangeParam): WeightRangeMethod {
+  if (param === 'min-max') return { kind: param };
+  if (param === 'power-of-two-min-mse') return toWeightMethod({ kind: 'power-of-two', position: { kind: 'min-mse' } });
+  if (param === 'power-of-two-non-overflow') return toWeightMethod({ kind: 'power-of-two', position: { kind: 'non-overflow' } });
+  if (param.kind === 'min-max') return { kind: param.kind };
+  const { position = { kind: 'min-mse' } } = param;
+  if (position.kind === 'min-mse') return { kind: 'power-of-two', position: { first: -1, last: 3, ...position } };
+  return { kind: 'power-of-two', position: { rounding: 'nearest', ...position, of: { kind: 'min-max' } } };
+}
+
+const PERCENTILE_SCHEMA = { type: 'number', exclusiveMinimum: 50, maximum: 100 } as const;
+const COUNT_SCHEMA = { type: 'integer', minimum: 2, maximum: 65536 } as const;
+const OFFSET_SCHEMA = { type: 'integer', minimum: -8, maximum: 16 } as const;
+
+const kindSchema = <Knobs extends object>(kind: string, properties: Knobs, required: readonly string[] = []) => ({
+  type: 'object' as const,
+  additionalProperties: false as const,
+  required: ['kind', ...required],
+  properties: { kind: { const: kind }, ...properties },
+});
+
+const FLOAT_RANGES = [
+  kindSchema('min-max', {}),
+  kindSchema('percentile', { percentile: PERCENTILE_SCHEMA, sides: { enum: ['magnitude', 'each'] } }),
+  kindSchema('entropy', { levels: COUNT_SCHEMA }),
+  kindSchema('mse', { candidates: COUNT_SCHEMA }),
+];
+
+const MIN_MSE = kindSchema('min-mse', { first: OFFSET_SCHEMA, last: OFFSET_SCHEMA });
+const ROUNDING = { rounding: { enum: ['nearest', 'up'] } };
+
+/** Of the range of activations. */
+export const RANGE_SCHEMAS = [
+  {
+    type: 'string',
+    enum: [
+      'min-max',
+      'percentile',
+      'entropy',
+      'mse',
+      'power-of-two-min-mse',
+      'power-of-two-non-overflow',
+      'power-of-two',
+      'ort-moving-average',
+      'ort-percentile',
+      'ort-entropy',
+    ],
+  },
+  ...FLOAT_RANGES,
+  kindSchema('power-of-two', { position: { anyOf: [MIN_MSE, kindSchema('non-overflow', { of: { anyOf: FLOAT_RANGES }, ...ROUNDING })] } }),
+  kindSchema('ort-moving-average', {}),
+  kindSchema('ort-percentile', { percentile: PERCENTILE_SCHEMA, of: { enum: ['magnitudes', 'values'] }, bins: COUNT_SCHEMA }),
+  kindSchema('ort-entropy', { bins: COUNT_SCHEMA, quantizedBins: COUNT_SCHEMA }),
+] as const;
+
+/** Of the range of weights. */
+export const WEIGHT_RANGE_SCHEMAS = [
+  { type: 'string', enum: ['min-max', 'power-of-two-min-mse', 'power-of-two-non-overflow'] },
+  kindSchema('min-max', {}),
+  kindSchema('power-of-two', { position: { anyOf: [MIN_MSE, kindSchema('non-overflow', ROUNDING)] } }),
+] as const;
