@@ -33,7 +33,7 @@ export function findLeastError(sketch: Sketch, seen: Range, rule: PositionRule &
 }
 
 /** Symmetric schemes have zero in the middle; others where the low end of the range comes to lie on the least integer. */
-function paramsAt(position: number, { low }: Range, integers: IntegerScheme): QParams {
+export function paramsAt(position: number, { low }: Range, integers: IntegerScheme): QParams {
   const scale = scaleAt(position);
   return { scale, zeroPoint: integers.symmetric ? middleOf(integers) : zeroPointOf(Math.min(low, 0), scale, mappedRange(integers)) };
 }

@@ -1,7 +1,8 @@
 /** Which scale suits a constant, whose every element is known? Chosen from the elements themselves, in total or per slice. */
 import { assertNever } from '../base/assert-never.js';
-import { nearestPosition, POSITIONS, positionNotBelow, scaleAt } from './power-of-two.js';
-import { computeQParams, middleOf, type QParams, type Range, zeroPointOf } from './qparams.js';
+import { fitPosition, paramsAt } from './choose-position.js';
+import { nearestPosition, POSITIONS } from './power-of-two.js';
+import { computeQParams, type QParams, type Range } from './qparams.js';
 import { type IntegerRange, type IntegerScheme, mappedRange, storageRange } from './quantized-dtype.js';
 import type { FloatRangeMethod, PositionRule } from './range-method.js';
 
@@ -27,39 +28,33 @@ export interface Slice {
 
 /** Scale and zero point for the elements of `slice`, which lie in `range`. */
 export function chooseWeightQParams(slice: Slice, range: Range, scheme: IntegerScheme, method: WeightRangeMethod): QParams {
-  const exact = computeQParams(range, scheme);
-  if (method.kind === 'min-max') return exact;
-  if (range.low === 0 && range.high === 0) return atPosition(0, 0, scheme);
+  if (method.kind === 'min-max') return computeQParams(range, scheme);
   const { position } = method;
   switch (position.kind) {
     case 'non-overflow':
-      return atPosition(position.rounding === 'up' ? positionNotBelow(exact.scale) : nearestPosition(exact.scale), range.low, scheme);
+      return fitPosition(range, position.rounding, scheme);
     case 'min-mse':
-      return leastError(slice, range, scheme, nearestPosition(exact.scale), position);
+      return leastError(slice, range, scheme, position);
     default:
       return assertNever(position);
   }
 }
 
-function atPosition(position: number, low: number, scheme: IntegerScheme): QParams {
-  const scale = scaleAt(position);
-  return { scale, zeroPoint: scheme.symmetric ? middleOf(scheme) : zeroPointOf(Math.min(low, 0), scale, mappedRange(scheme)) };
-}
-
 /** Of equal errors the least position, which is the largest scale. */
 function leastError(
   slice: Slice,
-  { low }: Range,
+  range: Range,
   scheme: IntegerScheme,
-  nearest: number,
   { first, last }: { readonly first: number; readonly last: number },
 ): QParams {
   // Signed symmetric types may use their lowest integer here: a position leaves no choice of the range's ends.
   const integers = scheme.reduceRange ? mappedRange(scheme) : storageRange(scheme.dtype);
-  let best = atPosition(nearest, low, scheme);
+  const nearest = nearestPosition(computeQParams(range, scheme).scale);
+  let best = paramsAt(nearest, range, scheme);
+  if (range.low === 0 && range.high === 0) return best;
   let least = Number.POSITIVE_INFINITY;
   for (let position = Math.max(nearest + first, POSITIONS.low); position <= Math.min(nearest + last, POSITIONS.high); position++) {
-    const qparams = atPosition(position, low, scheme);
+    const qparams = paramsAt(position, range, scheme);
     const error = squaredError(slice, qparams, integers);
     if (error < least) [best, least] = [qparams, error];
   }
