@@ -4,6 +4,7 @@ import { calibrate } from './calibrate/stage.js';
 import { command } from './command/stage.js';
 import { evaluate } from './evaluate/stage.js';
 import { exportStage } from './export/stage.js';
+import { importStage } from './import/stage.js';
 import { quantize } from './quantize/stage.js';
 import { rewrite } from './rewrite/stage.js';
 import { simplify } from './simplify/stage.js';
@@ -19,6 +20,7 @@ export interface BuiltInPlugin {
 /** In the order of `tanren plugins`. */
 export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: exportStage, module: 'stages/export/stage.js' },
+  { plugin: importStage, module: 'stages/import/stage.js' },
   { plugin: split, module: 'stages/split/stage.js' },
   { plugin: simplify, module: 'stages/simplify/stage.js' },
   { plugin: rewrite, module: 'stages/rewrite/stage.js' },

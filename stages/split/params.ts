@@ -1,12 +1,19 @@
-/** What can be said to `split`? Where to cut: as a recipe says, or as listed. */
-import type { PartValues } from '../../src/detection/recipe.js';
+/** What can be said to `split`? Where to cut: as a recipe says, by what the nodes do, or as listed. */
+import type { FitPolicy, PartValues } from '../../src/detection/recipe.js';
 import type { ParamsSchema } from '../../src/stage/define-stage.js';
 
-/** Exactly one of the two is given. */
+/** Exactly one of `recipe` and `parts` is given. */
 export interface SplitParams {
   readonly recipe?: 'maskrcnn';
+  /** With `recipe`: where the cuts come from. */
+  readonly cuts?: Cuts;
+  /** With `cuts: structure`: what the recipe that is made says of fitting images. */
+  readonly fit?: FitPolicy;
   readonly parts?: Readonly<Record<string, PartValues>>;
 }
+
+/** 'recipe': the names in the recipe that `export` wrote. 'structure': what the nodes of a foreign model do; a recipe is made. */
+export type Cuts = 'recipe' | 'structure';
 
 const NAMES = { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, uniqueItems: true } as const;
 
@@ -15,6 +22,18 @@ export const SPLIT_PARAMS: ParamsSchema = {
   additionalProperties: false,
   properties: {
     recipe: { type: 'string', enum: ['maskrcnn'], description: "The detector's family: the parts are those that its recipe names." },
+    cuts: {
+      type: 'string',
+      enum: ['recipe', 'structure'],
+      description:
+        'With `recipe`. recipe (the default): cut at the values that the recipe of `export` names. structure: find the parts in the whole detector, as another tool exported it, by what its nodes do, and make the recipe from the detector config.',
+    },
+    fit: {
+      type: 'string',
+      enum: ['static', 'torchvision'],
+      description:
+        'With `cuts: structure`: how images of other sizes are fitted to the input. static (the default): scaled to fit it, then padded. torchvision: by minSize and maxSize.',
+    },
     parts: {
       type: 'object',
       minProperties: 1,

@@ -1,6 +1,8 @@
-/** How is a model cut? Extract each part between its values, write it, and report what it holds and what is left. */
+/** How is a model cut? Each part is extracted between its values, written, and reported with what it holds; and what no part holds. */
 import type { Json, JsonObject } from '../../src/base/json.js';
-import { type PartValues, parseRecipe } from '../../src/detection/recipe.js';
+import { encodeRecipe, type PartValues, parseRecipe } from '../../src/detection/recipe.js';
+import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
+import { takeParts } from '../../src/detection/torchvision/take-parts.js';
 import { extractSubgraph } from '../../src/onnx/extract.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Graph, Model, Node } from '../../src/onnx/ir/model.js';
@@ -10,28 +12,48 @@ import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import type { SplitParams } from './params.js';
 
-export async function runSplit({ params, inputs, outputs, context }: StageJob<SplitParams>): Promise<void> {
-  const whole = await readInput(inputs, 'model', readModel);
-  const parts = params.parts ?? parseRecipe(await readInput(inputs, 'recipe', readJsonFile)).parts;
+/** A part's nodes and values have the ids that they have in the whole. */
+interface Part {
+  readonly name: string;
+  readonly values: PartValues;
+  readonly model: Model;
+}
 
-  const held = new Set<string>();
-  const report: Record<string, Json> = {};
-  for (const [name, values] of Object.entries(parts) as [string, PartValues][]) {
-    const part = extractSubgraph(whole, values);
-    for (const node of part.graph.nodes.values()) held.add(labelOf(part.graph, node));
-    report[name] = describePart(part, values);
-    await writeModel(getOutputPath(outputs, name), part);
-  }
-  const left = [...whole.graph.nodes.values()].map(node => labelOf(whole.graph, node)).filter(label => !held.has(label));
+export async function runSplit(job: StageJob<SplitParams>): Promise<void> {
+  const { outputs, context } = job;
+  const whole = await readInput(job.inputs, 'model', readModel);
+  const { parts, found } = job.params.cuts === 'structure' ? await cutByStructure(whole, job) : await cutByName(whole, job);
+  for (const { name, model } of parts) await writeModel(getOutputPath(outputs, name), model);
+
+  const held = new Set(parts.flatMap(({ model }) => [...model.graph.nodes.keys()]));
+  const left = [...whole.graph.nodes.values()].filter(({ id }) => !held.has(id)).map(node => labelOf(whole.graph, node));
   if (left.length > 0)
     context.log(
       'warning',
       `no part holds ${left.length} of ${whole.graph.nodes.size} nodes: ${left.slice(0, 5).join(', ')}${left.length > 5 ? ', …' : ''}`,
     );
-  await writeJsonFile(getOutputPath(outputs, 'report'), { parts: report, inNoPart: left });
+  const report = Object.fromEntries(parts.map(({ name, values, model }): [string, Json] => [name, describePart(model, values)]));
+  await writeJsonFile(getOutputPath(outputs, 'report'), { parts: report, ...found, inNoPart: left });
 }
 
-/** Operator and first output: unique in a graph, and kept by extraction. */
+async function cutByName(whole: Model, { params, inputs }: StageJob<SplitParams>): Promise<{ parts: readonly Part[]; found: JsonObject }> {
+  const wanted = params.parts ?? parseRecipe(await readInput(inputs, 'recipe', readJsonFile)).parts;
+  const parts = Object.entries<PartValues>(wanted).map(([name, values]): Part => ({ name, values, model: extractSubgraph(whole, values) }));
+  return { parts, found: {} };
+}
+
+async function cutByStructure(
+  whole: Model,
+  { params, inputs, outputs }: StageJob<SplitParams>,
+): Promise<{ parts: readonly Part[]; found: JsonObject }> {
+  const { config } = parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined);
+  const { parts, recipe, names } = takeParts(whole, config, params.fit ?? 'static');
+  await writeJsonFile(getOutputPath(outputs, 'recipe'), encodeRecipe(recipe));
+  const taken = Object.entries(parts).map(([name, model]): Part => ({ name, values: recipe.parts[name as keyof typeof parts], model }));
+  return { parts: taken, found: { found: { ...names } } };
+}
+
+/** Operator and first output: unique in a graph. */
 function labelOf(graph: Graph, { opType, outputs }: Node): string {
   const first = outputs.find(output => output !== undefined);
   return first === undefined ? opType : `${opType} "${getValue(graph, first).name}"`;

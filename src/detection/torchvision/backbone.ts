@@ -1,18 +1,11 @@
 /** How is the first part built? ResNet body, feature pyramid with its pooled extra level, and the RPN head shared over the levels. */
 import { getDefined } from '../../base/invariant.js';
 import { add, batchNorm, conv, type Flow, input, type ModelBuilder, markOutput, maxPool, relu, resizeNearestLike } from './layers.js';
+import { type BuiltLevel, levelNames } from './make-recipe.js';
 import { type BlockNorm, type MaskRcnnStructure, PYRAMID_LEVELS } from './structure.js';
 
 /** BatchNorm2d's eps, which torchvision leaves at its default everywhere but in a frozen body. */
 export const BATCH_NORM_EPSILON = 1e-5;
-
-export interface BuiltLevel {
-  readonly height: number;
-  readonly width: number;
-  readonly feature: string | 'none';
-  readonly objectness: string;
-  readonly deltas: string;
-}
 
 /**
  * Adds the part to `builder`: input `image` [1, 3, height, width]; outputs `feature_0` … `feature_3`, `objectness_0` …, `rpn_deltas_0` ….
@@ -37,9 +30,7 @@ export function buildBackbone(
   return heads.map(({ feature }, level) => ({
     height: Number(feature.dims[2]),
     width: Number(feature.dims[3]),
-    feature: level < PYRAMID_LEVELS ? `feature_${level}` : 'none',
-    objectness: `objectness_${level}`,
-    deltas: `rpn_deltas_${level}`,
+    ...levelNames(level, level < PYRAMID_LEVELS ? 'feature' : 'none'),
   }));
 }
 

@@ -3,9 +3,10 @@ import { getDefined } from '../../base/invariant.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { DetectionError } from '../detection-error.js';
 import type { FitPolicy, MaskRcnnRecipe, RoiBatch } from '../recipe.js';
-import { BATCH_NORM_EPSILON, type BuiltLevel, buildBackbone } from './backbone.js';
+import { BATCH_NORM_EPSILON, buildBackbone } from './backbone.js';
 import type { DetectorConfig } from './config.js';
 import { startModel } from './layers.js';
+import { makeRecipe } from './make-recipe.js';
 import { buildBoxHead, buildMaskHead } from './roi-heads.js';
 import { checkStateDict, countParameters, expectedTensors, type ParameterCounts } from './state-keys.js';
 import { type MaskRcnnStructure, readStructure, type StateDict, withCurrentNames } from './structure.js';
@@ -28,12 +29,6 @@ export interface MaskRcnnExport {
 
 /** Resize, the newest operator of the graph, is at 13; 17 is what NPU tool chains read. */
 const OPSET = 17;
-
-/** Pyramid levels have strides 4, 8, 16, 32 and, for the pooled one, 64. */
-const FINEST_STRIDE = 4;
-
-/** @see torchvision MultiScaleRoIAlign: canonical_scale and canonical_level. */
-const ROI_ASSIGNMENT = { canonicalScale: 224, canonicalLevel: 4 } as const;
 
 /**
  * Builds the ONNX model of a torchvision Mask R-CNN: three parts without a connection between them, in one graph.
@@ -112,52 +107,4 @@ function getBodyEpsilon({ bodyNorm }: MaskRcnnStructure, { frozenEpsilon }: Mask
       help: "set the param frozenBatchNormEpsilon: 0 for torchvision's published COCO_V1 weights, 1e-5 for networks trained with torchvision's defaults",
     },
   );
-}
-
-function makeRecipe(
-  built: readonly BuiltLevel[],
-  channels: number,
-  config: DetectorConfig,
-  options: MaskRcnnExportOptions,
-): MaskRcnnRecipe {
-  const levels = built.map((level, index) => ({ stride: FINEST_STRIDE * 2 ** index, ...level }));
-  const { box, mask } = config;
-  return {
-    format: 'tanren-recipe',
-    version: 1,
-    architecture: 'maskrcnn',
-    image: { value: 'image', height: options.height, width: options.width, fit: options.fit },
-    parts: {
-      backbone: {
-        inputs: ['image'],
-        outputs: [
-          ...levels.flatMap(({ feature }) => (feature === 'none' ? [] : [feature])),
-          ...levels.map(({ objectness }) => objectness),
-          ...levels.map(({ deltas }) => deltas),
-        ],
-      },
-      box_head: { inputs: ['box_features'], outputs: ['class_logits', 'box_regression'] },
-      mask_head: { inputs: ['mask_features'], outputs: ['mask_logits'] },
-    },
-    levels,
-    roi: ROI_ASSIGNMENT,
-    boxHead: {
-      input: 'box_features',
-      channels,
-      size: box.roiSize,
-      samplingRatio: box.samplingRatio,
-      batch: options.roiBatch.box,
-      classLogits: 'class_logits',
-      boxRegression: 'box_regression',
-    },
-    maskHead: {
-      input: 'mask_features',
-      channels,
-      size: mask.roiSize,
-      samplingRatio: mask.samplingRatio,
-      batch: options.roiBatch.mask,
-      maskLogits: 'mask_logits',
-    },
-    config,
-  };
 }

@@ -31,10 +31,22 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   removeDead,
 ];
 
+/** What follows from static shapes and constants alone, without fusing anything: the nodes left are the model's own. */
+export const FOLDING_PASSES: readonly Pass[] = [
+  freeInitializers,
+  constantsToInitializers,
+  foldShapes,
+  foldConstants,
+  passOfRule(fixReshape),
+  removeDead,
+];
+
 export interface SimplifyOptions {
   readonly evaluate: Evaluate;
   /** The largest constant that folding may create, in bytes. */
   readonly foldLimitBytes: number;
+  /** The passes of a round, in order; every one that there is where absent. */
+  readonly passes?: readonly Pass[];
   /** Names of passes to leave out. */
   readonly skip?: readonly string[];
   /** Finds problems of the graph after each patch; each is a message. */
@@ -69,7 +81,7 @@ const MOST_ROUNDS = 100;
  * @throws OnnxError what shape inference throws.
  */
 export async function simplifyToFixedPoint(model: Model, options: SimplifyOptions): Promise<Simplified> {
-  const passes = SIMPLIFY_PASSES.filter(pass => options.skip?.includes(pass.name) !== true);
+  const passes = (options.passes ?? SIMPLIFY_PASSES).filter(pass => options.skip?.includes(pass.name) !== true);
   const steps: SimplifyStep[] = [];
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const { changed, declined } = await runRound(model, passes, options, round);

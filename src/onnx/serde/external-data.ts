@@ -1,6 +1,6 @@
 /** Where do tensors lie that are outside the model file, and how are they read without leaving the model's folder? */
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { formatBytes } from '../../base/format.js';
 import { OnnxError } from '../onnx-error.js';
 import type { TensorProto } from '../proto/generated/messages.js';
@@ -53,11 +53,11 @@ export interface ExternalFiles {
 }
 
 /**
- * Opens the files that `read` asks for, each once, and reads one tensor at a time. `modelPath` names the model.
+ * Opens the files that `read` asks for, each once, and reads one tensor at a time. Locations are relative to `modelFolder`.
  * `read` throws OnnxError `external-data-path` (also for a symbolic link that leads out of the folder), `external-data-missing`, `external-data-bounds`.
  */
-export function openExternalFiles(modelPath: string): ExternalFiles {
-  const folder = realpathSync(dirname(modelPath));
+export function openExternalFiles(modelFolder: string): ExternalFiles {
+  const folder = realpathSync(modelFolder);
   const open = new Map<string, { readonly file: number; readonly sizeBytes: number }>();
   return {
     read(where, size, label) {

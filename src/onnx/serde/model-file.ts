@@ -13,13 +13,18 @@ const MAX_FILE_BYTES = 2 ** 31 - 1;
 /** External tensors start on memory pages, so that runtimes can map them. */
 const EXTERNAL_ALIGNMENT = 4096;
 
+export interface ReadOptions {
+  /** The folder that locations of external data are relative to, and that they cannot leave; the model's own where absent. */
+  readonly externalFolder?: string;
+}
+
 /**
- * Reads a model and its external data, which has to lie in the model's folder.
+ * Reads a model and its external data, which has to lie in the model's folder or the one given.
  * @throws OnnxError `model-unreadable`, `model-malformed`, `external-data-path`, `external-data-missing`, `external-data-bounds`.
  */
-export async function readModel(path: string): Promise<Model> {
+export async function readModel(path: string, { externalFolder = dirname(path) }: ReadOptions = {}): Promise<Model> {
   const bytes = await readBytes(path);
-  const external = openExternalFiles(path);
+  const external = openExternalFiles(externalFolder);
   try {
     return decodeModel(bytes, { readExternal: external.read });
   } catch (error) {

@@ -1,0 +1,78 @@
+/** How does a foreign model become one of ours? Its weights freed, its sizes pinned, its ends cut, its operators upgraded, and what follows from all that folded. */
+import { extractSubgraph } from './extract.js';
+import { cloneModel } from './ir/clone.js';
+import { getValue } from './ir/edit.js';
+import type { Model, ValueId } from './ir/model.js';
+import { freeInitializers } from './passes/constants.js';
+import { FOLDING_PASSES, type SimplifyOptions, type SimplifyStep, simplifyToFixedPoint } from './passes/simplify.js';
+import { assertPinned, assertPinsKnown, listPinnable, type PinRecord, type Pins, pinShapes } from './pin-shapes.js';
+import { type UpgradeRecord, upgradeModel } from './upgrade/upgrade-model.js';
+
+/** Where a model begins and ends instead; a side that is absent stays. */
+export interface Ends {
+  readonly inputs?: readonly string[];
+  readonly outputs?: readonly string[];
+}
+
+export interface ImportOptions extends Pick<SimplifyOptions, 'evaluate' | 'foldLimitBytes' | 'check'> {
+  readonly pins: Pins;
+  readonly cut: Ends;
+  /** The oldest operator set that the result may have. */
+  readonly opset: number;
+}
+
+export interface ImportedModel {
+  readonly model: Model;
+  /** The same function in the nodes of the original: pinned and cut, not upgraded, not folded. */
+  readonly unchanged: Model;
+  /** Weights that were listed as inputs. */
+  readonly freed: readonly string[];
+  readonly pinned: readonly PinRecord[];
+  readonly upgrade: UpgradeRecord;
+  readonly steps: readonly SimplifyStep[];
+}
+
+/**
+ * Imports `original`, which is well formed and in topological order, and is not changed.
+ * @throws OnnxError `pin-unknown`, `pin-mismatch`, `free-dims` where sizes of inputs stay free that nobody meant to; `unknown-value`, `cut-open`,
+ *   `cut-repeated`; `opset-upgrade`; what shape inference throws.
+ */
+export async function importModel(original: Model, options: ImportOptions): Promise<ImportedModel> {
+  const { pins, cut } = options;
+  const fold = (model: Model) => simplifyToFixedPoint(model, { ...options, passes: FOLDING_PASSES });
+  const whole = cloneModel(original);
+  const { changed: freed } = await freeInitializers.run(whole, options);
+  const pinnable = [listPinnable(whole)];
+  const pinned = [...pinShapes(whole, pins)];
+  const unfolded = cloneModel(whole);
+  const { steps: before } = await fold(whole);
+
+  const model = cutEnds(whole, cut);
+  if (model !== whole) {
+    pinnable.push(listPinnable(model));
+    pinned.push(...pinShapes(model, pins));
+  }
+  assertPinsKnown(pins, pinnable);
+  assertPinned(model, pins);
+  const unchanged = withInputTypes(cutEnds(unfolded, cut), model);
+  const upgrade = upgradeModel(model, options.opset);
+  const { steps: after } = await fold(model);
+  return { model, unchanged, freed, pinned, upgrade, steps: [...before, ...after] };
+}
+
+/** The part of `model` between the ends; `model` itself where nothing is cut. Inputs that a cut makes unread are not among the part's. */
+function cutEnds(model: Model, { inputs, outputs }: Ends): Model {
+  if (inputs === undefined && outputs === undefined) return model;
+  const { graph } = model;
+  const nameOf = (id: ValueId): string => getValue(graph, id).name;
+  return extractSubgraph(model, { inputs: inputs ?? graph.inputs.map(nameOf), outputs: outputs ?? graph.outputs.map(nameOf) });
+}
+
+/** What folding found out of a cut input is not known in the unfolded graph. */
+function withInputTypes(model: Model, known: Model): Model {
+  for (const [index, id] of model.graph.inputs.entries()) {
+    const other = known.graph.inputs[index];
+    if (other !== undefined) getValue(model.graph, id).type = getValue(known.graph, other).type;
+  }
+  return model;
+}

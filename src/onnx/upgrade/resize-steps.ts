@@ -1,0 +1,56 @@
+/** How do Upsample and the first Resize become today's Resize? Sizes by a plain quotient of coordinates, rounded down: said as attributes from 11 on. */
+import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
+import { makeTensor } from '../../tensor/tensor.js';
+import { getString, string } from '../ir/attribute.js';
+import { addConstant, connect, constantAt, type Step, type StepPlace } from './step.js';
+
+/** Upsample 9: the scales become an input. */
+export const upsampleScalesToInput: Step = place => {
+  const scales = place.node.attributes.get('scales');
+  if (scales?.kind !== 'floats') return 'it has no scales';
+  place.node.attributes.delete('scales');
+  connect(
+    place,
+    1,
+    addConstant(place, 'scales', encodeRawTensor(makeTensor('float32', [scales.value.length], Float32Array.from(scales.value)))),
+  );
+  return undefined;
+};
+
+/** Upsample is Resize from 10 on. */
+export const upsampleToResize: Step = ({ node }) => {
+  node.opType = 'Resize';
+  return undefined;
+};
+
+/**
+ * Resize 11: what 10 did without saying. Its inputs were X and scales. Enlarging by nearest neighbours took the element at ⌊x / scale⌋; how shrinking
+ * rounds was not stated.
+ */
+export const resizeSaysCoordinates: Step = place => {
+  const { node } = place;
+  const mode = getString(node, 'mode', 'nearest');
+  if (mode === 'nearest' && !enlarges(place))
+    return 'operator set 10 does not say which neighbour it takes where it does not surely enlarge';
+  const [x, scales] = node.inputs;
+  node.attributes.set('coordinate_transformation_mode', string('asymmetric'));
+  if (mode === 'nearest') node.attributes.set('nearest_mode', string('floor'));
+  const roi = addConstant(place, 'roi', encodeRawTensor(makeTensor('float32', [0], new Float32Array(0))));
+  node.inputs = [x, roi, scales];
+  return undefined;
+};
+
+function enlarges(place: StepPlace): boolean {
+  const scales = constantAt(place, 1);
+  if (scales?.dtype !== 'float32') return false;
+  return [...(decodeRawTensor(scales).data as Float32Array)].every(scale => scale >= 1);
+}
+
+/** Resize 13: sizes stand without scales; before, empty scales stood beside them. */
+export const resizeDropsEmptyScales: Step = place => {
+  const { node } = place;
+  if (node.inputs[3] === undefined) return undefined;
+  const scales = constantAt(place, 2);
+  if (scales?.dims[0] === 0) node.inputs[2] = undefined;
+  return undefined;
+};

@@ -1,0 +1,69 @@
+/** What is one step of an upgrade? An edit of a node that was right under one operator set, so that it says the same under the next. */
+
+import { encodeRawTensor } from '../../tensor/raw-tensor.js';
+import type { RawTensor } from '../../tensor/tensor.js';
+import { makeTensor } from '../../tensor/tensor.js';
+import { addInitializer, addNode, type NewNode, setInput } from '../ir/edit.js';
+import type { Constant, Graph, Model, Node, ValueId } from '../ir/model.js';
+import type { NameScope } from '../ir/name-scope.js';
+import { findConstantOf } from '../shape-inference/constant-node.js';
+import type { KnownTypes } from '../shape-inference/infer-shapes.js';
+
+export interface StepPlace {
+  readonly model: Model;
+  /** The graph that owns `node`: the model's, or one inside it. */
+  readonly graph: Graph;
+  readonly node: Node;
+  /** Types as the model's own operator set makes them. */
+  readonly types: KnownTypes;
+  readonly names: NameScope;
+}
+
+/** Edits the node; gives the reason where that cannot be done exactly, with the node untouched. */
+export type Step = (place: StepPlace) => string | undefined;
+
+/** A vector of int64 as a new initializer. */
+export function addIntegers(place: StepPlace, what: string, values: readonly (number | bigint)[]): ValueId {
+  return addConstant(place, what, encodeRawTensor(makeTensor('int64', [values.length], BigInt64Array.from(values, BigInt))));
+}
+
+export function addConstant({ model, graph, node, names }: StepPlace, what: string, constant: RawTensor): ValueId {
+  const output = node.outputs.find(id => id !== undefined);
+  const label = output === undefined ? node.opType : (graph.values.get(output)?.name ?? node.opType);
+  return addInitializer(model, graph, names.take(`${label}_${what}`), constant).id;
+}
+
+/** A node in front of the one being upgraded, with one new output. */
+export function addBefore(
+  { model, graph, node, names }: StepPlace,
+  spec: Pick<NewNode, 'opType' | 'inputs' | 'attributes' | 'name'>,
+): ValueId {
+  const output = node.outputs.find(id => id !== undefined);
+  const label = output === undefined ? node.opType : (graph.values.get(output)?.name ?? node.opType);
+  const made = addNode(model, graph, { ...spec, outputs: [names.take(`${label}_${spec.opType}`)], before: node.id });
+  return made.outputs[0] as ValueId;
+}
+
+/** Puts `value` at input `index`. */
+export function connect({ node }: StepPlace, index: number, value: ValueId): void {
+  setInput(node, index, value);
+}
+
+/** The constant that input `index` is: an initializer of the node's own graph, or a Constant node's output there. */
+export function constantAt({ graph, node }: StepPlace, index: number): Constant | undefined {
+  const id = node.inputs[index];
+  const value = id === undefined ? undefined : graph.values.get(id);
+  if (value?.constant !== undefined) return value.constant;
+  const producer = value?.producer === undefined ? undefined : graph.nodes.get(value.producer);
+  return producer && findConstantOf(producer);
+}
+
+export function rankOf({ node, types }: StepPlace, index = 0): number | undefined {
+  const id = node.inputs[index];
+  return id === undefined ? undefined : types.get(id)?.dims?.length;
+}
+
+/** Is output `index` there? Whether something reads it is not looked at: an operator computes what is connected. */
+export function hasOutput({ node }: StepPlace, index: number): boolean {
+  return node.outputs[index] !== undefined;
+}

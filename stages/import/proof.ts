@@ -1,0 +1,56 @@
+/** Does the imported model compute what the original did? Both run on random inputs: every bit stays, or nearly where operators were upgraded. */
+import type { ImportedModel } from '../../src/onnx/import-model.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { encodeModel } from '../../src/onnx/serde/encode-model.js';
+import { compareModels, type OutputComparison } from '../../src/runtime/compare-models.js';
+import { type Equality, findInequality } from '../../src/runtime/equality.js';
+import { makeRandomFeeds } from '../../src/runtime/random-feeds.js';
+import type { Context } from '../../src/stage/context.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import type { Tensor } from '../../src/tensor/tensor.js';
+import type { ImportParams } from './params.js';
+
+export interface ImportProof {
+  readonly wanted: Equality;
+  readonly samples: number;
+  /** Why nothing was compared. */
+  readonly reason?: string;
+  readonly outputs: Readonly<Record<string, OutputComparison>>;
+}
+
+/** ONNX Runtime has no kernels for operators of older sets. */
+const OLDEST_THAT_RUNS = 7;
+
+/** What the samples give to a size that stays free. */
+const FREE_SIZE = 3;
+
+/** Compares the file at `path` with the unchanged graph. */
+export async function proveImport(imported: ImportedModel, path: string, params: ImportParams, context: Context): Promise<ImportProof> {
+  const wanted: Equality = imported.upgrade.steps.length === 0 ? { kind: 'exact' } : { kind: 'rounding', tolerance: params.tolerance };
+  if (params.samples === 0) return { wanted, samples: 0, reason: 'samples is 0', outputs: {} };
+  const { from } = imported.upgrade;
+  if (from < OLDEST_THAT_RUNS) return { wanted, samples: 0, reason: `ONNX Runtime does not run operator set ${from}`, outputs: {} };
+  const feeds = feedsOf(imported.model, params.samples, context);
+  const { samples, outputs } = await compareModels(encodeModel(imported.unchanged), path, feeds, { optimization: 'disabled' });
+  return { wanted, samples, outputs };
+}
+
+function* feedsOf(model: Model, samples: number, context: Context): Generator<Readonly<Record<string, Tensor>>> {
+  for (let sample = 0; sample < samples; sample++) {
+    context.progress(sample, samples, 'samples');
+    yield makeRandomFeeds(model, { random: context.random(`sample ${sample}`), sizes: {}, freeSize: FREE_SIZE });
+  }
+}
+
+/** @throws StageError `import-not-equal` naming the first output that is not equal, with its figures. */
+export function assertProved({ wanted, outputs }: ImportProof): void {
+  for (const [name, output] of Object.entries(outputs)) {
+    const reason = findInequality(wanted, output);
+    if (reason === undefined) continue;
+    const { maxAbs, sqnrDb, standardDeviation } = output;
+    throw new StageError('import-not-equal', `the imported model computes another "${name}": ${reason}`, {
+      help: 'import it without an upgrade (`opset` of the model itself) to see whether that is at fault, and report it',
+      details: { output: name, maxAbs, sqnrDb, standardDeviation },
+    });
+  }
+}

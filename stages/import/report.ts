@@ -1,0 +1,61 @@
+/** What does the report of an import say? What was pinned, cut, upgraded and folded; what is left; and the proof. */
+import type { Json, JsonObject } from '../../src/base/json.js';
+import type { ImportedModel } from '../../src/onnx/import-model.js';
+import { getValue, subgraphsOf } from '../../src/onnx/ir/edit.js';
+import type { Graph, Model, Node, ValueId } from '../../src/onnx/ir/model.js';
+import { describeNode, formatDims } from '../../src/onnx/shape-inference/node-context.js';
+import type { ImportProof } from './proof.js';
+
+export function makeReport(original: Model, imported: ImportedModel, { wanted, samples, reason, outputs }: ImportProof): JsonObject {
+  const { model, freed, pinned, upgrade, steps } = imported;
+  return {
+    producer: [original.producerName, original.producerVersion].filter(part => part !== '').join(' '),
+    inputs: describeEnds(model.graph, model.graph.inputs),
+    outputs: describeEnds(model.graph, model.graph.outputs),
+    pinned: pinned.map(record => ({ ...record })),
+    removed: describeRemoved(original.graph, imported.unchanged.graph),
+    upgraded: { from: upgrade.from, to: upgrade.to, steps: upgrade.steps.map(step => ({ ...step })) },
+    freedInitializers: [...freed],
+    folded: steps.map(step => ({ ...step, changed: [...step.changed] })),
+    before: countNodes(original.graph),
+    after: countNodes(model.graph),
+    withSubgraphs: [...model.graph.nodes.values()].filter(hasSubgraph).map(node => describeNode(node, model.graph)),
+    otherDomains: [
+      ...new Set([...model.graph.nodes.values()].filter(node => node.domain !== '').map(node => `${node.domain}.${node.opType}`)),
+    ],
+    proof: {
+      class: wanted.kind,
+      ...(wanted.kind === 'exact' ? {} : { tolerance: wanted.tolerance }),
+      samples,
+      ...(reason === undefined ? {} : { reason }),
+      outputs: Object.fromEntries(Object.entries(outputs).map(([name, figures]) => [name, { ...figures }])),
+    },
+  };
+}
+
+const hasSubgraph = (node: Node): boolean => !subgraphsOf(node).next().done;
+
+function describeEnds(graph: Graph, ids: readonly ValueId[]): Json[] {
+  return ids.map(id => {
+    const { name, type } = getValue(graph, id);
+    return { name, type: type?.kind === 'tensor' ? `${type.dtype ?? '?'} ${formatDims(type.dims)}` : (type?.kind ?? '?') };
+  });
+}
+
+/** Inputs, outputs and nodes that the cut took away. */
+function describeRemoved(before: Graph, after: Graph): JsonObject {
+  const namesOf = (graph: Graph, ids: readonly ValueId[]): string[] =>
+    ids.flatMap(id => (getValue(graph, id).constant === undefined ? [getValue(graph, id).name] : []));
+  const without = (all: readonly string[], kept: readonly string[]): string[] => all.filter(name => !kept.includes(name));
+  return {
+    inputs: without(namesOf(before, before.inputs), namesOf(after, after.inputs)),
+    outputs: without(namesOf(before, before.outputs), namesOf(after, after.outputs)),
+    nodes: [...before.nodes.values()].filter(({ id }) => !after.nodes.has(id)).length,
+  };
+}
+
+function countNodes({ nodes }: Graph): JsonObject {
+  const counts: Record<string, number> = {};
+  for (const { opType } of nodes.values()) counts[opType] = (counts[opType] ?? 0) + 1;
+  return { nodes: nodes.size, operators: Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1))) };
+}

@@ -1,0 +1,41 @@
+/** How is a foreign model taken in? Read with its data, checked, imported, compared with what it was, and reported. */
+import { assertModel, checkModel } from '../../src/onnx/check.js';
+import { importModel } from '../../src/onnx/import-model.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { sortTopologically } from '../../src/onnx/ir/sort.js';
+import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
+import { evaluate } from '../../src/runtime/evaluate.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { writeJsonFile } from '../../src/stage/json-file.js';
+import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import type { ImportParams } from './params.js';
+import { assertProved, proveImport } from './proof.js';
+import { makeReport } from './report.js';
+
+export async function runImport({ params, inputs, outputs, context }: StageJob<ImportParams>): Promise<void> {
+  const external = inputs.externalData === undefined ? {} : { externalFolder: getInputPath(inputs, 'externalData') };
+  const original = await readInput(inputs, 'model', path => readModel(path, external));
+  sortTopologically(original.graph);
+  assertModel(original, 'the input');
+  const { shapes, dims, batch, cut, opset, foldLimitBytes } = params;
+  const imported = await importModel(original, {
+    pins: { shapes, dims, batch },
+    cut,
+    opset,
+    foldLimitBytes,
+    evaluate,
+    check: listProblems,
+  });
+  const path = getOutputPath(outputs, 'model');
+  await writeModel(path, imported.model);
+  const proof = await proveImport(imported, path, params, context);
+  const { upgrade, model } = imported;
+  const upgraded = upgrade.from === upgrade.to ? `operator set ${upgrade.to}` : `operator set ${upgrade.from} became ${upgrade.to}`;
+  context.log('info', `${upgraded}; ${original.graph.nodes.size} nodes became ${model.graph.nodes.size}`);
+  await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(original, imported, proof));
+  assertProved(proof);
+}
+
+function listProblems(model: Model): readonly string[] {
+  return checkModel(model).map(problem => problem.message);
+}

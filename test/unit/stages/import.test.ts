@@ -1,0 +1,213 @@
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import type { Model } from '../../../src/onnx/ir/model.js';
+import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { formatDims } from '../../../src/onnx/shape-inference/node-context.js';
+import { readJsonFile } from '../../../src/stage/json-file.js';
+import { importStage } from '../../../stages/import/stage.js';
+import { failureOf } from '../../support/error-code.js';
+import { outputPorts, parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
+import { operators } from '../../support/small-model.js';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let count = 0;
+beforeAll(async () => {
+  folder = await temporaryFolder('import');
+});
+afterAll(() => folder.remove());
+
+interface Imported {
+  readonly model: Model;
+  readonly bytes: Buffer;
+  readonly report: JsonObject;
+}
+
+async function importText(text: string, params: JsonObject = {}): Promise<Imported> {
+  const path = join(folder.path, `model-${count++}.onnx`);
+  await writeModel(path, parseModelText(text));
+  return importFile(path, params);
+}
+
+async function importFile(path: string, params: JsonObject, inputs: Record<string, string> = {}): Promise<Imported> {
+  const { outputs } = await runStage(importStage, { params, inputs: { model: path, ...inputs }, folder: folder.path });
+  const [model, bytes] = [await readModel(outputs.model ?? ''), await readFile(outputs.model ?? '')];
+  return { model, bytes, report: (await readJsonFile(outputs.report ?? '')) as JsonObject };
+}
+
+function ends({ graph }: Model, side: 'inputs' | 'outputs'): string[] {
+  return graph[side].map(id => {
+    const value = graph.values.get(id);
+    return `${value?.name} ${formatDims(value?.type?.kind === 'tensor' ? value.type.dims : undefined)}`;
+  });
+}
+
+/** Sizes by name, a flattening whose shape is computed, and a branch of shapes as torch writes them. */
+const DYNAMIC = `<ir_version: 8, opset_import: ["": 13]>
+  g (float[batch, 3, height, width] image) => (float[batch, features] y)
+  <int64 zero = {0}, int64[1] axis = {0}, int64[1] rest = {-1}>
+  {
+    r = Relu(image)
+    s = Shape(r)
+    n = Gather(s, zero)
+    v = Unsqueeze(n, axis)
+    c = Concat<axis = 0>(v, rest)
+    y = Reshape(r, c)
+  }`;
+
+/** (x − 2) / 4, then a convolution. */
+const NORMALISING = `<ir_version: 8, opset_import: ["": 17]>
+  g (float[1, 1, 4, 4] pixels) => (float[1, 1, 4, 4] y, float[1, 1, 4, 4] z)
+  <float two = {2}, float four = {4}, float[1, 1, 1, 1] w = {3}>
+  {
+    centred = Sub(pixels, two)
+    scaled = Div(centred, four)
+    y = Conv(scaled, w)
+    z = Neg(y)
+  }`;
+
+describe('import', () => {
+  it('pins sizes by name, and folds the shapes that follow', async () => {
+    const { model, report } = await importText(DYNAMIC, { dims: { height: 4, width: 5 } });
+    expect(ends(model, 'inputs')).toEqual(['image [1, 3, 4, 5]']);
+    expect(ends(model, 'outputs')).toEqual(['y [1, 60]']);
+    expect(operators(model)).toEqual(['Relu', 'Reshape']);
+    expect(report).toMatchObject({
+      pinned: [{ input: 'image', before: '[batch, 3, height, width]', after: '[1, 3, 4, 5]' }],
+      upgraded: { from: 13, to: 17, steps: [] },
+      before: { nodes: 6 },
+      after: { nodes: 2, operators: { Relu: 1, Reshape: 1 } },
+      proof: { class: 'exact', samples: 1, outputs: { y: { differentBits: 0, elements: 60 } } },
+    });
+  });
+
+  it('pins a whole shape, and leaves free what should be', async () => {
+    const { model } = await importText(DYNAMIC, { shapes: { image: ['free', 3, 4, 5] } });
+    expect(ends(model, 'inputs')).toEqual(['image [batch, 3, 4, 5]']);
+    expect(operators(model)).toEqual(['Relu', 'Reshape']);
+  });
+
+  it.each<[string, JsonObject, string, string]>([
+    ['sizes are left free', {}, 'free-dims', '"image" [1, 3, height, width]'],
+    ['a name is unknown', { dims: { hight: 4, width: 5 } }, 'pin-unknown', 'no free size "hight" (did you mean "height"?)'],
+    ['an input is unknown', { shapes: { imag: [1] } }, 'pin-unknown', 'no input "imag" (did you mean "image"?)'],
+    ['a size that is fixed is asked for anew', { shapes: { image: [1, 4, 4, 5] } }, 'pin-mismatch', 'size 1 is 3'],
+    ['the number of dimensions is another', { shapes: { image: [1, 3, 4] } }, 'pin-mismatch', 'it has 4 dimensions'],
+    ['one name has two sizes', { shapes: { image: [1, 3, 4, 5] }, dims: { height: 8 } }, 'pin-mismatch', '"height" is 8 elsewhere'],
+  ])('says what is wrong where %s', async (_, params, code, message) => {
+    const failure = await failureOf(() => importText(DYNAMIC, params));
+    expect(failure.code).toBe(code);
+    expect(failure.message).toContain(message);
+  });
+
+  it('cuts preprocessing and an output off', async () => {
+    const { model, report } = await importText(NORMALISING, { cut: { inputs: ['scaled'], outputs: ['y'] } });
+    expect(operators(model)).toEqual(['Conv']);
+    expect(ends(model, 'inputs')).toEqual(['scaled [1, 1, 4, 4]']);
+    expect(report).toMatchObject({
+      removed: { inputs: ['pixels'], outputs: ['z'], nodes: 3 },
+      proof: { outputs: { y: { differentBits: 0 } } },
+    });
+  });
+
+  it('cuts one side alone', async () => {
+    expect(operators((await importText(NORMALISING, { cut: { outputs: ['scaled'] } })).model)).toEqual(['Sub', 'Div']);
+    const { model } = await importText(NORMALISING, { cut: { inputs: ['scaled'] } });
+    expect(ends(model, 'outputs')).toEqual(['y [1, 1, 4, 4]', 'z [1, 1, 4, 4]']);
+  });
+
+  it('pins a value that the cut makes an input, whose size nothing tells', async () => {
+    const text = `<ir_version: 8, opset_import: ["": 17]> g (float[1, 3, 4, 4] x, int64[4] sizes) => (float[] y) { r = Reshape(x, sizes) y = Relu(r) }`;
+    expect((await failureOf(() => importText(text, { cut: { inputs: ['r'] } }))).code).toBe('free-dims');
+    const { model } = await importText(text, { cut: { inputs: ['r'] }, shapes: { r: [1, 3, 2, 8] } });
+    expect(ends(model, 'outputs')).toEqual(['y [1, 3, 2, 8]']);
+  });
+
+  it('upgrades only what is cut out', async () => {
+    const text = `<ir_version: 8, opset_import: ["": 7]> g (float[1, 1, 2, 2] x) => (float[] y) <float[1] s = {1}>
+      { n = BatchNormalization<spatial = 0>(x, s, s, s, s) y = Clip<min = 0.0>(n) }`;
+    expect((await failureOf(() => importText(text))).code).toBe('opset-upgrade');
+    const { model, report } = await importText(text, { cut: { inputs: ['n'] } });
+    expect(operators(model)).toEqual(['Clip']);
+    expect(report).toMatchObject({
+      upgraded: { from: 7, to: 17, steps: [{ node: 'Clip of "y"', opset: 11 }] },
+      proof: { class: 'rounding' },
+    });
+  });
+
+  it('leaves a newer operator set as it is', async () => {
+    const { report } = await importText('<ir_version: 10, opset_import: ["": 20]> g (float[1, 3, 4, 4] x) => (float[] y) { y = Relu(x) }');
+    expect(report).toMatchObject({ upgraded: { from: 20, to: 20 } });
+  });
+
+  it('takes weights that are listed as inputs for weights', async () => {
+    const text = `<ir_version: 3, opset_import: ["": 11]> g (float[1, 1, 4, 4] x, float[1, 1, 1, 1] w) => (float[] y) <float[1, 1, 1, 1] w = {2}> { y = Conv(x, w) }`;
+    const { model, report } = await importText(text);
+    expect(ends(model, 'inputs')).toEqual(['x [1, 1, 4, 4]']);
+    expect(report.freedInitializers).toEqual(['w']);
+  });
+
+  it('takes operator set 6, which ONNX Runtime does not run, without a proof', async () => {
+    const text = '<ir_version: 3, opset_import: ["": 6]> g (float[1, 2, 3, 3] x) => (float[] y) { y = Add<broadcast = 1>(x, x) }';
+    expect((await importText(text)).report).toMatchObject({ proof: { samples: 0, reason: expect.stringContaining('operator set 6') } });
+  });
+
+  it('brings nodes into order, and gives the same bytes again', async () => {
+    const text = '<ir_version: 8, opset_import: ["": 17]> g (float[1, 3, 4, 4] x) => (float[] y) { y = Relu(n) n = Neg(x) }';
+    const [first, second] = [await importText(text), await importText(text)];
+    expect(operators(first.model)).toEqual(['Neg', 'Relu']);
+    expect(second.bytes.equals(first.bytes)).toBe(true);
+    expect(second.report).toEqual(first.report);
+  });
+
+  it('refuses a graph that is not well formed', async () => {
+    const text = '<ir_version: 8, opset_import: ["": 17]> g (float[1, 3] x) => (float[] y) { y = Add(x, nothing) }';
+    expect((await failureOf(() => importText(text))).code).toBe('model-invalid');
+    const path = join(folder.path, 'text.onnx');
+    await writeFile(path, 'no model at all');
+    expect((await failureOf(() => importFile(path, {}))).code).toBe('model-malformed');
+  });
+
+  it('needs no proof where none is wanted', async () => {
+    const text = '<ir_version: 8, opset_import: ["": 17]> g (string[2] x) => (string[] y) { y = Identity(x) }';
+    expect((await failureOf(() => importText(text))).code).toBe('random-input');
+    expect((await importText(text, { samples: 0 })).report).toMatchObject({ proof: { samples: 0 } });
+  });
+
+  it('has its ports', () => {
+    expect(Object.keys(outputPorts(importStage, parseParams(importStage, {})))).toEqual(['model', 'report']);
+    expect(() => parseParams(importStage, { opset: 22 })).toThrow();
+  });
+});
+
+describe('import of external data', () => {
+  /** A model alone in one folder, its weights in another, as ports give them. */
+  async function givenParted(name: string, location = 'weights.bin'): Promise<{ model: string; weights: string }> {
+    const [home, weights] = [join(folder.path, `${name}-model`), join(folder.path, `${name}-weights`)];
+    await mkdir(weights);
+    const text = `<ir_version: 8, opset_import: ["": 17]> g (float[1, 4] x) => (float[] y) <float[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}> { y = MatMul(x, w) }`;
+    await writeModel(join(home, 'model.onnx'), parseModelText(text), { externalData: { thresholdBytes: 1, file: location } });
+    await rename(join(home, location), join(weights, location));
+    return { model: join(home, 'model.onnx'), weights };
+  }
+
+  it('reads weights out of the folder that is connected, and puts them into the file', async () => {
+    const { model, weights } = await givenParted('parted');
+    const imported = await importFile(model, {}, { externalData: weights });
+    expect(ends(imported.model, 'outputs')).toEqual(['y [1, 2]']);
+    expect(imported.bytes.includes(Buffer.from(Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8).buffer))).toBe(true);
+  });
+
+  it('says that weights are missing where the folder is not connected', async () => {
+    const { model } = await givenParted('alone');
+    expect((await failureOf(() => importFile(model, {}))).code).toBe('external-data-missing');
+  });
+
+  it('does not leave the folder by a link', async () => {
+    const { model, weights } = await givenParted('linked');
+    await rename(join(weights, 'weights.bin'), join(folder.path, 'outside.bin'));
+    await symlink(join(folder.path, 'outside.bin'), join(weights, 'weights.bin'));
+    expect((await failureOf(() => importFile(model, {}, { externalData: weights }))).code).toBe('external-data-path');
+  });
+});
