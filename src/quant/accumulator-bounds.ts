@@ -1,0 +1,190 @@
+/** How large can the sums inside a quantized model's layers become? Bounds proved from the weights alone: they hold for every input. */
+import { getFloat, getInt } from '../onnx/ir/attribute.js';
+import { getNode, getValue } from '../onnx/ir/edit.js';
+import type { Graph, Model, Node, ValueId } from '../onnx/ir/model.js';
+import { decodeRawTensor } from '../tensor/raw-tensor.js';
+import { countElements } from '../tensor/shape.js';
+import { type Dequantized, findDequantized } from './dequantized.js';
+
+/** float32 adds integers exactly as long as no sum reaches this. */
+export const FLOAT_EXACT_BELOW = 2 ** 24;
+
+/**
+ * The largest magnitude that any partial sum of the node can have, whatever its input and the order of adding, in units of `unit`.
+ * The sum over the positive contributions alone, or over the negative ones, whichever is larger; zero points are taken off, the bias is in.
+ */
+export interface AccumulatorBound {
+  /** The node's name, or its first output's where it has none. */
+  readonly node: string;
+  readonly opType: string;
+  /** Largest over the output channels. Undefined where something of it is not constant, or in float. */
+  readonly bound: number | undefined;
+  /** Real value of one unit of the widest channel: input scale · weight scale, or finer where the bias is. */
+  readonly unit: number | undefined;
+  /** Whether float32 arithmetic gives the exact sums: every scale a power of two, and the bound below 2²⁴. */
+  readonly exactInFloat: boolean;
+  /** Why there is no bound, or why float32 may round. */
+  readonly reason: string | undefined;
+}
+
+/** One entry for every Conv, ConvTranspose, Gemm, MatMul, Add, Sub and Mul of the main graph that computes on dequantized values, in graph order. */
+export function boundAccumulators(model: Model): readonly AccumulatorBound[] {
+  const { graph } = model;
+  return [...graph.nodes.values()].flatMap(node => {
+    const sums = boundNode(graph, node);
+    return sums === undefined ? [] : [describe(graph, node, sums)];
+  });
+}
+
+type Sums =
+  | { readonly kind: 'open'; readonly reason: string }
+  | { readonly kind: 'bound'; readonly bound: number; readonly unit: number; readonly powerOfTwo: boolean };
+
+const open = (reason: string): Sums => ({ kind: 'open', reason });
+
+function boundNode(graph: Graph, node: Node): Sums | undefined {
+  if (node.domain !== '') return undefined;
+  const [a, b] = [node.inputs[0], node.inputs[1]].map(id => (id === undefined ? undefined : findDequantized(graph, id)));
+  if (a === undefined && b === undefined) return undefined;
+  switch (node.opType) {
+    case 'Conv':
+    case 'ConvTranspose':
+    case 'Gemm':
+    case 'MatMul':
+      return a === undefined || b === undefined ? open('one of its inputs is not quantized') : boundProducts(graph, node, a, b);
+    case 'Add':
+    case 'Sub':
+      return a === undefined || b === undefined ? open('one of its inputs is not quantized') : boundSum(a, b);
+    case 'Mul':
+      return a === undefined || b === undefined ? open('one of its inputs is not quantized') : boundProduct(a, b);
+    default:
+      return undefined;
+  }
+}
+
+function boundSum(a: Dequantized, b: Dequantized): Sums {
+  const [sa, sb] = [a.scales[0] ?? 0, b.scales[0] ?? 0];
+  if (a.scales.length > 1 || b.scales.length > 1) return open('it adds values with several scales');
+  const unit = Math.min(sa, sb);
+  return { kind: 'bound', bound: (largest(a) * sa + largest(b) * sb) / unit, unit, powerOfTwo: isPowerOfTwo(sa) && isPowerOfTwo(sb) };
+}
+
+function boundProduct(a: Dequantized, b: Dequantized): Sums {
+  if (a.scales.length > 1 || b.scales.length > 1) return open('it multiplies values with several scales');
+  const unit = (a.scales[0] ?? 0) * (b.scales[0] ?? 0);
+  return { kind: 'bound', bound: largest(a) * largest(b), unit, powerOfTwo: isPowerOfTwo(unit) };
+}
+
+/** Sums of products over the inner axis, per output channel. */
+function boundProducts(graph: Graph, node: Node, input: Dequantized, weight: Dequantized): Sums {
+  if (node.opType === 'Gemm' && !isPlainGemm(node)) return open('alpha or beta is not 1');
+  if (input.scales.length > 1) return open('its input has several scales');
+  const channels = weight.constant === undefined ? undefined : channelsOf(node, weight.constant.dims);
+  if (weight.constant === undefined || channels === undefined) return boundUnknownWeight(graph, node, input, weight);
+  const values = decodeRawTensor(weight.constant).data;
+  const [low, high] = [input.low - input.zeroPoints[0], input.high - input.zeroPoints[0]];
+  const [up, down] = [new Float64Array(channels.count), new Float64Array(channels.count)];
+  for (let i = 0; i < values.length; i++) {
+    const w = Number(values[i]) - zeroPointAt(weight, i);
+    const channel = channels.of(i);
+    up[channel] = (up[channel] as number) + Math.max(w * low, w * high, 0);
+    down[channel] = (down[channel] as number) - Math.min(w * low, w * high, 0);
+  }
+  return widest({ graph, node, input, weight, channels: channels.count }, channel => [up[channel] as number, down[channel] as number]);
+}
+
+interface Layer {
+  readonly graph: Graph;
+  readonly node: Node;
+  readonly input: Dequantized;
+  readonly weight: Dequantized;
+  readonly channels: number;
+}
+
+/** The channel with the largest bound, its bias included. */
+function widest({ graph, node, input, weight, channels }: Layer, sumsOf: (channel: number) => readonly [number, number]): Sums {
+  const biasId = node.inputs[2];
+  const bias = biasId === undefined ? undefined : findDequantized(graph, biasId);
+  if (biasId !== undefined && bias?.constant === undefined) return open('its bias is not quantized');
+  const biases = bias?.constant === undefined ? undefined : decodeRawTensor(bias.constant).data;
+  const scale = input.scales[0] ?? 0;
+  let worst = { bound: -1, unit: 0 };
+  let powerOfTwo = true;
+  for (let channel = 0; channel < channels; channel++) {
+    const product = scale * (weight.scales[weight.scales.length === 1 ? 0 : channel] ?? 0);
+    const biasScale = bias?.scales[bias.scales.length === 1 ? 0 : channel] ?? product;
+    const unit = Math.min(product, biasScale);
+    const [up, down] = sumsOf(channel);
+    const added = biases === undefined ? 0 : (Number(biases[biases.length === 1 ? 0 : channel]) * biasScale) / unit;
+    const bound = Math.max((up * product) / unit + Math.max(added, 0), (down * product) / unit - Math.min(added, 0));
+    if (bound > worst.bound) worst = { bound, unit };
+    powerOfTwo &&= isPowerOfTwo(product) && isPowerOfTwo(biasScale);
+  }
+  return { kind: 'bound', ...worst, powerOfTwo };
+}
+
+/** Both sides are activations: as many products as the inner axis is long, each as large as can be. */
+function boundUnknownWeight(graph: Graph, node: Node, input: Dequantized, weight: Dequantized): Sums {
+  const inner = node.opType === 'MatMul' ? input.dims?.at(-1) : undefined;
+  if (typeof inner !== 'number' || weight.scales.length > 1) return open('its weight is not constant');
+  const sums = inner * largest(input) * largest(weight);
+  return widest({ graph, node, input, weight, channels: 1 }, () => [sums, sums]);
+}
+
+interface Channels {
+  readonly count: number;
+  /** The output channel that the weight's element `index` adds to. */
+  readonly of: (index: number) => number;
+}
+
+function channelsOf(node: Node, dims: readonly number[]): Channels | undefined {
+  const [first = 0, second = 0] = dims;
+  const inner = countElements(dims.slice(1));
+  if (node.opType === 'Conv') return { count: first, of: i => Math.floor(i / inner) };
+  if (node.opType === 'ConvTranspose') {
+    const group = getInt(node, 'group', 1);
+    const kernel = countElements(dims.slice(2));
+    const inputsPerGroup = first / group;
+    return {
+      count: second * group,
+      of: i => Math.floor(Math.floor(i / inner) / inputsPerGroup) * second + (Math.floor(i / kernel) % second),
+    };
+  }
+  if (node.opType === 'Gemm' && getInt(node, 'transB', 0) === 1) return { count: first, of: i => Math.floor(i / inner) };
+  const columns = dims.at(-1) ?? 0;
+  // Stacked matrices give sums of their own: the largest of all is wanted, so each has channels of its own.
+  const matrix = columns * (dims.at(-2) ?? 1);
+  return dims.length < 2
+    ? undefined
+    : { count: (countElements(dims) / matrix) * columns, of: i => Math.floor(i / matrix) * columns + (i % columns) };
+}
+
+function isPlainGemm(node: Node): boolean {
+  return getFloat(node, 'alpha', 1) === 1 && getFloat(node, 'beta', 1) === 1;
+}
+
+function zeroPointAt({ zeroPoints, constant, axis }: Dequantized, index: number): number {
+  if (zeroPoints.length === 1 || constant === undefined) return zeroPoints[0];
+  const inner = countElements(constant.dims.slice(axis + 1));
+  return zeroPoints[Math.floor(index / inner) % zeroPoints.length] ?? 0;
+}
+
+/** Largest magnitude of an element in units of its scale. */
+function largest({ low, high, zeroPoints }: Dequantized): number {
+  return Math.max(...zeroPoints.map(zeroPoint => Math.max(high - zeroPoint, zeroPoint - low)));
+}
+
+function isPowerOfTwo(x: number): boolean {
+  return x > 0 && Number.isInteger(Math.log2(x)) && 2 ** Math.log2(x) === x;
+}
+
+function describe(graph: Graph, { id }: Node, sums: Sums): AccumulatorBound {
+  const { name, opType, outputs } = getNode(graph, id);
+  const [output] = outputs as readonly (ValueId | undefined)[];
+  const who = { node: name !== '' || output === undefined ? name : getValue(graph, output).name, opType };
+  if (sums.kind === 'open') return { ...who, bound: undefined, unit: undefined, exactInFloat: false, reason: sums.reason };
+  const { bound, unit, powerOfTwo } = sums;
+  if (!powerOfTwo) return { ...who, bound, unit, exactInFloat: false, reason: 'a scale is not a power of two' };
+  if (bound < FLOAT_EXACT_BELOW) return { ...who, bound, unit, exactInFloat: true, reason: undefined };
+  return { ...who, bound, unit, exactInFloat: false, reason: 'sums can reach 2²⁴' };
+}
