@@ -40,6 +40,9 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/** Opens models: `openSession`, or a runner's. @throws RuntimeError `model-load`. */
+export type OpenModel = (model: string | Uint8Array, options: SessionOptions) => Promise<Session>;
+
 const LEVELS = { disabled: 'disabled', basic: 'basic', extended: 'extended', all: 'all' } as const;
 
 /** Opens `model` (a path, so that external data is found, or bytes). @throws RuntimeError `model-load`. */

@@ -1,29 +1,11 @@
 /** What does a detector find in one image? A part of `evaluate` that is kept on its own: the same models and the same image are never run twice. */
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
-import type { Json, JsonObject } from '../../src/base/json.js';
-import { encodeCocoResults } from '../../src/detection/coco/results.js';
-import { DetectionError } from '../../src/detection/detection-error.js';
-import { decodeImage } from '../../src/detection/image.js';
-import { type FitPolicy, parseRecipe } from '../../src/detection/recipe.js';
-import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
-import { detectObjects } from '../../src/detection/torchvision/detector.js';
-import { makeCocoResults } from '../../src/detection/torchvision/object-results.js';
-import { type OpenDetector, openDetector } from '../../src/detection/torchvision/open-detector.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
+import type { OpenDetector } from '../../src/detection/torchvision/open-detector.js';
+import { openSession } from '../../src/runtime/session.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
-import { readJsonFile } from '../../src/stage/json-file.js';
-
-/** What is the same for all images of a run. */
-export interface DetectionSettings extends JsonObject {
-  readonly optimization: SessionOptions['optimization'];
-  /** What else of the session can change results. */
-  readonly session: JsonObject;
-  readonly config: Json;
-  /** How the image is fitted to the models' input. */
-  readonly fit: FitPolicy;
-}
+import { type DetectionSettings, detectInImage, openParts } from './detect-image.js';
 
 export interface ImageDetectionsManifest extends DetectionSettings {
   readonly imageId: number;
@@ -42,19 +24,8 @@ export const imageDetections = definePart<ImageDetectionsManifest>({
   module: import.meta.url,
   runsModels: 'always',
   run: async job => {
-    const path = getDefined(job.blobs.image, 'blob image');
-    const detector = await getDetector(job);
-    const image = await decodeImage(await readFile(path), basename(path));
-    const { imageId, height, width } = job.manifest;
-    if (image.height !== height || image.width !== width) {
-      throw new DetectionError(
-        'image-size',
-        `image ${imageId} is ${image.width}×${image.height} pixels, the annotations say ${width}×${height}`,
-        { help: 'annotations count pixels as they are stored; take the images that they were made for' },
-      );
-    }
-    const results = makeCocoResults(imageId, await detectObjects(detector, image), detector.config.mask.threshold);
-    await writeFile(join(job.folder, DETECTIONS_FILE), encodeCocoResults(results));
+    const results = await detectInImage(await getDetector(job), getDefined(job.blobs.image, 'blob image'), job.manifest);
+    await writeFile(join(job.folder, DETECTIONS_FILE), results);
     return [DETECTIONS_FILE];
   },
 });
@@ -71,15 +42,7 @@ async function getDetector({ manifest, blobs }: PartJob<ImageDetectionsManifest>
   const previous = opened;
   opened = undefined;
   await previous?.detector.close();
-  const detector = await openDetector(
-    {
-      recipe: parseRecipe(await readJsonFile(blob('recipe'))),
-      config: parseDetectorConfig(config, undefined).config,
-      models: { kind: 'parts', backbone: blob('backbone'), box_head: blob('box_head'), mask_head: blob('mask_head') },
-      fit,
-    },
-    { optimization },
-  );
+  const detector = await openParts(blobs, manifest, openSession);
   opened = { key, detector };
   return detector;
 }

@@ -1,11 +1,11 @@
 /** What may be set on `evaluate`? */
 import type { FitPolicy } from '../../src/detection/recipe.js';
+import type { RunnerParams } from '../../src/runtime/runner-params.js';
 import type { SessionOptions } from '../../src/runtime/session.js';
 
 export type IouType = 'bbox' | 'segm';
 
-export interface EvaluateParams {
-  readonly runner: 'cpu';
+export interface EvaluateParams extends RunnerParams {
   /** The first so many images by id; all where absent. */
   readonly samples?: number;
   readonly iouTypes: readonly IouType[];

@@ -8,12 +8,15 @@ import { encodeCocoResults, parseCocoResults } from '../../src/detection/coco/re
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/image-list.js';
 import { parseRecipe } from '../../src/detection/recipe.js';
 import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
+import { openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
-import { DETECTIONS_FILE, type DetectionSettings, imageDetections } from './image-detections.js';
+import { type AnnotatedImage, type DetectionSettings, detectInImage, openParts } from './detect-image.js';
+import { DETECTIONS_FILE, imageDetections } from './image-detections.js';
 import { type FiguresByType, makeMetrics } from './metrics.js';
 import type { EvaluateParams } from './params.js';
 
@@ -31,18 +34,18 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
   }
   const baseline = inputs.baseline === undefined ? undefined : await readInput(inputs, 'baseline', readJsonFile);
 
-  const request = await makeRequest(job);
+  const detecting = await openDetecting(job);
   const sizes = new Map(dataset.images.map(image => [image.id, image]));
   const found: Json[] = [];
-  for (const [index, image] of images.entries()) {
-    context.signal.throwIfAborted();
-    const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
-    const { files } = await context.memo(imageDetections, {
-      manifest: { ...request.settings, imageId: image.id, height, width },
-      blobs: { ...request.blobs, image: await findImageFile(folder, image) },
-    });
-    found.push(await readJsonFile(getDefined(files[DETECTIONS_FILE], DETECTIONS_FILE)));
-    context.progress(index + 1, images.length, 'images');
+  try {
+    for (const [index, image] of images.entries()) {
+      context.signal.throwIfAborted();
+      const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
+      found.push(await detecting.detect(await findImageFile(folder, image), { imageId: image.id, height, width }));
+      context.progress(index + 1, images.length, 'images');
+    }
+  } finally {
+    await detecting.close();
   }
   const results = parseCocoResults(found.flat(), dataset);
 
@@ -53,6 +56,41 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
   const metrics = makeMetrics(figures, { images: images.length, detections: results.length }, baseline);
   await writeJsonFile(getOutputPath(outputs, 'metrics'), metrics);
   await writeFile(getOutputPath(outputs, 'detections'), encodeCocoResults(results));
+}
+
+interface Detecting {
+  /** COCO results of one image. */
+  detect(path: string, image: AnnotatedImage): Promise<Json>;
+  close(): Promise<void>;
+}
+
+/** On this machine each image's detections are kept on their own; nothing that a device gives is kept, as it may be another device tomorrow. */
+async function openDetecting(job: EvaluateJob): Promise<Detecting> {
+  const { params, inputs, context } = job;
+  const { settings, blobs } = await makeRequest(job);
+  if (params.runner === 'cpu') {
+    return {
+      async detect(path, image) {
+        const { files } = await context.memo(imageDetections, {
+          manifest: { ...settings, ...image },
+          blobs: { ...blobs, image: path },
+        });
+        return readJsonFile(getDefined(files[DETECTIONS_FILE], DETECTIONS_FILE));
+      },
+      close: async () => undefined,
+    };
+  }
+  const runner = await openRunner(params, runnerFiles(inputs), context);
+  try {
+    const detector = await openParts(blobs, settings, runner.open);
+    return {
+      detect: async (path, image) => JSON.parse(await detectInImage(detector, path, image)) as Json,
+      close: () => detector.close().finally(runner.close),
+    };
+  } catch (error) {
+    await runner.close();
+    throw error;
+  }
 }
 
 /** What is the same for every image. */

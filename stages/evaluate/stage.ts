@@ -1,6 +1,8 @@
 /** What does `evaluate` take and give? The three parts of a detector and a data set; the COCO figures, and the detections behind them. */
+import { checkRunnerParams, determinismOf, RUNNER_SCHEMA, runnerDevice, runnerTools } from '../../src/runtime/runner-params.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
+import { runnerPorts } from '../../src/stage/runner-port.js';
 import type { EvaluateParams } from './params.js';
 
 export const evaluate = defineStage<EvaluateParams>({
@@ -11,7 +13,7 @@ export const evaluate = defineStage<EvaluateParams>({
     type: 'object',
     additionalProperties: false,
     properties: {
-      runner: { type: 'string', enum: ['cpu'], default: 'cpu', description: 'Where the parts run. cpu: ONNX Runtime on this machine.' },
+      ...RUNNER_SCHEMA,
       samples: { type: 'integer', minimum: 1, description: 'The first so many images by id; all where absent.' },
       iouTypes: {
         type: 'array',
@@ -34,18 +36,22 @@ export const evaluate = defineStage<EvaluateParams>({
       },
     },
   },
-  inputs: {
+  inputs: params => ({
     parts: recordPort({ backbone: 'onnx-model', box_head: 'onnx-model', mask_head: 'onnx-model' }, 'The parts of the detector.'),
     recipe: port('recipe', 'How the host joins them.'),
     config: port('detector-config', "Thresholds, counts, mean and std; the recipe's own where absent.", { optional: true }),
     data: recordPort({ annotations: 'annotations', images: 'images' }, 'What to detect in, and what is there.'),
     baseline: port('metrics', 'Metrics of another `evaluate`: ours then have the differences to them.', { optional: true }),
-  },
+    ...runnerPorts(params),
+  }),
   outputs: {
     metrics: port('metrics', 'bbox and segm: 12 figures each; images, detections; delta where there is a baseline.'),
     detections: port('detections', 'Every detection, in COCO results form.'),
   },
-  determinism: 'exact',
+  determinism: determinismOf,
+  tools: runnerTools,
+  device: runnerDevice,
+  checkParams: checkRunnerParams,
   runsModels: 'always',
   run: async job => (await import('./run.js')).runEvaluate(job),
 });

@@ -1,5 +1,6 @@
 /** What may be set on `verify`? */
 import type { FitPolicy, MaskRcnnPart } from '../../src/detection/recipe.js';
+import type { RunnerParams } from '../../src/runtime/runner-params.js';
 import type { SessionOptions } from '../../src/runtime/session.js';
 
 /** How one side is given: three models, or one that holds all parts. */
@@ -20,11 +21,11 @@ export interface Thresholds {
   readonly minMaskIou?: number;
 }
 
-export interface VerifyParams {
+/** `runner`: of the candidate. */
+export interface VerifyParams extends RunnerParams {
   readonly part?: MaskRcnnPart;
   readonly reference: SideForm;
   readonly candidate: SideForm;
-  readonly runner: 'cpu';
   readonly samples: number;
   /** Image ids, instead of `samples`. */
   readonly images?: readonly number[];

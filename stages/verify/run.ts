@@ -16,9 +16,12 @@ import {
   traceImage,
 } from '../../src/detection/torchvision/detector.js';
 import { collectPartInputs } from '../../src/detection/torchvision/part-inputs.js';
+import { openRunner } from '../../src/runtime/open-runner.js';
+import { type OpenModel, openSession } from '../../src/runtime/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 import { judge } from './judge.js';
@@ -33,9 +36,8 @@ export async function runVerify(job: VerifyJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const { annotations = '', images: folder = '' } = getInputRecord(inputs, 'data');
   const images = await chooseImages(listImages(await readJsonFile(annotations)), folder, params);
-  const options = await readOptions(job);
-  const summary =
-    params.part === undefined ? await compareDetectors(job, images, options) : await comparePart(job, params.part, images, options);
+  const runner = await openRunner(params, runnerFiles(inputs), context);
+  const summary = await compareSides(job, images, runner.open).finally(runner.close);
 
   for (const line of describeSummary(summary)) context.log('info', line);
   const figures = summary.detections === undefined ? undefined : detectionFiguresOf(summary.detections);
@@ -67,6 +69,13 @@ export async function runVerify(job: VerifyJob): Promise<void> {
   await writeJsonFile(getOutputPath(outputs, 'metrics'), makeMetrics(summary));
 }
 
+async function compareSides(job: VerifyJob, images: readonly ChosenImage[], openCandidate: OpenModel): Promise<Summary> {
+  const options = await readOptions(job);
+  const candidate = { ...options, open: openCandidate };
+  const { part } = job.params;
+  return part === undefined ? compareDetectors(job, images, options, candidate) : comparePart(job, part, images, options, candidate);
+}
+
 interface ChosenImage {
   readonly id: number;
   readonly path: string;
@@ -88,7 +97,7 @@ async function readOptions({ params, inputs }: VerifyJob): Promise<SideOptions> 
   const recipe = parseRecipe(await readInput(inputs, 'recipe', readJsonFile));
   const config =
     inputs.config === undefined ? recipe.config : parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined).config;
-  return { recipe, config, fit: params.fit, session: { optimization: params.optimization } };
+  return { recipe, config, fit: params.fit, session: { optimization: params.optimization }, open: openSession };
 }
 
 /** Both sides are whole detectors. */
@@ -96,13 +105,14 @@ async function compareDetectors(
   { params, inputs, context }: VerifyJob,
   images: readonly ChosenImage[],
   options: SideOptions,
+  candidateOptions: SideOptions,
 ): Promise<Summary> {
   const rule = { matchIou: params.matchIou, minScore: params.minScore, maskThreshold: options.config.mask.threshold };
   const values: ValueComparisons[] = [];
   const detections: DetectionComparison[] = [];
   const sides = [
     openSide(inputs, 'reference', params.reference, options),
-    openSide(inputs, 'candidate', params.candidate, options),
+    openSide(inputs, 'candidate', params.candidate, candidateOptions),
   ] as const;
   await withOpened(sides, async ([reference, candidate]) => {
     for (const [index, image] of images.entries()) {
@@ -126,9 +136,10 @@ async function comparePart(
   part: MaskRcnnPart,
   images: readonly ChosenImage[],
   options: SideOptions,
+  candidateOptions: SideOptions,
 ): Promise<Summary> {
   const values: ValueComparisons[] = [];
-  const sides = [openPartSide(inputs, 'reference', part, options), openPartSide(inputs, 'candidate', part, options)] as const;
+  const sides = [openPartSide(inputs, 'reference', part, options), openPartSide(inputs, 'candidate', part, candidateOptions)] as const;
   const finders = part === 'backbone' ? [] : [openSide(inputs, 'detector', 'parts', options)];
   await withOpened(sides, ([reference, candidate]) =>
     withOpened(finders, async ([detector]) => {

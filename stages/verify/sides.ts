@@ -3,7 +3,7 @@ import type { FitPolicy, MaskRcnnPart, MaskRcnnRecipe } from '../../src/detectio
 import type { DetectorConfig } from '../../src/detection/torchvision/config.js';
 import { type DetectorModels, type OpenDetector, openDetector } from '../../src/detection/torchvision/open-detector.js';
 import { type RunPart, runnerOfPart } from '../../src/detection/torchvision/part-runner.js';
-import { openSession, type SessionOptions } from '../../src/runtime/session.js';
+import type { OpenModel, SessionOptions } from '../../src/runtime/session.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
 import type { SideForm } from './params.js';
@@ -13,12 +13,14 @@ export interface SideOptions {
   readonly config: DetectorConfig;
   readonly fit: FitPolicy | undefined;
   readonly session: SessionOptions;
+  /** Where the models run. */
+  readonly open: OpenModel;
 }
 
 /** A whole detector, from the port `side`. */
 export async function openSide(inputs: InputPaths, side: string, form: SideForm, options: SideOptions): Promise<OpenDetector> {
-  const { recipe, config, fit, session } = options;
-  return openDetector({ recipe, config, fit, models: modelsOf(inputs, side, form) }, session);
+  const { recipe, config, fit, session, open } = options;
+  return openDetector({ recipe, config, fit, models: modelsOf(inputs, side, form) }, session, open);
 }
 
 export interface OpenPart {
@@ -31,9 +33,9 @@ export async function openPartSide(
   inputs: InputPaths,
   side: string,
   part: MaskRcnnPart,
-  { recipe, session }: SideOptions,
+  { recipe, session, open }: SideOptions,
 ): Promise<OpenPart> {
-  const opened = await openSession(getInputPath(inputs, side), session);
+  const opened = await open(getInputPath(inputs, side), session);
   return { run: runnerOfPart(opened, part, recipe), close: () => opened.close() };
 }
 

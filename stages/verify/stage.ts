@@ -1,6 +1,8 @@
 /** What does `verify` take and give? Two forms of one detector, or of one of its parts; how far they are from each other, and whether that is near enough. */
+import { checkRunnerParams, determinismOf, RUNNER_SCHEMA, runnerDevice, runnerTools } from '../../src/runtime/runner-params.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { type Port, type Ports, port, recordPort } from '../../src/stage/ports.js';
+import { runnerPorts } from '../../src/stage/runner-port.js';
 import type { SideForm, VerifyParams } from './params.js';
 
 const PARTS = { backbone: 'onnx-model', box_head: 'onnx-model', mask_head: 'onnx-model' } as const;
@@ -37,7 +39,7 @@ export const verify = defineStage<VerifyParams>({
       },
       reference: form('reference'),
       candidate: form('candidate'),
-      runner: { type: 'string', enum: ['cpu'], default: 'cpu', description: 'Where the models run. cpu: ONNX Runtime on this machine.' },
+      ...RUNNER_SCHEMA,
       samples: { type: 'integer', minimum: 1, default: 4, description: 'Compare on the first so many images by id.' },
       images: {
         type: 'array',
@@ -83,12 +85,16 @@ export const verify = defineStage<VerifyParams>({
     report: port('report', 'Per value: max-abs, cosine, SQNR. Detections: missed, extra, differences of the matched.'),
     metrics: port('metrics', 'The numbers of the report, for gates.'),
   },
-  determinism: 'exact',
+  determinism: determinismOf,
+  tools: runnerTools,
+  device: runnerDevice,
   runsModels: 'always',
-  checkParams: ({ part, reference, candidate, thresholds }) => {
+  checkParams: params => {
+    const { part, reference, candidate, thresholds } = params;
     const { maxMissed, maxExtra, maxScoreDifference, minBoxIou, minMaskIou } = thresholds;
     const onDetections = [maxMissed, maxExtra, maxScoreDifference, minBoxIou, minMaskIou].some(one => one !== undefined);
     return [
+      ...checkRunnerParams(params),
       ...(part !== undefined && (reference === 'whole' || candidate === 'whole')
         ? ['with `part`, both sides are the model of that part: leave `reference` and `candidate` out']
         : []),
@@ -98,7 +104,8 @@ export const verify = defineStage<VerifyParams>({
   run: async job => (await import('./run.js')).runVerify(job),
 });
 
-function portsOf({ part, reference, candidate }: VerifyParams): Ports {
+function portsOf(params: VerifyParams): Ports {
+  const { part, reference, candidate } = params;
   const side = (text: string, given: SideForm): Port =>
     part !== undefined || given === 'whole' ? port('onnx-model', text) : recordPort(PARTS, text);
   return {
@@ -110,5 +117,6 @@ function portsOf({ part, reference, candidate }: VerifyParams): Ports {
     ...(part === 'box_head' || part === 'mask_head'
       ? { detector: recordPort(PARTS, 'The detector that finds the RoIs for the head.') }
       : {}),
+    ...runnerPorts(params),
   };
 }

@@ -1,6 +1,6 @@
 /** How is a detector opened from files? Recipe and config parsed, sessions of its parts opened, all closed together. */
 import { getDefined } from '../../base/invariant.js';
-import { openSession, type Session, type SessionOptions } from '../../runtime/session.js';
+import { type OpenModel, openSession, type Session, type SessionOptions } from '../../runtime/session.js';
 import { DetectionError } from '../detection-error.js';
 import type { FitPolicy, MaskRcnnRecipe, RoiHead } from '../recipe.js';
 import type { RoiAlignOptions } from '../roi-align.js';
@@ -30,12 +30,19 @@ export interface OpenDetector extends Detector {
   close(): Promise<void>;
 }
 
-/** @throws DetectionError `part-values`, `config-mismatch`; RuntimeError `model-load`. */
-export async function openDetector({ recipe, config, models, fit }: DetectorFiles, options: SessionOptions): Promise<OpenDetector> {
+/**
+ * @param openModel opens the parts, on whatever device; the host's own work (RoIAlign) runs here.
+ * @throws DetectionError `part-values`, `config-mismatch`; RuntimeError `model-load`.
+ */
+export async function openDetector(
+  { recipe, config, models, fit }: DetectorFiles,
+  options: SessionOptions,
+  openModel: OpenModel = openSession,
+): Promise<OpenDetector> {
   checkConfigFits(recipe, config);
   const sessions: Pick<Session, 'close'>[] = [];
   const open = async (model: ModelSource): Promise<Session> => {
-    const session = await openSession(model, options);
+    const session = await openModel(model, options);
     sessions.push(session);
     return session;
   };

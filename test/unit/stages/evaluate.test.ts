@@ -6,6 +6,7 @@ import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { CPU_RUNNER } from '../../support/runner-host.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -87,6 +88,13 @@ describe('evaluate', () => {
     const [a, b] = [await run({ samples: 2 }), await run({ samples: 2 })];
     for (const port of ['metrics', 'detections'])
       expect(await readJsonFile(a.outputs[port] ?? '')).toEqual(await readJsonFile(b.outputs[port] ?? ''));
+  });
+
+  it('gives the same figures and detections through an external runner of the same provider', async () => {
+    const external = { command: [process.execPath, CPU_RUNNER], device: 'cpu' };
+    const [here, there] = [await run({ samples: 2 }), await run({ samples: 2, runner: 'external', external })];
+    for (const port of ['metrics', 'detections'])
+      expect(await readJsonFile(there.outputs[port] ?? '')).toEqual(await readJsonFile(here.outputs[port] ?? ''));
   });
 
   const emptyAnnotations = (data: Annotations): void => {

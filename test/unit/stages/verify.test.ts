@@ -9,6 +9,7 @@ import { readJsonFile } from '../../../src/stage/json-file.js';
 import { verify } from '../../../stages/verify/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { CPU_RUNNER } from '../../support/runner-host.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -113,8 +114,35 @@ describe('verify', () => {
     expect(failure).toMatchObject({ code: 'part-values', message: expect.stringContaining('image') });
   });
 
+  describe('with an external runner', () => {
+    const onRunner = (changes: JsonObject = {}): JsonObject => ({
+      samples: 2,
+      runner: 'external',
+      external: { command: [process.execPath, CPU_RUNNER], device: 'cpu', ...changes },
+    });
+
+    it('runs the candidate there, with the same result as here on the same provider', async () => {
+      const params = { ...onRunner(), thresholds: { maxAbs: 0, maxMissed: 0, maxExtra: 0, maxScoreDifference: 0, minMaskIou: 1 } };
+      const { outputs } = await run(params, { reference: files.parts, candidate: files.parts });
+      expect(await readJsonFile(outputs.metrics ?? '')).toMatchObject({ worst: { maxAbs: 0 }, detections: { matched: 17 } });
+    });
+
+    it('runs one part alone there', async () => {
+      const inputs = { reference: files.parts.mask_head, candidate: files.parts.mask_head, detector: files.parts };
+      const { outputs } = await run({ ...onRunner(), part: 'mask_head', thresholds: { maxAbs: 0 } }, inputs);
+      expect(await readJsonFile(outputs.metrics ?? '')).toMatchObject({ worst: { maxAbs: 0 } });
+    });
+
+    it('gives nothing where that runs on the CPU what the NPU should', async () => {
+      const failing = run(onRunner({ device: 'npu' }), { reference: files.parts, candidate: files.parts });
+      expect(await failureOf(() => failing)).toMatchObject({ code: 'runner-cpu-fallback' });
+    });
+  });
+
   it('params that contradict each other are refused', () => {
     expect(() => parseParams(verify, { part: 'backbone', reference: 'whole' })).toThrow('leave `reference` and `candidate` out');
     expect(() => parseParams(verify, { part: 'backbone', thresholds: { maxMissed: 0 } })).toThrow('need the whole detector');
+    expect(() => parseParams(verify, { runner: 'external' })).toThrow('with the command that starts the runner');
+    expect(() => parseParams(verify, { external: { command: ['x'] } })).toThrow('`external` is for runner: external');
   });
 });
