@@ -14,7 +14,8 @@ import { findTouched, resign } from './output/publish.js';
 import { dependenciesOf, selectStages } from './plan/dependencies.js';
 import type { Plan, PlannedStage, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
-import { findDevice, type KnownOutputs, type PinnedStage } from './run/pin-stage.js';
+import type { KnownResult } from './run/known-result.js';
+import { findDevice, type PinnedStage } from './run/pin-stage.js';
 import type { Session } from './run/session.js';
 import { compareWithLast, findSettled, openSession, placeOf } from './run/session.js';
 
@@ -51,15 +52,15 @@ export async function examineStages(plan: Plan, options: StatusOptions, ports: E
   const selected = selectStages(plan, options.targets);
   const forced = new Set(options.force === 'never' ? [] : options.targets === 'all' ? selected.map(({ id }) => id) : options.targets);
   const settled = findSettled(session, selected, forced);
-  const outputs = new Map<StageId, KnownOutputs>();
+  const results = new Map<StageId, KnownResult>();
   const examined = new Map<StageId, Examined>();
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
-    const found = settled.has(stage.id) ? upToDate : await examine(session, stage, forced.has(stage.id), outputs);
+    const found = settled.has(stage.id) ? upToDate : await examine(session, stage, forced.has(stage.id), results);
     const device = findDevice(stage, session.state.devices);
     examined.set(stage.id, { status: found.status, manifest: found.pinned?.manifest, accepted, device });
-    const known = found.status.kind === 'up-to-date' ? accepted?.outputs : found.outputs;
-    if (known !== undefined) outputs.set(stage.id, known);
+    const known = found.status.kind === 'up-to-date' ? accepted : found.result;
+    if (known !== undefined) results.set(stage.id, known);
   }
   return examined;
 }
@@ -68,21 +69,16 @@ interface Found {
   readonly status: StageStatus;
   readonly pinned?: PinnedStage;
   /** Where they are known before the build. */
-  readonly outputs?: KnownOutputs;
+  readonly result?: KnownResult;
 }
 
 const upToDate: Found = { status: { kind: 'up-to-date' } };
 
-async function examine(
-  session: Session,
-  stage: PlannedStage,
-  forced: boolean,
-  outputs: ReadonlyMap<StageId, KnownOutputs>,
-): Promise<Found> {
-  const because = dependenciesOf(stage).filter(id => !outputs.has(id));
+async function examine(session: Session, stage: PlannedStage, forced: boolean, results: ReadonlyMap<StageId, KnownResult>): Promise<Found> {
+  const because = dependenciesOf(stage).filter(id => !results.has(id));
   if (because.length > 0) return { status: { kind: 'undecided', because } };
   try {
-    const pinned = await session.pinner.pin(stage, id => outputs.get(id));
+    const pinned = await session.pinner.pin(stage, id => results.get(id));
     return await findResult(session, stage, forced, pinned);
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
@@ -99,7 +95,7 @@ async function findResult(session: Session, stage: PlannedStage, forced: boolean
   const kept = [...(isSame ? [accepted.outputs] : []), ...resultsOf(session, pinned.key).map(result => result.outputs)];
   for (const artifacts of kept) {
     if (!(await isWhole(session, artifacts))) continue;
-    return { status: { kind: 'restorable', reasons, changes }, pinned, outputs: predict(artifacts) };
+    return { status: { kind: 'restorable', reasons, changes }, pinned, result: { key: pinned.key, outputs: predict(artifacts) } };
   }
   return { status: { kind: 'stale', reasons, changes }, pinned };
 }
@@ -125,6 +121,6 @@ async function isWhole({ store }: Session, artifacts: Artifacts): Promise<boolea
   return true;
 }
 
-function predict(artifacts: Artifacts): KnownOutputs {
+function predict(artifacts: Artifacts): KnownResult['outputs'] {
   return Object.fromEntries(Object.entries(artifacts).map(([port, artifact]) => [port, { ...artifact, signature: '' }]));
 }

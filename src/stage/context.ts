@@ -1,6 +1,7 @@
 /** What may a running stage use besides its params and artifacts? This narrow context, and nothing of the project, store or environment. */
 import type { Readable, Writable } from 'node:stream';
 import type { JsonObject } from '../base/json.js';
+import type { BuildSummary } from './build-summary.js';
 
 export interface Context {
   /** Aborted when the build is cancelled or the stage times out. The worker is killed soon after, so listening is optional. */
@@ -15,6 +16,8 @@ export interface Context {
   random(label: string): () => number;
   /** Keeps a part of the work: see `definePart`. */
   memo<Input extends JsonObject>(part: Part<Input>, request: PartRequest<Input>): Promise<PartResult>;
+  /** The stages before this one, and how they ended: only for a plugin that declares `needs: 'build-summary'`. */
+  readonly build: BuildSummary | undefined;
   /** The values of the environment variables that the stage declares, where they are set. */
   readonly env: Readonly<Record<string, string>>;
   /**

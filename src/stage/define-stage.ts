@@ -44,6 +44,11 @@ export interface StagePlugin<Params = never> {
    * device has changed is stale, and nothing is started to find out that nothing has.
    */
   readonly device?: (params: Params) => JsonObject | undefined;
+  /**
+   * Whether `context.build` tells it of the build it runs in. What of that is the same in every build with the same results joins the key, the rest does not:
+   * so it must be 'measured'.
+   */
+  readonly needs?: 'build-summary';
   /** Semantic checks that JSON Schema cannot express; each message is shown at the stage's `with`. */
   readonly checkParams?: (params: Params) => readonly string[];
   /** Does the work. Import heavy modules inside it (`await import('./run.js')`), so that planning stays light. */

@@ -40,6 +40,7 @@ export const ARTIFACT_KINDS = {
     extension: '',
     description: 'What a user carries to the board: models, parts, options, golden values, a manifest.',
   },
+  page: { form: 'file', extension: '.html', description: 'A page for a browser, whole in one file.' },
   report: { form: 'file', extension: '.json', description: 'What a stage did, for people and for the report page.' },
 } as const satisfies Record<string, ArtifactKind>;
 

@@ -1,5 +1,6 @@
 /** What is a third party's plugin written against? The package's entry point "tanren/stage". */
 export type { Json, JsonObject } from '../base/json.js';
+export type { BuildSummary, SummarizedGate, SummarizedInput, SummarizedOutput, SummarizedStage } from './build-summary.js';
 export {
   type Context,
   definePart,

@@ -55,6 +55,12 @@ describe('a plugin', () => {
     ['declares no ports', { outputs: '() => undefined' }, 2, 'ports are an object of port() by name; it gives undefined'],
     ['declares what is no port', { outputs: '() => ({ out: 5 })' }, 2, 'port "out" is not declared by port() or recordPort()'],
     ['names a port by a path', { outputs: "{ '../out': port('file') }" }, 2, '"../out" is no name for a port'],
+    [
+      'wants a summary of the build in an exact result',
+      { needs: "'build-summary'" },
+      2,
+      "it needs a summary of the build, in which times are: its determinism is 'measured'",
+    ],
     ['throws in run', { run: "throw new Error('boom');" }, 1, 'error[stage-crashed]: act: boom'],
     ['writes nothing', { run: '' }, 1, 'error[output-missing]: act: the stage ended without writing output "out"'],
     ['writes a folder for a file', { run: 'await mkdir(outputs.out);' }, 1, 'error[output-form]'],

@@ -69,6 +69,7 @@ function testContext(scratch: string, log: string[]): Context {
     log: (level, message) => log.push(`${level}: ${message}`),
     progress: () => undefined,
     random: seededRandom,
+    build: undefined,
     env: {},
     memo: (part, request) => runPart(part, request, { scratch, signal, log }),
     spawn: (command, options) => runTool(command, options, programs),

@@ -34,7 +34,7 @@ function isArtifact(value: JsonObject): boolean {
 
 /** One sentence for a change: `params.percentile: 99.9 → 99.99`. Digests are said as "changed", as nobody reads them. */
 export function describeChange({ label, before, after }: Change): string {
-  const what = WORDS[label] ?? label;
+  const what = nameOf(label);
   if (before === undefined) return `${what} is new${isReadable(after) ? `: ${shorten(after)}` : ''}`;
   if (after === undefined) return `${what} is gone${isReadable(before) ? ` (was ${shorten(before)})` : ''}`;
   if (!isReadable(before) || !isReadable(after)) return `${what} changed`;
@@ -50,6 +50,11 @@ const WORDS: Readonly<Record<string, string>> = {
   platformClass: 'the platform class',
   host: 'the host',
 };
+
+function nameOf(label: string): string {
+  const before = /^build\.(.+)$/.exec(label)?.[1];
+  return WORDS[label] ?? (before === undefined ? label : `what is known of ${before}`);
+}
 
 function isReadable(value: Json | undefined): value is Json {
   if (value === undefined) return false;

@@ -24,6 +24,8 @@ export interface ActionFacts {
   readonly platformClass: string | undefined;
   /** Only where the plugin measures. */
   readonly host: string | undefined;
+  /** Digest of what is known of each stage before this one; only where the plugin needs a summary of the build. */
+  readonly build: Readonly<Record<string, Digest>> | undefined;
   /** Only where the plugin measures on a device that was started before: what it said it is. */
   readonly device: JsonObject | undefined;
 }
@@ -41,6 +43,7 @@ export function makeManifest(facts: ActionFacts): JsonObject {
     ...(isEmpty(facts.env) ? {} : { env: mapValues(facts.env, encodeVariable) }),
     ...(facts.platformClass === undefined ? {} : { platformClass: facts.platformClass }),
     ...(facts.host === undefined ? {} : { host: facts.host }),
+    ...(facts.build === undefined ? {} : { build: facts.build }),
     ...(facts.device === undefined ? {} : { device: facts.device }),
   };
 }

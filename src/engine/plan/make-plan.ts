@@ -148,13 +148,16 @@ function evaluateDeclaration(
     const problems = plugin.checkParams?.(params) ?? [];
     for (const problem of problems) diagnostics.error('bad-setting', span, `stage "${instance.id}": ${problem}`);
     if (problems.length > 0) return undefined;
+    const determinism = typeof plugin.determinism === 'function' ? plugin.determinism(params) : plugin.determinism;
+    if (plugin.needs === 'build-summary' && determinism !== 'measured')
+      throw new Error("it needs a summary of the build, in which times are: its determinism is 'measured'");
     return {
       instance,
       entry,
       params,
       inputPorts: checkPorts(typeof plugin.inputs === 'function' ? plugin.inputs(params) : plugin.inputs),
       outputPorts: checkPorts(typeof plugin.outputs === 'function' ? plugin.outputs(params) : plugin.outputs),
-      determinism: typeof plugin.determinism === 'function' ? plugin.determinism(params) : plugin.determinism,
+      determinism,
     };
   } catch (error) {
     diagnostics.error(

@@ -32,13 +32,14 @@ export interface StageNeeds {
   readonly forced: boolean;
   readonly parts: PartService;
   readonly reaper: Reaper;
-  readonly outputsOf: (stage: StageId) => AcceptedStage['outputs'] | undefined;
+  /** How the stages that it depends on, directly or not, have ended. */
+  readonly endOf: (stage: StageId) => StageEnd | undefined;
 }
 
 /** Looks for a result that makes a run unnecessary: in place, or in the cache. @throws EngineError where an input cannot be pinned. */
 export async function approach(needs: StageNeeds): Promise<Approach> {
   const { session, stage } = needs;
-  const pinned = await session.pinner.pin(stage, needs.outputsOf);
+  const pinned = await session.pinner.pin(stage, id => needs.endOf(id)?.accepted);
   if (needs.forced) return { kind: 'run', pinned, reasons: ['forced'] };
   const inPlace = await keepInPlace(needs, pinned);
   if (inPlace !== undefined) return { kind: 'ended', end: inPlace };
@@ -116,14 +117,14 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
   for (let attempt = 1; ; attempt++) {
     emit({ kind: 'stage-started', stage: stage.id, reasons, attempt });
     const keeper = needs.parts.keeperFor({ kept: needs.forced ? 'ignore' : 'use', warn: (code, message) => warn(needs, code, message) });
-    const run = await runOnce(session, stage, pinned, { keeper, reaper: needs.reaper });
+    const run = await runOnce(session, stage, pinned, { keeper, reaper: needs.reaper, endOf: needs.endOf });
     try {
       if (signal.aborted) return cancelled;
       const changed = await session.pinner.findChanged(pinned);
       if (changed !== undefined) {
         if (++inputRuns > 1) throw inputChanged(changed);
         warn(needs, 'input-changed', `${nameOf(changed)} changed while the stage ran; it runs again`);
-        pinned = await session.pinner.pin(stage, needs.outputsOf);
+        pinned = await session.pinner.pin(stage, id => needs.endOf(id)?.accepted);
         continue;
       }
       if (run.kind === 'completed') {

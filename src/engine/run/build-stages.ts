@@ -35,7 +35,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   const parts = createPartService({ ...session, platformClass: session.platformClass.get });
   const reaper = createReaper();
   const ends = new Map<StageId, Promise<StageEnd>>();
-  const outputs = new Map<StageId, AcceptedStage['outputs']>();
+  const finished = new Map<StageId, StageEnd>();
   let failed: StageId | undefined;
 
   const whyNot = (dependencies: readonly (readonly [StageId, StageEnd])[]): StageEnd | undefined => {
@@ -51,7 +51,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     const dependencies = await Promise.all(dependenciesOf(stage).map(async id => [id, await (ends.get(id) ?? cancelled)] as const));
     const early = whyNot(dependencies);
     if (early !== undefined) return early;
-    const needs: StageNeeds = { session, stage, parts, reaper, forced: order.forced.has(stage.id), outputsOf: id => outputs.get(id) };
+    const needs: StageNeeds = { session, stage, parts, reaper, forced: order.forced.has(stage.id), endOf: id => finished.get(id) };
     const urgent = urgency.get(stage.id) ?? 0;
     return endWithFailure(async () => {
       const look = await looks.add(() => approach(needs), { urgency: urgent, units: { look: 1 } });
@@ -60,11 +60,9 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     });
   };
 
-  const finished = new Set<StageId>();
   const finish = (stage: StageId, end: StageEnd): StageEnd => {
     if (finished.has(stage)) return end;
-    finished.add(stage);
-    if (end.accepted !== undefined) outputs.set(stage, end.accepted.outputs);
+    finished.set(stage, end);
     if (end.outcome.kind === 'failed') failed ??= stage;
     ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
     return end;

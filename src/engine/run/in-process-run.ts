@@ -31,6 +31,7 @@ export async function runInProcess(declared: StagePlugin, action: ActionDocument
     progress: order.listener.progress,
     random: label => seededRandom(action.key, label),
     memo: createMemo(order.keeper, join(order.folder, RUN_LAYOUT.parts), new Map(), watched),
+    build: action.build,
     env: order.declaredEnv,
     spawn: (command, options) => runTool(command, options, programs),
     start: (command, options) => startTool(command, options, programs),

@@ -19,6 +19,8 @@ import { EngineError } from '../engine-error.js';
 import { publishedSignature } from '../output/publish.js';
 import { refsOf } from '../plan/dependencies.js';
 import type { InputRef, Plan, PlannedStage, StageId } from '../plan/plan.js';
+import { digestStagesBefore } from './build-summary.js';
+import type { KnownResult } from './known-result.js';
 
 /** One input with its content, and how to see whether it has changed since. */
 export interface PinnedInput {
@@ -38,9 +40,6 @@ export interface PinnedStage {
   readonly inputs: readonly PinnedInput[];
 }
 
-/** Outputs of a stage that others read: with the signature of what is published, or '' where it is only predicted. */
-export type KnownOutputs = Readonly<Record<string, Artifact & { readonly signature: string }>>;
-
 export interface Pinner {
   /**
    * The action where stamps prove every input; undefined where something must be read or computed. `seen` holds what was looked at in the same moment.
@@ -48,11 +47,11 @@ export interface Pinner {
    */
   find(
     stage: PlannedStage,
-    outputsOf: (stage: StageId) => KnownOutputs | undefined,
+    resultOf: (stage: StageId) => KnownResult | undefined,
     seen: Map<string, PinnedSource | undefined>,
   ): PinnedStage | undefined;
   /** The action. @throws EngineError. */
-  pin(stage: PlannedStage, outputsOf: (stage: StageId) => KnownOutputs | undefined): Promise<PinnedStage>;
+  pin(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined): Promise<PinnedStage>;
   /** The first input that is not what was pinned. */
   findChanged(pinned: PinnedStage): Promise<PinnedInput | undefined>;
 }
@@ -84,7 +83,7 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
   const assemble = (
     stage: PlannedStage,
     pieces: Pieces,
-    outputsOf: (stage: StageId) => KnownOutputs | undefined,
+    resultOf: (stage: StageId) => KnownResult | undefined,
   ): PinnedStage | undefined => {
     const inputs: PinnedInput[] = [];
     const ports: Record<string, PinnedPort> = {};
@@ -93,7 +92,7 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
         binding.kind === 'record' ? Object.entries(binding.entries) : [[undefined, binding]];
       const entries: Record<string, Artifact> = {};
       for (const [entry, ref] of named) {
-        const pinned = pinRef(plan, ref, pieces, outputsOf);
+        const pinned = pinRef(plan, ref, pieces, resultOf);
         if (pinned === undefined) return undefined;
         inputs.push({ port, entry, ref, ...pinned });
         if (entry === undefined) ports[port] = pinned.artifact;
@@ -121,21 +120,22 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
       env: Object.fromEntries(stage.env.map(name => [name, environment[name]])),
       platformClass: modelClass,
       host: stage.determinism === 'measured' ? identifyHost() : undefined,
+      build: plugin.needs === 'build-summary' ? digestStagesBefore(plan, stage, resultOf) : undefined,
       device: findDevice(stage, devices)?.identity,
     });
     return pinnedStage(manifest, inputs);
   };
 
   return {
-    find(stage, outputsOf, seen) {
+    find(stage, resultOf, seen) {
       const source = (path: string): PinnedSource | undefined => {
         if (!seen.has(path)) seen.set(path, digests.find(path));
         return seen.get(path);
       };
-      return assemble(stage, { source, code: code.find, platformClass: platformClass.find }, outputsOf);
+      return assemble(stage, { source, code: code.find, platformClass: platformClass.find }, resultOf);
     },
 
-    async pin(stage, outputsOf) {
+    async pin(stage, resultOf) {
       const sources = new Map<string, PinnedSource>();
       for (const path of [...sourcePathsOf(stage), ...toolsOf(stage).map(toolPath)]) {
         if (!sources.has(path)) sources.set(path, digests.find(path) ?? (await digests.digest(path)));
@@ -146,7 +146,7 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
       const pinned = assemble(
         stage,
         { source: path => sources.get(path), code: () => codeDigest, platformClass: () => modelClass },
-        outputsOf,
+        resultOf,
       );
       return getDefined(pinned, `the action of ${stage.id}`);
     },
@@ -180,14 +180,14 @@ function pinRef(
   plan: Plan,
   ref: InputRef,
   pieces: Pieces,
-  outputsOf: (stage: StageId) => KnownOutputs | undefined,
+  resultOf: (stage: StageId) => KnownResult | undefined,
 ): Omit<PinnedInput, 'port' | 'entry' | 'ref'> | undefined {
   if (ref.kind === 'source') {
     const source = pieces.source(ref.path);
     return source === undefined ? undefined : { path: isAbsolute(ref.path) ? ref.path : `${plan.projectFolder}/${ref.path}`, ...source };
   }
   const producer = getDefined(plan.stages.get(ref.stage), ref.stage);
-  const output = getDefined(outputsOf(ref.stage), `outputs of ${ref.stage}`)[ref.port];
+  const output = getDefined(resultOf(ref.stage), `result of ${ref.stage}`).outputs[ref.port];
   if (output === undefined) {
     throw new EngineError('input-missing', `${ref.stage} did not write its optional output "${ref.port}"`, {
       help: 'connect another output, or none',

@@ -12,9 +12,10 @@ import type { Failure } from '../failure.js';
 import { toFailure } from '../failure.js';
 import type { CollectedOutput } from '../output/collect.js';
 import { collectOutputs } from '../output/collect.js';
-import type { PlannedStage } from '../plan/plan.js';
+import type { PlannedStage, StageId } from '../plan/plan.js';
 import type { ActionDocument } from '../worker/action-document.js';
 import { absolutePaths, RUN_LAYOUT } from '../worker/action-document.js';
+import { summarizeBuild } from './build-summary.js';
 import { runInProcess } from './in-process-run.js';
 import type { RunKeeper } from './part-service.js';
 import type { PinnedInput, PinnedStage } from './pin-stage.js';
@@ -22,6 +23,7 @@ import type { Reaper } from './reaper.js';
 import { makeRunFolder, writeActionDocument } from './run-folder.js';
 import { openRunLog } from './run-log.js';
 import type { Session } from './session.js';
+import type { StageEnd } from './stage-end.js';
 import { watchDevice } from './watch-device.js';
 import { type RunListener, runInWorker } from './worker-run.js';
 
@@ -42,6 +44,8 @@ export type RunEnd = CompletedRun | { readonly kind: 'failed'; readonly folder: 
 export interface RunHelpers {
   readonly keeper: RunKeeper;
   readonly reaper: Reaper;
+  /** How the stages before it have ended. */
+  readonly endOf: (stage: StageId) => StageEnd | undefined;
 }
 
 export async function runOnce(session: Session, stage: PlannedStage, pinned: PinnedStage, helpers: RunHelpers): Promise<RunEnd> {
@@ -107,6 +111,7 @@ async function run(
   const { ports } = session;
   const { plugin, modulePath } = stage.plugin;
   const paths = makeRunFolder(folder, pinned.inputs.map(toRunInput));
+  const build = plugin.needs === 'build-summary' ? summarizeBuild(session.plan, stage, helpers.endOf) : undefined;
   const action: ActionDocument = {
     format: 1,
     plugin: plugin.name,
@@ -116,6 +121,7 @@ async function run(
     ...paths,
     outputs: outputPaths(stage),
     env: stage.env,
+    ...(build === undefined ? {} : { build }),
   };
   const order = {
     folder,

@@ -89,7 +89,7 @@ export function findSettled(
 ): ReadonlyMap<StageId, AcceptedStage> {
   const settled = new Map<StageId, AcceptedStage>();
   const seen = new Map<string, PinnedSource | undefined>();
-  const find = (stage: PlannedStage) => session.pinner.find(stage, id => settled.get(id)?.outputs, seen);
+  const find = (stage: PlannedStage) => session.pinner.find(stage, id => settled.get(id), seen);
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
     if (accepted === undefined || forced.has(stage.id) || !hasSettledInputs(stage, settled)) continue;

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
+import type { BuildSummary } from '../../stage/build-summary.js';
 import type { InputPaths } from '../../stage/define-stage.js';
 
 export interface ActionDocument {
@@ -16,6 +17,8 @@ export interface ActionDocument {
   readonly outputs: Readonly<Record<string, string>>;
   /** Names of the declared environment variables. */
   readonly env: readonly string[];
+  /** Only where the plugin needs it. */
+  readonly build?: BuildSummary;
   /** Digests of single files among the inputs that are known, by path, as long as the stamps are these. */
   readonly known: Readonly<Record<string, { readonly stamp: string; readonly digest: Digest }>>;
 }

@@ -44,6 +44,7 @@ const context: Context = {
   progress: (done, total, what) => sayChecked({ kind: 'progress', done, total, what }, 'context.progress takes two numbers and a text'),
   random: label => seededRandom(action.key, label),
   memo: countParts(createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched)),
+  build: action.build,
   env: declaredEnvironment(action.env),
   spawn: (command, options) => runTool(command, options, { ...programs, env: ownEnvironment() }),
   start: (command, options) => startTool(command, options, { ...programs, env: ownEnvironment() }),

@@ -15,6 +15,7 @@ const facts: ActionFacts = {
   env: { TOKEN: 'secret' },
   platformClass: 'linux-x64',
   host: undefined,
+  build: undefined,
   device: undefined,
 };
 
