@@ -57,7 +57,7 @@ describe('a plugin', () => {
     ['names a port by a path', { outputs: "{ '../out': port('file') }" }, 2, '"../out" is no name for a port'],
     [
       'wants a summary of the build in an exact result',
-      { needs: "'build-summary'" },
+      { outputs: "{ out: port('file') }, needs: 'build-summary'" },
       2,
       "it needs a summary of the build, in which times are: its determinism is 'measured'",
     ],
