@@ -1,0 +1,223 @@
+/** What does compiling one model for a target give? Its units judged, its parts, their models, and a report of it all. */
+import { digestModelContent } from '../onnx/digest.js';
+import { getValue } from '../onnx/ir/edit.js';
+import type { Model, ValueId } from '../onnx/ir/model.js';
+import type { Evaluate } from '../onnx/passes/evaluate.js';
+import { isStatic } from '../onnx/shape-inference/dims.js';
+import { estimateBatches } from './batch-estimate.js';
+import type { Target } from './choose-target.js';
+import type {
+  BatchEstimate,
+  Device,
+  LatencyEstimate,
+  ModelCounts,
+  ModelReport,
+  PartReport,
+  TensorReport,
+  UnitReport,
+} from './compile-report.js';
+import { basisOf, estimateCalls, estimateUnit, sumEstimates } from './estimate.js';
+import { checkGraph } from './legality/graph-rules.js';
+import { judgeUnits, modeOf, type UnitVerdict } from './legality/judge-units.js';
+import { findNodeUnits, type NodeUnit, type UnitGraph } from './node-units.js';
+import { extractPart, findPartEnds, type PartEnds } from './partition/extract-parts.js';
+import { type Partition, type PlannedPart, partitionUnits } from './partition/partition.js';
+import { prepareModel } from './prepare-model.js';
+import { TargetError } from './target-error.js';
+import { findQParams, formatSizes, tensorOf } from './unit-facts.js';
+import { bytesOf, measureUnit, type UnitWork } from './unit-work.js';
+
+export interface CompileOptions {
+  readonly evaluate: Evaluate;
+  /** Where units go that no document names. */
+  readonly undocumented: Device;
+  /** 'quantized': float models and unknown sizes are errors. 'any': they are judged by what is known. */
+  readonly accept: 'quantized' | 'any';
+  /** For a model that runs once per RoI. */
+  readonly batches?: { readonly rois: BatchEstimate['rois']; readonly sizes: readonly number[] };
+}
+
+export interface CompiledModel {
+  readonly report: ModelReport;
+  /** In the order of the report's parts. Values of equal name are one tensor. */
+  readonly parts: readonly Model[];
+}
+
+/**
+ * Compiles `model`, which is not changed. The parts run one after the other compute the bits of the whole, in ONNX Runtime up to its basic level.
+ * @throws TargetError `model-not-quantized`, `dynamic-shapes` where only quantized models of known sizes are accepted; OnnxError of shape inference.
+ */
+export async function compileModel(name: string, model: Model, target: Target, options: CompileOptions): Promise<CompiledModel> {
+  const prepared = await prepareModel(model, options.evaluate);
+  if (options.accept === 'quantized') checkAccepted(name, prepared);
+  const graph = findNodeUnits(prepared);
+  const works = graph.units.map(unit => measureUnit(prepared, unit));
+  const verdicts = judgeUnits(graph, target, options);
+  const partition = partitionUnits(graph, verdicts, target, works);
+  const ends = findPartEnds(graph, partition.parts);
+  const facts: Facts = { graph, works, verdicts, partition, ends, target };
+
+  const units = graph.units.map(unit => reportUnit(facts, unit));
+  const parts = partition.parts.map((_, index) => reportPart(facts, index));
+  const findings = checkGraph(facts);
+  const report: ModelReport = {
+    name,
+    digest: digestModelContent(model),
+    legal: [...findings, ...verdicts.flatMap(verdict => verdict.findings)].every(finding => finding.severity === 'warning'),
+    counts: countAll(units, parts),
+    findings,
+    units,
+    parts,
+    estimate: {
+      npu: sumEstimates(parts.flatMap(part => part.estimate ?? [])),
+      basis: basisOf(target),
+      ...(options.batches === undefined ? {} : { batches: batchesOf(facts, options.batches) }),
+    },
+  };
+  return { report, parts: ends.map(end => extractPart(prepared, end)) };
+}
+
+interface Facts {
+  readonly graph: UnitGraph;
+  readonly works: readonly UnitWork[];
+  readonly verdicts: readonly UnitVerdict[];
+  readonly partition: Partition;
+  readonly ends: readonly PartEnds[];
+  readonly target: Target;
+}
+
+function checkAccepted(name: string, model: Model): void {
+  if (modeOf(model) === 'float') {
+    throw new TargetError('model-not-quantized', `model "${name}" has no QuantizeLinear or DequantizeLinear: it is not quantized`, {
+      help: 'compile what `quantize` gives; `tanren lint` judges float models by shapes and operators',
+    });
+  }
+  const dynamic = [...model.graph.values.values()].flatMap(({ id }) => {
+    const { name: value, dims } = tensorOf(model, id);
+    return dims !== undefined && isStatic(dims) ? [] : [`"${value}" ${dims === undefined ? 'of unknown rank' : formatSizes(dims)}`];
+  });
+  if (dynamic.length === 0) return;
+  const shown = `${dynamic.slice(0, 5).join(', ')}${dynamic.length > 5 ? `, and ${dynamic.length - 5} more` : ''}`;
+  throw new TargetError('dynamic-shapes', `model "${name}": sizes are not known before it runs: ${shown}`, {
+    details: dynamic,
+    help: 'pin named sizes by `pin`, such as {box_rois: 16}, or export the model with fixed ones',
+  });
+}
+
+function reportUnit({ graph, works, verdicts, partition, target }: Facts, unit: NodeUnit): UnitReport {
+  const { model } = graph;
+  const verdict = verdicts[unit.id];
+  const work = works[unit.id] ?? measureUnit(model, unit);
+  const device = partition.devices[unit.id] ?? 'cpu';
+  const demoted = partition.demoted.get(unit.id)?.reason;
+  const edge = verdict?.edge === true && device === 'npu';
+  const last = unit.quantizers.length > 0 ? unit.quantizers : [unit.activation ?? unit.target];
+  return {
+    id: unit.id,
+    kind: unit.kind,
+    opType: unit.target.opType,
+    name: unit.target.name || firstOutputName(model, unit.target),
+    ...(unit.activation === undefined ? {} : { activation: unit.activation.opType }),
+    nodes: unit.nodes.map(node => firstOutputName(model, node)),
+    device,
+    edge,
+    part: partition.partOf[unit.id] ?? 0,
+    findings: verdict?.findings ?? [],
+    ...(demoted === undefined ? {} : { demoted }),
+    outputs: last.flatMap(node => node.outputs).flatMap(id => (id === undefined ? [] : [describeTensor(model, id)])),
+    macs: work.macs,
+    weightBytes: work.weightBytes,
+    inputBytes: work.inputBytes,
+    outputBytes: work.outputBytes,
+    ...(device === 'npu' && !edge ? { estimate: estimateUnit(target, work) } : {}),
+  };
+}
+
+function firstOutputName(model: Model, node: NodeUnit['target']): string {
+  const id = node.outputs.find(output => output !== undefined);
+  return id === undefined ? '' : getValue(model.graph, id).name;
+}
+
+function describeTensor(model: Model, id: ValueId): TensorReport {
+  const { name, dtype, dims } = tensorOf(model, id);
+  const { producer } = getValue(model.graph, id);
+  const node = producer === undefined ? undefined : model.graph.nodes.get(producer);
+  const qparams = node?.opType === 'QuantizeLinear' ? findQParams(model, node) : undefined;
+  const [scale] = qparams?.scales ?? [];
+  const [zeroPoint] = qparams?.zeroPoints ?? [];
+  const perTensor = qparams?.axis === undefined && scale !== undefined && zeroPoint !== undefined;
+  return {
+    name,
+    dtype: dtype ?? 'unknown',
+    dims: (dims ?? []).map(dim => (typeof dim === 'number' ? dim : -1)),
+    ...(perTensor ? { scale, zeroPoint } : {}),
+  };
+}
+
+function reportPart(facts: Facts, index: number): PartReport {
+  const { graph, partition, ends, works, target } = facts;
+  const part = partition.parts[index] ?? { device: 'cpu', units: [] };
+  const end = ends[index] ?? { inputs: [], outputs: [] };
+  const own = part.units.flatMap(id => works[id] ?? []);
+  const sum = (of: (work: UnitWork) => number): number => own.reduce((total, work) => total + of(work), 0);
+  return {
+    index,
+    name: `${String(index).padStart(2, '0')}.${part.device}`,
+    device: part.device,
+    units: part.units,
+    nodes: part.units.reduce((total, id) => total + (graph.units[id]?.nodes.length ?? 0), 0),
+    inputs: end.inputs.map(id => describeTensor(graph.model, id)),
+    outputs: end.outputs.map(id => describeTensor(graph.model, id)),
+    dependsOn: dependenciesOf(facts, part, index),
+    macs: sum(work => work.macs),
+    weightBytes: sum(work => work.weightBytes),
+    transferBytes: [...end.inputs, ...end.outputs].reduce((total, id) => total + bytesOf(graph.model, id), 0),
+    ...(part.device === 'npu' ? { estimate: estimateCalls(target, 1, estimatesOf(facts, part)) } : {}),
+  };
+}
+
+function dependenciesOf({ graph, partition }: Facts, { units }: PlannedPart, index: number): readonly number[] {
+  const parts = units.flatMap(id => graph.before[id] ?? []).map(id => partition.partOf[id] ?? 0);
+  return [...new Set(parts)].filter(part => part !== index).sort((a, b) => a - b);
+}
+
+/** Of the units that the NPU itself runs. */
+function estimatesOf({ verdicts, works, target }: Facts, { units }: PlannedPart): readonly LatencyEstimate[] {
+  return units.flatMap(id => (verdicts[id]?.edge === true ? [] : [works[id] ?? []].flat().map(work => estimateUnit(target, work))));
+}
+
+function batchesOf(
+  { graph, partition, verdicts, works, target }: Facts,
+  { rois, sizes }: NonNullable<CompileOptions['batches']>,
+): BatchEstimate {
+  const onNpu = partition.parts.filter(({ device }) => device === 'npu');
+  const [input] = graph.model.graph.inputs;
+  const first = input === undefined ? undefined : tensorOf(graph.model, input).dims?.[0];
+  return estimateBatches(target, {
+    npuParts: onNpu.length,
+    works: onNpu.flatMap(({ units }) => units.flatMap(id => (verdicts[id]?.edge === true ? [] : (works[id] ?? [])))),
+    batch: typeof first === 'number' && first > 0 ? first : 1,
+    rois,
+    sizes,
+  });
+}
+
+function countAll(units: readonly UnitReport[], parts: readonly PartReport[]): ModelCounts {
+  const nodes = (some: readonly UnitReport[]): number => some.reduce((sum, unit) => sum + unit.nodes.length, 0);
+  const macs = (some: readonly UnitReport[]): number => some.reduce((sum, unit) => sum + unit.macs, 0);
+  const npu = units.filter(unit => unit.device === 'npu');
+  const edge = npu.filter(unit => unit.edge);
+  return {
+    nodes: nodes(units),
+    npuNodes: nodes(npu) - nodes(edge),
+    cpuNodes: nodes(units) - nodes(npu),
+    edgeNodes: nodes(edge),
+    units: units.length,
+    npuUnits: npu.length - edge.length,
+    cpuUnits: units.length - npu.length,
+    parts: parts.length,
+    npuParts: parts.filter(part => part.device === 'npu').length,
+    macs: macs(units),
+    npuMacShare: macs(units) === 0 ? 1 : macs(npu) / macs(units),
+  };
+}

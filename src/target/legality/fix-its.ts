@@ -1,0 +1,46 @@
+/** Which `rewrite` rules make a node legal? Those that a profile names, where they fit the node's numbers; how exact they are, they say themselves. */
+import { findInts, getInt, getString } from '../../onnx/ir/attribute.js';
+import type { Model, Node } from '../../onnx/ir/model.js';
+import { getRule } from '../../onnx/rewrite/rules/catalogue.js';
+import { RULE_LIST, type RuleEntry } from '../../onnx/rewrite/rules/rule-list.js';
+import type { FixIt } from '../finding.js';
+import { findWindow } from '../unit-facts.js';
+
+/** The forms of rule `name` that fit `node`, exact ones first; none where the rule would decline. */
+export function findFixIts(name: string, model: Model, node: Node): readonly FixIt[] {
+  const rules: readonly RuleEntry[] = RULE_LIST;
+  const entry = rules.find(rule => rule.name === name);
+  if (entry === undefined || FITS[name]?.(model, node) === false) return [];
+  const forms = entry.forms.length === 0 ? [undefined] : entry.forms;
+  const fixIts = forms.map(form => {
+    const { proof, proofText } = getRule(name, form);
+    return { rule: name, ...(form === undefined ? {} : { form }), effect: proof, note: proofText };
+  });
+  return fixIts.sort((a, b) => ORDER.indexOf(a.effect) - ORDER.indexOf(b.effect));
+}
+
+const ORDER: readonly FixIt['effect'][] = ['exact', 'rounding', 'approximate'];
+
+/** A quantized node does not match a rule, which is for the float model: the numbers decide. */
+const FITS: Readonly<Record<string, (model: Model, node: Node) => boolean>> = {
+  'maxpool-1x1': (model, node) => {
+    const window = findWindow(model, node);
+    if (window === undefined) return false;
+    return window.kernel.every(size => size === 1) && window.stride.every(stride => stride === 2);
+  },
+  'conv-transpose-depth-to-space': (model, node) => {
+    const window = findWindow(model, node);
+    const [first] = window?.kernel ?? [];
+    if (window === undefined || window.kernel.length !== 2) return false;
+    const square = [...window.kernel, ...window.stride].every(size => size === first);
+    const plain = [...(findInts(node, 'pads') ?? []), ...(findInts(node, 'output_padding') ?? [])].every(size => size === 0);
+    return (
+      square &&
+      plain &&
+      window.dilation.every(one => one === 1) &&
+      getInt(node, 'group', 1) === 1 &&
+      getString(node, 'auto_pad', 'NOTSET') !== 'SAME_UPPER' &&
+      getString(node, 'auto_pad', 'NOTSET') !== 'SAME_LOWER'
+    );
+  },
+};

@@ -1,0 +1,45 @@
+/** What keeps a model as a whole from the NPU? Too few Conv, too many parts. */
+import type { Target } from '../choose-target.js';
+import type { Finding } from '../finding.js';
+import type { UnitGraph } from '../node-units.js';
+import type { Partition } from '../partition/partition.js';
+import { makeFinding } from './unit-case.js';
+
+export interface GraphCase {
+  readonly graph: UnitGraph;
+  readonly partition: Partition;
+  readonly target: Target;
+}
+
+export function checkGraph({ graph, partition, target }: GraphCase): readonly Finding[] {
+  const { minConvs, maxSubgraphs } = target.graph;
+  const convs = graph.units.filter(unit => unit.target.opType === 'Conv').length;
+  const findings: Finding[] = [];
+  if (convs < minConvs.value) {
+    findings.push(
+      makeFinding(target, {
+        rule: 'too-few-conv',
+        measured: `${convs} Conv`,
+        limit: `${minConvs.value} or more`,
+        message: `the model has ${convs} Conv; the compiler leaves what has fewer than ${minConvs.value} to the CPU, all of it`,
+        source: minConvs.source,
+        note: minConvs.note,
+      }),
+    );
+  }
+  const dropped = [...partition.demoted.values()].find(({ rule }) => rule === 'too-many-subgraphs');
+  if (dropped !== undefined) {
+    findings.push(
+      makeFinding(target, {
+        rule: 'too-many-subgraphs',
+        severity: 'warning',
+        measured: `more than ${maxSubgraphs.value} parts`,
+        limit: `${maxSubgraphs.value} parts for the NPU`,
+        message: dropped.reason,
+        source: maxSubgraphs.source,
+        note: maxSubgraphs.note,
+      }),
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,111 @@
+/** Which units can the NPU run? All rules on every unit, with everything that fails; then the ends of the model, which follow their neighbours. */
+import type { Model } from '../../onnx/ir/model.js';
+import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
+import type { Target } from '../choose-target.js';
+import type { Device } from '../compile-report.js';
+import type { Finding } from '../finding.js';
+import type { NodeUnit, UnitGraph } from '../node-units.js';
+import { checkIsland } from './island-rules.js';
+import { checkLimits } from './limit-rules.js';
+import { checkOperators } from './operator-rules.js';
+import { checkPositions } from './position-rules.js';
+import { checkQuantization } from './quantization-rules.js';
+import { checkShapes } from './shape-rules.js';
+import { makeFinding, type UnitCase, type UnitRule } from './unit-case.js';
+
+export interface UnitVerdict {
+  readonly findings: readonly Finding[];
+  /** Whether nothing refuses it; what is undocumented counts as params say. */
+  readonly admitted: boolean;
+  /** A Q at an input of the model, or a DQ at an output. */
+  readonly edge: boolean;
+}
+
+export interface JudgeOptions {
+  /** Where units go that no document names. */
+  readonly undocumented: Device;
+}
+
+const RULES: readonly UnitRule[] = [checkIsland, checkOperators, checkLimits, checkShapes, checkQuantization, checkPositions];
+
+/** One verdict per unit. */
+export function judgeUnits(graph: UnitGraph, target: Target, { undocumented }: JudgeOptions): readonly UnitVerdict[] {
+  const mode = modeOf(graph.model);
+  const trailing = findTrailing(graph, target);
+  return graph.units.map(unit => {
+    const edge = isEdge(graph, unit);
+    const unitCase: UnitCase = { target, graph, model: graph.model, unit, mode };
+    const findings = [
+      ...RULES.flatMap(rule => rule(unitCase)),
+      ...(trailing.has(unit.id) ? [trailingFinding(target, unit)] : []),
+      ...(!edge && (unit.kind === 'quantize' || unit.kind === 'dequantize') && mode === 'quantized' ? [loneFinding(unitCase)] : []),
+    ];
+    const admitted = !findings.some(({ severity }) => severity === 'refused' || (severity === 'undocumented' && undocumented === 'cpu'));
+    return { findings, admitted, edge };
+  });
+}
+
+/** Does the model have any Q or DQ? */
+export function modeOf(model: Model): UnitCase['mode'] {
+  for (const node of model.graph.nodes.values()) if (/^(De)?[Qq]uantizeLinear$/.test(node.opType)) return 'quantized';
+  return 'float';
+}
+
+/** Where each unit goes: admitted ones to the NPU; an end of the model to where its neighbours are, and to the NPU where one of them is there. */
+export function placeUnits(graph: UnitGraph, verdicts: readonly UnitVerdict[], demoted: ReadonlySet<number>): readonly Device[] {
+  const onNpu = (id: number): boolean => verdicts[id]?.admitted === true && !demoted.has(id);
+  return graph.units.map(({ id, kind }) => {
+    if (!onNpu(id)) return 'cpu';
+    if (verdicts[id]?.edge !== true) return 'npu';
+    const neighbours = kind === 'quantize' ? graph.after[id] : graph.before[id];
+    return neighbours?.some(other => onNpu(other) && verdicts[other]?.edge !== true) ? 'npu' : 'cpu';
+  });
+}
+
+function isEdge({ model, before, after }: UnitGraph, { id, kind, target }: NodeUnit): boolean {
+  if (kind === 'quantize') return before[id]?.length === 0 && findConstantValue(model, target.inputs[0]) === undefined;
+  return kind === 'dequantize' && after[id]?.length === 0;
+}
+
+/** Units of chains that only reshape what the model gives: seen from the end. */
+function findTrailing(graph: UnitGraph, target: Target): ReadonlySet<number> {
+  const operators = target.graph.trailing.value;
+  const found = new Set<number>();
+  for (const unit of [...graph.units].reverse()) {
+    if (!operators.includes(unit.target.opType)) continue;
+    const after = graph.after[unit.id] ?? [];
+    const ends = after.every(id => found.has(id) || isEnd(graph, id));
+    if (ends) found.add(unit.id);
+  }
+  return found;
+}
+
+function isEnd(graph: UnitGraph, id: number): boolean {
+  return graph.units[id]?.kind === 'dequantize' && graph.after[id]?.length === 0;
+}
+
+function trailingFinding(target: Target, { target: node }: NodeUnit): Finding {
+  const { value, source } = target.graph.trailing;
+  return makeFinding(target, {
+    rule: 'trailing-reshape',
+    measured: `${node.opType} at the end of the model`,
+    limit: `no ${value.join(', ')} after the last other operator`,
+    message: `the model ends with it; ${value.join(', ')} at an end stay on the CPU`,
+    source,
+    note: 'End the model before it, and do it on the host.',
+  });
+}
+
+function loneFinding({ target, unit, graph }: UnitCase): Finding {
+  const neighbours = unit.kind === 'quantize' ? graph.before[unit.id] : graph.after[unit.id];
+  const others = [...new Set((neighbours ?? []).map(id => graph.units[id]?.target.opType ?? ''))].join(', ');
+  const measured = unit.kind === 'quantize' ? `it quantizes what ${others} gives` : `it dequantizes for ${others}`;
+  const { source } = target.dtype.activations;
+  return makeFinding(target, {
+    rule: 'lone-quantizer',
+    measured,
+    limit: 'Q and DQ around an operator',
+    message: `${measured} in float`,
+    source,
+  });
+}

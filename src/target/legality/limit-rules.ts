@@ -1,0 +1,189 @@
+/** Are the numbers of a unit within the limits of the profile? Each limit is held against each node that it names. */
+import { assertNever } from '../../base/assert-never.js';
+import { getInt } from '../../onnx/ir/attribute.js';
+import type { Attribute, Node } from '../../onnx/ir/model.js';
+import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
+import type { Finding } from '../finding.js';
+import { parseIntegerSet } from '../integer-set.js';
+import type { ActivationLimit, AttributeLimit, ConstantInputLimit, GroupLimit, Limit, SizeLimit } from '../profile.js';
+import { findQuantizedConstant, findWindow, formatSizes, inputOf, limitNameOf } from '../unit-facts.js';
+import { computingNodes, makeFinding, type UnitCase } from './unit-case.js';
+
+export function checkLimits(unitCase: UnitCase): readonly Finding[] {
+  const { unit, target, model } = unitCase;
+  if (unit.kind !== 'quantized' && unit.kind !== 'plain') return [];
+  return computingNodes(unit).flatMap(node => {
+    const name = limitNameOf(model, node);
+    const meant = target.limits.filter(limit => limit.ops.includes('*') || limit.ops.includes(name));
+    return meant.flatMap(limit => check(limit, unitCase, node) ?? []);
+  });
+}
+
+function check(limit: Limit, unitCase: UnitCase, node: Node): Finding | undefined {
+  switch (limit.rule) {
+    case 'kernel':
+    case 'stride':
+    case 'dilation':
+    case 'rank':
+    case 'outputs':
+    case 'batch':
+      return checkSizes(limit, unitCase, node);
+    case 'groups':
+      return checkGroups(limit, unitCase, node);
+    case 'attribute':
+      return checkAttribute(limit, unitCase, node);
+    case 'constant-input':
+      return checkConstantInputs(limit, unitCase, node);
+    case 'activation':
+      return checkActivation(limit, unitCase, node);
+    default:
+      return assertNever(limit);
+  }
+}
+
+interface Failure {
+  readonly measured: string;
+  readonly limit: string;
+  readonly message: string;
+}
+
+function fail(limit: Limit, { target, model }: UnitCase, node: Node, failure: Failure): Finding {
+  return makeFinding(target, {
+    rule: limit.rule,
+    severity: limit.severity,
+    ...failure,
+    source: limit.source,
+    note: limit.note,
+    fix: { model, node, rules: limit.fixIts ?? [] },
+  });
+}
+
+function checkSizes(limit: SizeLimit, unitCase: UnitCase, node: Node): Finding | undefined {
+  const sizes = measure(limit.rule, unitCase, node);
+  const allowed = parseIntegerSet(limit.allowed);
+  if (sizes === undefined || allowed === undefined || sizes.every(size => allowed.has(size))) return undefined;
+  const measured = `${limit.rule} ${formatSizes(sizes)}`;
+  const where = sizes.length > 1 ? ' in each direction' : '';
+  return fail(limit, unitCase, node, {
+    measured,
+    limit: `${allowed.text}${where}`,
+    message: `the ${NAMES[limit.rule]} is ${formatSizes(sizes)}; the target takes ${allowed.text}${where}`,
+  });
+}
+
+const NAMES: Readonly<Record<SizeLimit['rule'], string>> = {
+  kernel: 'kernel',
+  stride: 'stride',
+  dilation: 'dilation',
+  rank: 'rank of the input',
+  outputs: 'number of outputs',
+  batch: 'batch',
+};
+
+function measure(rule: SizeLimit['rule'], { model }: UnitCase, node: Node): readonly number[] | undefined {
+  const dims = inputOf(model, node, 0)?.dims;
+  switch (rule) {
+    case 'kernel':
+    case 'stride':
+    case 'dilation':
+      return findWindow(model, node)?.[rule];
+    case 'rank':
+      return dims === undefined ? undefined : [dims.length];
+    case 'outputs':
+      return [node.outputs.filter(output => output !== undefined).length];
+    case 'batch':
+      return dims?.length === 4 && typeof dims[0] === 'number' ? [dims[0]] : undefined;
+    default:
+      return assertNever(rule);
+  }
+}
+
+function checkGroups(limit: GroupLimit, unitCase: UnitCase, node: Node): Finding | undefined {
+  const group = getInt(node, 'group', 1);
+  if (group === 1) return undefined;
+  const weight = inputOf(unitCase.model, node, 1)?.dims;
+  const [out, perGroup] = weight ?? [];
+  if (typeof out !== 'number' || typeof perGroup !== 'number') return undefined;
+  if (limit.allowed.includes('divisible') && out % group === 0) return undefined;
+  const measured = `${group} groups of ${perGroup} channels, ${out} outputs`;
+  const text = limit.allowed.includes('divisible') ? 'groups that divide both numbers of channels' : 'one group';
+  return fail(limit, unitCase, node, { measured, limit: text, message: `it has ${measured}; the target takes ${text}` });
+}
+
+/** JSON and float32 do not share their last bits. */
+const CLOSE = 1e-6;
+
+function checkAttribute(limit: AttributeLimit, unitCase: UnitCase, node: Node): Finding | undefined {
+  const attribute = node.attributes.get(limit.name);
+  const elements = attribute === undefined ? limit.default : elementsOf(attribute);
+  const isAllowed = (one: number | string): boolean =>
+    limit.allowed.some(known => (typeof known === 'number' && typeof one === 'number' ? Math.abs(known - one) <= CLOSE : known === one));
+  if (elements.every(isAllowed)) return undefined;
+  const measured = `${limit.name} ${elements.map(formatElement).join(', ')}`;
+  const allowed = limit.allowed.map(formatElement).join(', ');
+  return fail(limit, unitCase, node, { measured, limit: allowed, message: `${measured}; the target takes ${allowed}` });
+}
+
+const decoder = new TextDecoder();
+
+function elementsOf(attribute: Attribute): readonly (number | string)[] {
+  switch (attribute.kind) {
+    case 'int':
+      return [Number(attribute.value)];
+    case 'float':
+      return [attribute.value];
+    case 'string':
+      return [decoder.decode(attribute.value)];
+    case 'ints':
+      return attribute.value.map(Number);
+    case 'floats':
+      return attribute.value;
+    default:
+      return [`a ${attribute.kind}`];
+  }
+}
+
+function formatElement(value: number | string): string {
+  return typeof value === 'string' || Number.isInteger(value) ? `${value}` : value.toPrecision(4);
+}
+
+function checkConstantInputs(limit: ConstantInputLimit, unitCase: UnitCase, node: Node): Finding | undefined {
+  const { model, unit } = unitCase;
+  const failing: string[] = [];
+  for (const index of limit.inputs) {
+    const id = node.inputs[index];
+    const dequantizer = node === unit.target ? unit.dequantizers.get(index) : undefined;
+    if (id === undefined) {
+      if (limit.presence === 'required' && !hasAttributeInstead(node, index)) failing.push(`input ${index} is left out`);
+    } else if (
+      findConstantValue(model, id) === undefined &&
+      (dequantizer === undefined || findQuantizedConstant(model, dequantizer) === undefined)
+    ) {
+      failing.push(`input ${index} ("${inputOf(model, node, index)?.name ?? ''}") is computed`);
+    }
+  }
+  if (failing.length === 0) return undefined;
+  const which = limit.inputs.join(', ');
+  return fail(limit, unitCase, node, {
+    measured: failing.join(', '),
+    limit: `input${limit.inputs.length === 1 ? '' : 's'} ${which} constant`,
+    message: `${failing.join(', ')}; the target takes constants there`,
+  });
+}
+
+/** Clip before opset 11, Pad before 11: what became inputs were attributes. */
+function hasAttributeInstead(node: Node, index: number): boolean {
+  const name = node.opType === 'Clip' ? (['', 'min', 'max'][index] ?? '') : '';
+  return name !== '' && node.attributes.has(name);
+}
+
+function checkActivation(limit: ActivationLimit, unitCase: UnitCase, node: Node): Finding | undefined {
+  const { activation, target } = unitCase.unit;
+  if (activation === undefined || node !== target || limit.allowed.includes(activation.opType)) return undefined;
+  const allowed = limit.allowed.length === 0 ? 'none' : limit.allowed.join(', ');
+  return fail(limit, unitCase, node, {
+    measured: `${activation.opType} joined to ${node.opType}`,
+    limit: allowed,
+    message: `${activation.opType} is joined to it, with no quantization between; the target joins ${allowed}`,
+  });
+}

@@ -1,0 +1,32 @@
+/** Does the vendor name the operator for this data type? A blank in its table says nothing: it is reported as undocumented, with what else is known. */
+import type { Node } from '../../onnx/ir/model.js';
+import type { Finding } from '../finding.js';
+import { limitNameOf } from '../unit-facts.js';
+import { computingNodes, makeFinding, type UnitCase } from './unit-case.js';
+
+export function checkOperators(unitCase: UnitCase): readonly Finding[] {
+  const { unit } = unitCase;
+  if (unit.kind !== 'quantized' && unit.kind !== 'plain') return [];
+  return computingNodes(unit).flatMap(node => checkOperator(unitCase, node));
+}
+
+function checkOperator({ target, model }: UnitCase, node: Node): readonly Finding[] {
+  const { identity, operators } = target;
+  const name = limitNameOf(model, node);
+  const documented = node.domain === '' && Object.hasOwn(operators.documented, name) ? (operators.documented[name] ?? []) : [];
+  if (documented.includes(identity.dtype)) return [];
+  const shown = node.domain === '' ? name : `${node.domain}::${name}`;
+  const notes = target.operatorNotes.filter(note => node.domain === '' && note.ops.includes(name));
+  return [
+    makeFinding(target, {
+      rule: 'operator',
+      severity: 'undocumented',
+      measured: shown,
+      limit: documented.length === 0 ? `no data type of ${shown} is documented` : `${shown} is documented for ${documented.join(', ')}`,
+      message: `${shown} is not documented for ${identity.dtype} in version ${identity.version}${documented.length === 0 ? '' : `, only for ${documented.join(', ')}`}`,
+      source: operators.source,
+      note: notes.length === 0 ? undefined : notes.map(note => note.note).join(' '),
+      fix: { model, node, rules: notes.flatMap(note => note.fixIts) },
+    }),
+  ];
+}

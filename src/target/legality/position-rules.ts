@@ -1,0 +1,87 @@
+/** Can the shifts of a power-of-two unit be done? Bounds on the positions −log₂(scale) around it; outside of them the compiler moves a position, and values change. */
+import type { Node } from '../../onnx/ir/model.js';
+import type { Finding } from '../finding.js';
+import type { PositionLimits } from '../profile.js';
+import { findQParams } from '../unit-facts.js';
+import { isPowerOfTwo } from './quantization-rules.js';
+import { makeFinding, type UnitCase } from './unit-case.js';
+
+/** Warnings only: what is not a power of two is reported as that. */
+export function checkPositions(unitCase: UnitCase): readonly Finding[] {
+  const { target, unit } = unitCase;
+  const limits = target.dtype.positions;
+  if (limits === undefined || unitCase.mode === 'float' || unit.kind !== 'quantized') return [];
+  const at = (index: number): number | undefined => positionOf(unitCase, unit.dequantizers.get(index));
+  const out = positionOf(unitCase, unit.quantizers[0]);
+  const bounds = boundsOf(unit.target.opType, limits, at, out);
+  return [...bounds, ...alignment(unitCase, limits, out)].flatMap(bound => {
+    if (bound.value >= bound.low && bound.value <= bound.high) return [];
+    const measured = `${bound.what} = ${bound.value}`;
+    const limit = bound.low === bound.high ? `${bound.low}` : `${bound.low} to ${bound.high}`;
+    const message = `${measured}; the target shifts by ${limit}`;
+    return [makeFinding(target, { rule: bound.rule, severity: 'warning', measured, limit, message, source: limits.source })];
+  });
+}
+
+interface Bound {
+  readonly rule: string;
+  readonly what: string;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+function positionOf({ model }: UnitCase, node: Node | undefined): number | undefined {
+  const scales = node === undefined ? undefined : findQParams(model, node)?.scales;
+  const [scale] = scales ?? [];
+  return scale !== undefined && scales?.length === 1 && isPowerOfTwo(scale) ? -Math.log2(scale) : undefined;
+}
+
+function boundsOf(
+  opType: string,
+  limits: PositionLimits,
+  at: (index: number) => number | undefined,
+  out: number | undefined,
+): readonly Bound[] {
+  const [i, w, b] = [at(0), at(1), at(2)];
+  if (i === undefined || w === undefined || out === undefined) return [];
+  const least = Math.min(i, w);
+  switch (opType) {
+    case 'Conv':
+    case 'ConvTranspose':
+    case 'Gemm': {
+      const cut = w + i - out;
+      const [low, high] = limits.cut;
+      const shift: Bound = { rule: 'shift-cut', what: 'position of weight + input − output', value: cut, low, high };
+      if (b === undefined) return [shift];
+      const biasLow = Math.min(limits.bias[0], cut - high);
+      return [
+        shift,
+        { rule: 'shift-bias', what: 'position of weight + input − bias', value: w + i - b, low: biasLow, high: limits.bias[1] },
+      ];
+    }
+    case 'Add':
+    case 'Sub': {
+      const [low, high] = limits.addWrite;
+      return [
+        { rule: 'shift-read', what: 'difference of the positions of the inputs', value: Math.abs(i - w), low: 0, high: limits.read },
+        { rule: 'shift-write', what: 'least position of the inputs − output', value: least - out, low, high },
+      ];
+    }
+    case 'Mul': {
+      const [low, high] = limits.mulWrite;
+      return [{ rule: 'shift-write', what: 'positions of the inputs − output', value: i + w - out, low, high }];
+    }
+    default:
+      return [];
+  }
+}
+
+function alignment(unitCase: UnitCase, limits: PositionLimits, out: number | undefined): readonly Bound[] {
+  const { unit } = unitCase;
+  if (!limits.aligned.includes(unit.target.opType) || out === undefined) return [];
+  const inputs = [...unit.dequantizers.values()].map(node => positionOf(unitCase, node)).filter(position => position !== undefined);
+  const other = inputs.find(position => position !== out);
+  if (other === undefined) return [];
+  return [{ rule: 'position-aligned', what: 'position of an input − output', value: other - out, low: 0, high: 0 }];
+}

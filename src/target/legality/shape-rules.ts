@@ -1,0 +1,39 @@
+/** Are all shapes of a unit known numbers, and is it more than scalars? */
+import { isStatic } from '../../onnx/shape-inference/dims.js';
+import type { Finding } from '../finding.js';
+import { formatSizes, type KnownTensor, tensorOf } from '../unit-facts.js';
+import { makeFinding, type UnitCase } from './unit-case.js';
+
+export function checkShapes({ target, model, unit }: UnitCase): readonly Finding[] {
+  const source = target.graph.staticShapes.source;
+  const inputs = [...unit.target.inputs].filter(id => id !== undefined).map(id => tensorOf(model, id));
+  const outputs = [...unit.target.outputs].filter(id => id !== undefined).map(id => tensorOf(model, id));
+  const findings: Finding[] = [];
+  for (const tensor of new Map([...inputs, ...outputs].map(one => [one.name, one] as const)).values()) {
+    const problem = findProblem(tensor);
+    if (problem !== undefined) {
+      const measured = `"${tensor.name}" ${tensor.dims === undefined ? 'of unknown rank' : formatSizes(tensor.dims)}`;
+      findings.push(
+        makeFinding(target, {
+          rule: problem.rule,
+          measured,
+          limit: 'known sizes above 0',
+          message: `${measured}: ${problem.text}`,
+          source,
+        }),
+      );
+    }
+  }
+  const isScalar = ({ dims }: KnownTensor): boolean => dims?.length === 0;
+  const scalar = outputs.find(isScalar) ?? (inputs.length > 0 && inputs.every(isScalar) ? inputs[0] : undefined);
+  if (scalar !== undefined) {
+    const measured = `"${scalar.name}" is a scalar`;
+    findings.push(makeFinding(target, { rule: 'scalar', measured, limit: 'tensors with a rank', message: measured, source }));
+  }
+  return findings;
+}
+
+function findProblem({ dims }: KnownTensor): { readonly rule: string; readonly text: string } | undefined {
+  if (!isStatic(dims)) return { rule: 'shape-dynamic', text: 'a size is not known before the model runs' };
+  return dims.includes(0) ? { rule: 'shape-empty', text: 'a size is 0' } : undefined;
+}

@@ -1,0 +1,45 @@
+/** What does a rule of legality see, and what does it return? One unit and the chosen target; a finding per failure. */
+import type { Model, Node } from '../../onnx/ir/model.js';
+import type { Target } from '../choose-target.js';
+import type { Finding, FixIt, Severity } from '../finding.js';
+import type { NodeUnit, UnitGraph } from '../node-units.js';
+import { findFixIts } from './fix-its.js';
+
+export interface UnitCase {
+  readonly target: Target;
+  readonly graph: UnitGraph;
+  readonly model: Model;
+  readonly unit: NodeUnit;
+  /** 'float': a model without Q and DQ, of which shapes and operators alone are judged. */
+  readonly mode: 'quantized' | 'float';
+}
+
+/** Gives all that fails. Reads, never edits. */
+export type UnitRule = (unitCase: UnitCase) => readonly Finding[];
+
+export interface FindingSpec {
+  readonly rule: string;
+  /** 'refused' where absent. */
+  readonly severity?: Severity | undefined;
+  readonly measured: string;
+  readonly limit: string;
+  /** "the kernel is 1×1; the target takes 2 to 32": without the unit's name. */
+  readonly message: string;
+  /** Key of the profile. */
+  readonly source: string;
+  readonly note?: string | undefined;
+  /** The node that the rules named by `fixIts` would rewrite. */
+  readonly fix?: { readonly model: Model; readonly node: Node; readonly rules: readonly string[] };
+}
+
+export function makeFinding(target: Target, spec: FindingSpec): Finding {
+  const { rule, severity = 'refused', measured, limit, message, source, note, fix } = spec;
+  const fixIts: readonly FixIt[] = fix === undefined ? [] : fix.rules.flatMap(name => findFixIts(name, fix.model, fix.node));
+  const text = note === undefined ? message : `${message}. ${note}`;
+  return { rule, severity, message: text, measured, limit, source: target.sourceOf(source), fixIts };
+}
+
+/** The nodes of a unit that compute: the operator, and what is joined to it. */
+export function computingNodes({ target, activation }: NodeUnit): readonly Node[] {
+  return activation === undefined ? [target] : [target, activation];
+}

@@ -1,0 +1,47 @@
+/** How does a part become a model of its own? Its nodes, what they read from outside as inputs, and what is read of them as outputs. */
+import { extractSubgraph } from '../../onnx/extract.js';
+import { getValue } from '../../onnx/ir/edit.js';
+import type { Model, NodeId, ValueId } from '../../onnx/ir/model.js';
+import { valuesReadBy } from '../../onnx/ir/reads.js';
+import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
+import type { UnitGraph } from '../node-units.js';
+import type { PlannedPart } from './partition.js';
+
+export interface PartEnds {
+  readonly inputs: readonly ValueId[];
+  readonly outputs: readonly ValueId[];
+}
+
+/** What each part reads from outside and gives to others or to the model's outputs. Constants that are outputs of the model are the first part's. */
+export function findPartEnds(graph: UnitGraph, parts: readonly PlannedPart[]): readonly PartEnds[] {
+  const { model } = graph;
+  const partOf = new Map<NodeId, number>();
+  for (const [index, part] of parts.entries()) {
+    for (const unit of part.units) for (const node of graph.units[unit]?.nodes ?? []) partOf.set(node.id, index);
+  }
+  const inputs = parts.map(() => new Set<ValueId>());
+  const outputs = parts.map(() => new Set<ValueId>());
+  for (const node of model.graph.nodes.values()) {
+    const part = partOf.get(node.id) ?? 0;
+    for (const id of valuesReadBy(node)) {
+      if (findConstantValue(model, id) !== undefined) continue;
+      const { producer } = getValue(model.graph, id);
+      const from = producer === undefined ? undefined : partOf.get(producer);
+      if (from === part) continue;
+      inputs[part]?.add(id);
+      if (from !== undefined) outputs[from]?.add(id);
+    }
+  }
+  for (const id of model.graph.outputs) {
+    const { producer } = getValue(model.graph, id);
+    if (producer !== undefined) outputs[partOf.get(producer) ?? 0]?.add(id);
+    else if (findConstantValue(model, id) !== undefined) outputs[0]?.add(id);
+  }
+  return parts.map((_, index) => ({ inputs: [...(inputs[index] ?? [])], outputs: [...(outputs[index] ?? [])] }));
+}
+
+/** The part as a model: value and node names stay, so that parts join by name. */
+export function extractPart(model: Model, { inputs, outputs }: PartEnds): Model {
+  const nameOf = (id: ValueId): string => getValue(model.graph, id).name;
+  return extractSubgraph(model, { inputs: inputs.map(nameOf), outputs: outputs.map(nameOf) });
+}

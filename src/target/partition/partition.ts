@@ -1,0 +1,145 @@
+/** Which parts does a model fall into? Convex groups of units, each for one device, that run one after the other; chosen by a documented cost. */
+import type { Target } from '../choose-target.js';
+import type { Device } from '../compile-report.js';
+import { placeUnits, type UnitVerdict } from '../legality/judge-units.js';
+import type { UnitGraph } from '../node-units.js';
+import { bytesOf, type UnitWork } from '../unit-work.js';
+import { mergePieces } from './merge.js';
+import { type CostConstants, costOf, type Flow } from './part-cost.js';
+import { contract, renumber, sortQuotient } from './quotient.js';
+import { groupInWaves, type WaveOptions } from './waves.js';
+
+export interface Partition {
+  /** In the order in which they run. Units of each in topological order. */
+  readonly parts: readonly PlannedPart[];
+  readonly partOf: readonly number[];
+  readonly devices: readonly Device[];
+  /** Units that are legal and on the CPU all the same, with the reason. */
+  readonly demoted: ReadonlyMap<number, Demotion>;
+}
+
+export interface Demotion {
+  readonly rule: 'too-few-conv' | 'too-many-subgraphs';
+  readonly reason: string;
+}
+
+export interface PlannedPart {
+  readonly device: Device;
+  readonly units: readonly number[];
+}
+
+/**
+ * Partitions units by their verdicts. Every unit is in exactly one part, parts are convex, and the parts' graph is acyclic.
+ * A part for the NPU with too few Conv goes to the CPU, and where there are more such parts than the target takes, those with the fewest MACs do.
+ */
+export function partitionUnits(graph: UnitGraph, verdicts: readonly UnitVerdict[], target: Target, works: readonly UnitWork[]): Partition {
+  const flows = flowsOf(graph);
+  const constants = constantsOf(target);
+  const demoted = new Map<number, Demotion>();
+  for (;;) {
+    const devices = placeUnits(graph, verdicts, new Set(demoted.keys()));
+    const groupOf = chooseGroups(graph, devices, flows, constants);
+    const parts = orderParts(graph, groupOf, devices);
+    const before = demoted.size;
+    for (const [unit, reason] of findDemotions(graph, parts, target, works)) demoted.set(unit, reason);
+    if (demoted.size > before) continue;
+    const partOf: number[] = graph.units.map(() => -1);
+    for (const [index, { units }] of parts.entries()) for (const unit of units) partOf[unit] = index;
+    return { parts, partOf, devices, demoted };
+  }
+}
+
+function constantsOf({ device }: Target): CostConstants {
+  return { fixedMs: device.estimate.fixedMs.value, bytesPerMs: device.estimate.bandwidth.value / 1000 };
+}
+
+/** In this order; the first of the cheapest wins. */
+const WAVES: readonly WaveOptions[] = [
+  { first: 'npu', direction: 'forward' },
+  { first: 'cpu', direction: 'forward' },
+  { first: 'npu', direction: 'backward' },
+  { first: 'cpu', direction: 'backward' },
+];
+
+function chooseGroups(graph: UnitGraph, devices: readonly Device[], flows: readonly Flow[], constants: CostConstants): readonly number[] {
+  let best: readonly number[] = [];
+  let bestCost = Number.POSITIVE_INFINITY;
+  for (const options of WAVES) {
+    const waves = renumber(groupInWaves(graph, devices, options));
+    const merged = mergePieces(graph, waves, devices, { flows, constants });
+    for (const groupOf of [waves, ...(merged === undefined ? [] : [merged])]) {
+      const cost = costOf(groupOf, flows, constants);
+      if (cost < bestCost) [best, bestCost] = [groupOf, cost];
+    }
+  }
+  return best;
+}
+
+function orderParts(graph: UnitGraph, groupOf: readonly number[], devices: readonly Device[]): readonly PlannedPart[] {
+  const groups = new Map<number, number[]>();
+  for (const [unit, group] of groupOf.entries()) groups.set(group, [...(groups.get(group) ?? []), unit]);
+  const order = sortQuotient(contract(graph, groupOf)) ?? [];
+  return order.map(group => {
+    const units = groups.get(group) ?? [];
+    return { device: devices[units[0] ?? -1] ?? 'cpu', units };
+  });
+}
+
+/** Legal units that have to leave the NPU, with the reason. */
+function findDemotions(
+  graph: UnitGraph,
+  parts: readonly PlannedPart[],
+  target: Target,
+  works: readonly UnitWork[],
+): ReadonlyMap<number, Demotion> {
+  const { minConvs, maxSubgraphs } = target.graph;
+  const onNpu = parts.filter(({ device }) => device === 'npu');
+  const small = onNpu.filter(({ units }) => countConvs(graph, units) < minConvs.value);
+  const reasons = new Map<number, Demotion>();
+  for (const { units } of small) {
+    const reason = `its part has ${countConvs(graph, units)} Conv; the compiler leaves what has fewer than ${minConvs.value} to the CPU`;
+    for (const unit of units) reasons.set(unit, { rule: 'too-few-conv', reason });
+  }
+  const left = onNpu.length - small.length;
+  if (small.length > 0 || left <= maxSubgraphs.value) return reasons;
+  const [least] = onNpu.toSorted((a, b) => sumMacs(works, a.units) - sumMacs(works, b.units));
+  const reason = `there are ${left} parts for the NPU, and the target takes ${maxSubgraphs.value}: its part has the fewest multiply-accumulates`;
+  for (const unit of least?.units ?? []) reasons.set(unit, { rule: 'too-many-subgraphs', reason });
+  return reasons;
+}
+
+export function countConvs({ units: all }: UnitGraph, units: readonly number[]): number {
+  return units.filter(id => all[id]?.target.opType === 'Conv').length;
+}
+
+function sumMacs(works: readonly UnitWork[], units: readonly number[]): number {
+  return units.reduce((sum, id) => sum + (works[id]?.macs ?? 0), 0);
+}
+
+/** What passes between units, and into and out of the model. */
+function flowsOf({ model, units, unitOf }: UnitGraph): readonly Flow[] {
+  const readers = new Map<number, Set<number>>();
+  for (const unit of units) {
+    for (const node of unit.nodes) {
+      for (const id of node.inputs) {
+        if (id === undefined) continue;
+        const list = readers.get(id);
+        if (list === undefined) readers.set(id, new Set([unit.id]));
+        else list.add(unit.id);
+      }
+    }
+  }
+  const outputs = new Set(model.graph.outputs);
+  return [...model.graph.values.values()].flatMap(({ id, producer, constant }) => {
+    if (constant !== undefined) return [];
+    const reading = [...(readers.get(id) ?? [])];
+    return [
+      {
+        bytes: bytesOf(model, id),
+        producer: producer === undefined ? undefined : unitOf.get(producer),
+        readers: reading,
+        isOutput: outputs.has(id),
+      },
+    ];
+  });
+}
