@@ -2,6 +2,7 @@
 import type { StagePlugin } from '../src/stage/define-stage.js';
 import { calibrate } from './calibrate/stage.js';
 import { command } from './command/stage.js';
+import { compile } from './compile/stage.js';
 import { evaluate } from './evaluate/stage.js';
 import { exportStage } from './export/stage.js';
 import { importStage } from './import/stage.js';
@@ -26,6 +27,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: rewrite, module: 'stages/rewrite/stage.js' },
   { plugin: calibrate, module: 'stages/calibrate/stage.js' },
   { plugin: quantize, module: 'stages/quantize/stage.js' },
+  { plugin: compile, module: 'stages/compile/stage.js' },
   { plugin: verify, module: 'stages/verify/stage.js' },
   { plugin: evaluate, module: 'stages/evaluate/stage.js' },
   { plugin: command, module: 'stages/command/stage.js' },

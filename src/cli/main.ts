@@ -22,6 +22,12 @@ function parseWith(parse: (text: string) => number | undefined, examples: string
   };
 }
 
+function collectPins(text: string, before: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  const match = /^([^=]+)=([1-9]\d{0,8})$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('It is such as box_rois=16.');
+  return { ...before, [match[1] ?? '']: Number(match[2]) };
+}
+
 /** Adds the options that every command on a pipeline takes. */
 function onPipeline(command: Command): Command {
   return command
@@ -149,6 +155,23 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     .description('read every byte, and remove what is damaged')
     .action(async (options: Parameters<typeof import('./commands/cache.js').runCacheVerify>[0]) => {
       exitCode = await (await import('./commands/cache.js')).runCacheVerify(options);
+    });
+
+  asJson(program.command('lint <model>'))
+    .description('say which nodes of a model an NPU would not run, and why; exit code 1 where there are any')
+    .requiredOption('-t, --target <name>', 'ryzen-ai, generic-int8, or the path of a profile (.json)')
+    .option('--device <name>', "one of the profile's devices")
+    .option('--dtype <name>', "one of the profile's data types")
+    .option('--software <version>', "version of the vendor's software")
+    .addOption(new Option('--undocumented <where>', 'where nodes go that no document names').choices(['cpu', 'npu']).default('cpu'))
+    .option('--pin <name=size>', 'a number for a named size of an input, repeatable', collectPins, {})
+    .option('--all', 'list every node', false)
+    .addHelpText(
+      'after',
+      '\nExample:\n  tanren lint artifacts/quantize@backbone/model.onnx --target ryzen-ai --device stx-krk --dtype xint8',
+    )
+    .action(async (model: string, options: Parameters<typeof import('./commands/lint.js').runLint>[1]) => {
+      exitCode = await (await import('./commands/lint.js')).runLint(model, options);
     });
 
   program

@@ -7,18 +7,30 @@ import { sortTopologically } from '../onnx/ir/sort.js';
 import { constantsToInitializers, freeInitializers } from '../onnx/passes/constants.js';
 import type { Evaluate } from '../onnx/passes/evaluate.js';
 import { foldConstants } from '../onnx/passes/fold-constants.js';
+import { type Pass, passOfRule } from '../onnx/passes/pass.js';
 import { removeDead } from '../onnx/passes/remove-dead.js';
+import { removeCast, removeIdentity } from '../onnx/passes/rules/no-ops.js';
 import { findConstantValue } from '../onnx/rewrite/graph-view.js';
 import { inferShapes, writeTypes } from '../onnx/shape-inference/infer-shapes.js';
 
 export const QUANTIZE = 'QuantizeLinear';
 export const DEQUANTIZE = 'DequantizeLinear';
 
+/** Exact, all of them. */
+const PASSES: readonly Pass[] = [
+  freeInitializers,
+  constantsToInitializers,
+  foldConstants,
+  passOfRule(removeIdentity),
+  passOfRule(removeCast),
+  removeDead,
+];
+
 /** Scales and zero points behind Identity or Cast are small; what is larger is no concern of placement. */
 const FOLD_LIMIT_BYTES = 1 << 20;
 
 /**
- * A copy of `model` that computes the same bits: what is constant is an initializer, dead nodes are gone, and a DequantizeLinear that several nodes read (or a
+ * A copy of `model` that computes the same bits: what is constant is an initializer, dead nodes and copies are gone, and a DequantizeLinear that several nodes read (or a
  * node and the model's output) is there once for each, as ONNX Runtime has it before it groups nodes. Copies are named after the original.
  * @throws OnnxError of shape inference, `graph-cycle`.
  */
@@ -26,7 +38,7 @@ export async function prepareModel(model: Model, evaluate: Evaluate): Promise<Mo
   const copy = cloneModel(model);
   sortTopologically(copy.graph);
   const context = { evaluate, foldLimitBytes: FOLD_LIMIT_BYTES, check: () => [] };
-  for (const pass of [freeInitializers, constantsToInitializers, foldConstants, removeDead]) await pass.run(copy, context);
+  for (const pass of PASSES) await pass.run(copy, context);
   writeTypes(copy, inferShapes(copy));
   giveEachReaderItsOwn(copy, node => node.opType === DEQUANTIZE);
   // A weight may be a float constant with Q and DQ: the Q goes with its DQ.

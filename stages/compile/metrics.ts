@@ -1,0 +1,36 @@
+/** Which numbers of a compilation can a gate hold? Those of each model, and of all together. */
+import type { JsonObject } from '../../src/base/json.js';
+import type { CompileReport, LatencyEstimate, ModelCounts } from '../../src/target/compile-report.js';
+import { sumEstimates } from '../../src/target/estimate.js';
+
+/** `<model>.npuMacShare`, `<model>.cpuNodes`, …, and `total.…`. Times are estimates, and named so. */
+export function makeMetrics({ models }: CompileReport): JsonObject {
+  const all = models.map(model => model.counts);
+  return {
+    ...Object.fromEntries(models.map(({ name, counts, estimate }) => [name, metricsOf(counts, estimate.npu)])),
+    total: metricsOf(addCounts(all), sumEstimates(models.map(model => model.estimate.npu))),
+  };
+}
+
+function metricsOf(counts: ModelCounts, { ms }: LatencyEstimate): JsonObject {
+  const { npuMacShare, npuNodes, cpuNodes, edgeNodes, cpuUnits, parts, npuParts } = counts;
+  return { npuMacShare, npuNodes, cpuNodes, edgeNodes, cpuUnits, parts, npuParts, estimatedMs: ms };
+}
+
+function addCounts(all: readonly ModelCounts[]): ModelCounts {
+  const sum = (of: (counts: ModelCounts) => number): number => all.reduce((total, counts) => total + of(counts), 0);
+  const macs = sum(counts => counts.macs);
+  return {
+    nodes: sum(counts => counts.nodes),
+    npuNodes: sum(counts => counts.npuNodes),
+    cpuNodes: sum(counts => counts.cpuNodes),
+    edgeNodes: sum(counts => counts.edgeNodes),
+    units: sum(counts => counts.units),
+    npuUnits: sum(counts => counts.npuUnits),
+    cpuUnits: sum(counts => counts.cpuUnits),
+    parts: sum(counts => counts.parts),
+    npuParts: sum(counts => counts.npuParts),
+    macs,
+    npuMacShare: macs === 0 ? 1 : sum(counts => counts.npuMacShare * counts.macs) / macs,
+  };
+}

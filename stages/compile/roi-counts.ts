@@ -1,0 +1,36 @@
+/** How many RoIs does an image give to each model? As captured, or as the params say. */
+import { findClosest } from '../../src/base/did-you-mean.js';
+import { rowCounts } from '../../src/runtime/capture-index.js';
+import { openCaptured } from '../../src/runtime/captured.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readInput } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import { mean } from '../../src/target/batch-estimate.js';
+import type { BatchEstimate } from '../../src/target/compile-report.js';
+import type { CompileParams } from './params.js';
+
+type Rois = BatchEstimate['rois'];
+
+/** By model. A captured part that always runs on one row is no head, and has no counts. @throws StageError `unknown-model`; RuntimeError `bad-capture`. */
+export async function countRois({ params, inputs }: StageJob<CompileParams>, names: readonly string[]): Promise<ReadonlyMap<string, Rois>> {
+  const rois = new Map<string, Rois>();
+  for (const [name, counts] of Object.entries(params.rois)) {
+    if (!names.includes(name)) throw unknownModel(name, names);
+    rois.set(name, { from: 'params', counts, mean: mean(counts) });
+  }
+  if (inputs.captured === undefined) return rois;
+  const { index } = await readInput(inputs, 'captured', openCaptured);
+  for (const { name } of index.parts) {
+    if (!names.includes(name)) continue;
+    const counts = rowCounts(index, name).seen;
+    if (counts.some(count => count !== 1)) rois.set(name, { from: 'captured', counts, mean: mean(counts) });
+  }
+  return rois;
+}
+
+function unknownModel(name: string, names: readonly string[]): StageError {
+  const closest = findClosest(name, names);
+  return new StageError('unknown-model', `\`rois\` names "${name}", and no model is called that`, {
+    help: `there is ${names.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
+  });
+}

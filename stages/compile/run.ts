@@ -1,0 +1,126 @@
+/** How does `compile` work? It chooses the target, compiles each model, and writes report, metrics and bundle once all have been compiled. */
+import { join } from 'node:path';
+import type { Json } from '../../src/base/json.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
+import { evaluate } from '../../src/runtime/evaluate.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import { writeBundle } from '../../src/target/bundle/write-bundle.js';
+import { chooseTarget, getBuiltInProfile, type Target } from '../../src/target/choose-target.js';
+import { type CompiledModel, compileModel } from '../../src/target/compile-model.js';
+import { COMPILE_REPORT_FORMAT, type CompileReport } from '../../src/target/compile-report.js';
+import { checkPins, pinSizes } from '../../src/target/pin-sizes.js';
+import { TargetError } from '../../src/target/target-error.js';
+import { makeMetrics } from './metrics.js';
+import type { CompileParams } from './params.js';
+import { countRois } from './roi-counts.js';
+
+type CompileJob = StageJob<CompileParams>;
+
+/**
+ * @throws TargetError as chooseTarget and compileModel, `unknown-size`; StageError `compile-input`, `unknown-model`; OnnxError of reading and shape inference.
+ */
+export async function runCompile(job: CompileJob): Promise<void> {
+  const { params, outputs, context } = job;
+  const target = await readTarget(job);
+  const models = await readModels(job);
+  checkPins(
+    params.pin,
+    models.map(({ model }) => model),
+  );
+  const rois = await countRois(
+    job,
+    models.map(({ name }) => name),
+  );
+  const compiled: (Compiled & CompiledModel)[] = [];
+  for (const { name, model, path } of models) {
+    context.signal.throwIfAborted();
+    const pinned = pinSizes(model, params.pin);
+    const counts = rois.get(name);
+    const result = await compileModel(name, pinned, target, {
+      evaluate,
+      undocumented: params.undocumented,
+      accept: 'quantized',
+      ...(counts === undefined ? {} : { batches: { rois: counts, sizes: params.batches } }),
+    });
+    compiled.push({ name, wholePath: await placeWhole(job, { name, model: pinned, path }), ...result });
+    context.log('info', describe(result));
+    context.progress(compiled.length, models.length, 'models');
+  }
+  const report: CompileReport = { format: COMPILE_REPORT_FORMAT, target: target.identity, models: compiled.map(one => one.report) };
+  await writeBundle({
+    folder: getOutputPath(outputs, 'bundle'),
+    report,
+    models: compiled.map(({ name, wholePath, report: { parts: reports }, parts }) => ({
+      name,
+      wholePath,
+      parts: reports.flatMap((part, index) => {
+        const model = parts[index];
+        return model === undefined ? [] : [{ report: part, model }];
+      }),
+    })),
+  });
+  await writeJsonFile(getOutputPath(outputs, 'report'), report as unknown as Json);
+  await writeJsonFile(getOutputPath(outputs, 'metrics'), makeMetrics(report));
+}
+
+interface Compiled {
+  readonly name: string;
+  readonly wholePath: string;
+}
+
+async function readTarget({ params, inputs }: CompileJob): Promise<Target> {
+  const { target, device, dtype, software } = params;
+  const choice = {
+    ...(device === undefined ? {} : { device }),
+    ...(dtype === undefined ? {} : { dtype }),
+    ...(software === undefined ? {} : { version: software }),
+  };
+  if (inputs.profile === undefined) {
+    if (target !== undefined) return chooseTarget(getBuiltInProfile(target), choice);
+    throw new TargetError('target-missing', 'no target is named', { help: 'set `target`, such as ryzen-ai, or connect a `profile`' });
+  }
+  const chosen = chooseTarget(await readInput(inputs, 'profile', readJsonFile), choice);
+  if (target === undefined || target === chosen.identity.profile) return chosen;
+  throw new TargetError('target-combination', `the connected profile is "${chosen.identity.profile}", \`target\` is "${target}"`, {
+    help: 'leave `target` out, or the profile',
+  });
+}
+
+interface GivenModel {
+  readonly name: string;
+  readonly model: Model;
+  readonly path: string;
+}
+
+async function readModels({ inputs }: CompileJob): Promise<readonly GivenModel[]> {
+  if ((inputs.model === undefined) === (inputs.models === undefined)) {
+    throw new StageError(
+      'compile-input',
+      `connect either \`model\` or \`models\`, ${inputs.model === undefined ? 'one of them' : 'not both'}`,
+    );
+  }
+  if (inputs.model !== undefined) {
+    return [{ name: 'model', model: await readInput(inputs, 'model', readModel), path: getInputPath(inputs, 'model') }];
+  }
+  const paths = Object.entries(getInputRecord(inputs, 'models')).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Promise.all(paths.map(async ([name, path]) => ({ name, model: await readModel(path), path })));
+}
+
+/** The file as it came in, or one with pinned sizes. */
+async function placeWhole({ params, context }: CompileJob, { name, model, path }: GivenModel): Promise<string> {
+  if (Object.keys(params.pin).length === 0) return path;
+  const pinned = join(context.scratch, `${name}.onnx`);
+  await writeModel(pinned, model);
+  return pinned;
+}
+
+function describe({ report: { name, counts, estimate } }: CompiledModel): string {
+  const share = (100 * counts.npuMacShare).toFixed(1);
+  const { ms, lowMs, highMs } = estimate.npu;
+  const parts = `${counts.parts} part${counts.parts === 1 ? '' : 's'}`;
+  return `${name}: ${counts.npuNodes} nodes on the NPU with ${share} % of the MACs, ${counts.cpuNodes} on the CPU, in ${parts}; estimated ${ms.toFixed(1)} ms (${lowMs.toFixed(1)} to ${highMs.toFixed(1)})`;
+}
