@@ -1,0 +1,21 @@
+/** How does a test quantize a small model as a pipeline would? Sketches of its own values on the feeds given, then a preset, or a preset with other knobs. */
+import { digestModelContent } from '../../src/onnx/digest.js';
+import { cloneModel } from '../../src/onnx/ir/clone.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import type { ModelSketches } from '../../src/quant/model-sketches.js';
+import { quantizeModel } from '../../src/quant/quantize-model.js';
+import type { Preset } from '../../src/quant/scheme.js';
+import { openSketcher } from '../../src/quant/sketch-model.js';
+import type { Tensor } from '../../src/tensor/tensor.js';
+
+/** The QDQ form of `model`, which is not changed. */
+export async function quantizeOn(model: Model, feeds: Readonly<Record<string, Tensor>>, scheme: Preset): Promise<Model> {
+  const copy = cloneModel(model);
+  const sketcher = openSketcher(copy, { budgetBytes: 1e9, freeDim: 1 });
+  const sketches = await sketcher.sample(feeds);
+  await sketcher.close();
+  const values: ModelSketches['values'] = new Map([...sketches].map(([address, sketch]) => [address, { name: '', sketch }]));
+  const digest = digestModelContent(copy);
+  quantizeModel(copy, digest, { model: digest, samples: 1, values }, { scheme, exclude: [], domain: scheme.qdqDomain });
+  return copy;
+}
