@@ -2,7 +2,9 @@
 import type { Digest } from '../base/digest.js';
 import { parseDigest } from '../base/digest.js';
 import type { Json, JsonObject } from '../base/json.js';
-import { fields, integer, type JsonReader, list, literal, text } from '../base/json-shape.js';
+import { fields, integer, type JsonReader, list, literal, maybe, text } from '../base/json-shape.js';
+import { encodeOrtObserved, ortObservedReader } from './ort-codec.js';
+import type { OrtObserved } from './range-method.js';
 import { mergeSketches, type Sketch } from './sketch.js';
 import { encodeSketch, readSketchJson, sketchReader } from './sketch-codec.js';
 
@@ -19,6 +21,8 @@ export interface NamedSketch {
   /** The value's name when it was calibrated: for people only. */
   readonly name: string;
   readonly sketch: Sketch;
+  /** Where `calibrate` collected for compatibility. */
+  readonly ort?: OrtObserved;
 }
 
 /** Values in the order of the map. */
@@ -28,7 +32,12 @@ export function encodeModelSketches(sketches: ModelSketches): JsonObject {
     version: 2,
     model: sketches.model,
     samples: sketches.samples,
-    values: [...sketches.values].map(([address, { name, sketch }]) => ({ address, name, sketch: encodeSketch(sketch) })),
+    values: [...sketches.values].map(([address, { name, sketch, ort }]) => ({
+      address,
+      name,
+      sketch: encodeSketch(sketch),
+      ...(ort === undefined ? {} : { ort: encodeOrtObserved(ort) }),
+    })),
   };
 }
 
@@ -43,7 +52,7 @@ interface EncodedFile {
   readonly version: 2;
   readonly model: Digest;
   readonly samples: number;
-  readonly values: readonly { readonly address: string; readonly name: string; readonly sketch: Sketch }[];
+  readonly values: readonly (NamedSketch & { readonly address: string })[];
 }
 
 const fileReader = fields<EncodedFile>({
@@ -51,13 +60,20 @@ const fileReader = fields<EncodedFile>({
   version: literal(2),
   model: digestReader,
   samples: integer(1),
-  values: list(fields<EncodedFile['values'][number]>({ address: text(), name: text(), sketch: sketchReader })),
+  values: list(
+    fields<EncodedFile['values'][number]>({
+      address: text(),
+      name: text(),
+      sketch: sketchReader,
+      ort: maybe(ortObservedReader) as JsonReader<OrtObserved>,
+    }),
+  ),
 });
 
 /** @throws QuantError `bad-sketches` with every problem. */
 export function parseModelSketches(value: Json): ModelSketches {
   const { model, samples, values } = readSketchJson(fileReader, value, 'sketches');
-  return { model, samples, values: new Map(values.map(({ address, name, sketch }) => [address, { name, sketch }])) };
+  return { model, samples, values: new Map(values.map(({ address, ...named }) => [address, named])) };
 }
 
 /** One sample's sketches by address. */

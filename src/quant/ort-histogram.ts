@@ -34,14 +34,16 @@ export function edgesOf({ bins, first, last }: OrtBinning): Float32Array {
   return edges;
 }
 
-/** Adds the elements of `data`, all between the outer edges, to `counts`: the last bin holds its upper edge too. */
-export function countByEdges(data: Float32Array, { of, bins, first, last }: OrtBinning, edges: Float32Array, counts: Float64Array): void {
+/** Counts the elements of `data` that lie between the outer edges: the last bin holds its upper edge too. */
+export function countByEdges(data: Float32Array, { of, bins, first, last }: OrtBinning, edges: Float32Array): Float64Array {
+  const counts = new Float64Array(bins);
   const span = fround(last - first);
   const isMagnitude = of === 'magnitudes';
   const numerator = fround(bins);
   for (let i = 0; i < data.length; i++) {
     const value = data[i] as number;
     const x = isMagnitude && value < 0 ? -value : value;
+    if (!(x >= first && x <= last)) continue;
     let bin = trunc(fround(fround(fround(x - first) / span) * numerator));
     if (bin === bins) bin--;
     // The quotient may be off by a rounding: the edges decide.
@@ -49,4 +51,5 @@ export function countByEdges(data: Float32Array, { of, bins, first, last }: OrtB
     if (bin !== bins - 1 && x >= (edges[bin + 1] as number)) bin++;
     counts[bin] = (counts[bin] as number) + 1;
   }
+  return counts;
 }

@@ -50,8 +50,13 @@ function searchSorted(sorted: Float64Array, wanted: number): number {
   return index === -1 ? sorted.length : index;
 }
 
+/**
+ * Ends beyond what was seen move there. One end alone may: the left edge of the bin that holds a constant lies below it. The peer's quantizer widens such reversed
+ * ends to contain zero, and so gets a range; so do we.
+ */
 function cut({ low, high }: Range, { min = 0, max = 0 }: Sketch): Range {
-  return { low: low < min ? min : low, high: high > max ? max : high };
+  const range = { low: low < min ? min : low, high: high > max ? max : high };
+  return range.low <= range.high ? range : { low: Math.min(range.low, 0), high: Math.max(range.high, 0) };
 }
 
 /** EntropyCalibrater: of the ranges that grow bin by bin from the middle, the first with the least divergence, cut to what was seen. */

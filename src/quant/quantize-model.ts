@@ -74,7 +74,7 @@ function observe(model: Model, sketches: ModelSketches): Map<ValueId, Observatio
   for (const [id, address] of addressValues(model)) {
     const found = sketches.values.get(address);
     if (found === undefined) continue;
-    observations.set(id, { kind: 'seen', name: getValue(model.graph, id).name, sketch: found.sketch, ort: undefined });
+    observations.set(id, { kind: 'seen', name: getValue(model.graph, id).name, sketch: found.sketch, ort: found.ort });
   }
   return observations;
 }

@@ -8,9 +8,18 @@ import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { insertQdq } from '../../../src/quant/insert-qdq.js';
 import { addSample } from '../../../src/quant/model-sketches.js';
+import {
+  addSampleCounts,
+  addSampleRanges,
+  type OrtTotal,
+  type OrtWish,
+  planBinnings,
+  toOrtObserved,
+} from '../../../src/quant/ort-observed.js';
 import { planQuantization } from '../../../src/quant/plan-quantization.js';
 import type { Range } from '../../../src/quant/qparams.js';
-import type { Observation } from '../../../src/quant/range-method.js';
+import { chooseQParams } from '../../../src/quant/range.js';
+import type { Observation, OrtObserved, OrtRangeMethod, RangeMethod } from '../../../src/quant/range-method.js';
 import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme.js';
 import type { Sketch } from '../../../src/quant/sketch.js';
 import { openSketcher } from '../../../src/quant/sketch-model.js';
@@ -43,7 +52,7 @@ interface RecordedQParams {
 const { u8s8, a8w8 } = PRESETS;
 const perChannel = { ...u8s8.weight, perChannel: true } as const;
 
-/** The scheme behind each recorded configuration. Those after the gap choose ranges by other methods: their placement and integers are compared from the recorded ranges. */
+/** The scheme behind each recorded configuration. */
 const MIN_MAX: Readonly<Record<string, QuantizationScheme>> = {
   'minmax-u8s8': u8s8,
   'minmax-s8s8-sym-perchannel': { ...a8w8, weight: perChannel, placement: u8s8.placement },
@@ -51,13 +60,19 @@ const MIN_MAX: Readonly<Record<string, QuantizationScheme>> = {
   'minmax-u8s8-reduce-range-perchannel': { ...u8s8, weight: { ...perChannel, reduceRange: true } },
   'minmax-s16s8': { ...u8s8, activation: { ...u8s8.activation, dtype: 'int16' } },
 };
-const OTHER_RANGES: Readonly<Record<string, QuantizationScheme>> = {
-  'minmax-moving-average-u8s8': u8s8,
-  'percentile-99.999-u8s8': u8s8,
-  'percentile-99.9-u8s8': u8s8,
-  'percentile-99.99-asym-u8s8': u8s8,
-  'entropy-u8s8': u8s8,
+/** Those whose ranges come from what its calibrators collect, and the method of ours that follows each. All of the scheme u8s8. */
+const OTHER_RANGES: Readonly<Record<string, OrtRangeMethod>> = {
+  'minmax-moving-average-u8s8': { kind: 'ort-moving-average' },
+  'percentile-99.999-u8s8': { kind: 'ort-percentile', percentile: 99.999, of: 'magnitudes', bins: 2048 },
+  'percentile-99.9-u8s8': { kind: 'ort-percentile', percentile: 99.9, of: 'magnitudes', bins: 2048 },
+  'percentile-99.99-asym-u8s8': { kind: 'ort-percentile', percentile: 99.99, of: 'values', bins: 2048 },
+  'entropy-u8s8': { kind: 'ort-entropy', bins: 128, quantizedBins: 128 },
 };
+const WISHES: readonly OrtWish[] = [
+  { of: 'magnitudes', bins: 2048 },
+  { of: 'values', bins: 2048 },
+  { of: 'values', bins: 128 },
+];
 
 const shared = findSharedFolder();
 const suite = shared === undefined ? describe.skip : describe;
@@ -66,17 +81,19 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
   const folder = join(shared ?? '', 'conformance/quantization', name);
   let recorded: Recorded;
   const load = (): Promise<Model> => readModel(join(folder, 'preprocessed.onnx'));
-  let sketches: Map<string, Sketch>;
+  let calibrated: Calibrated;
 
   beforeAll(async () => {
     recorded = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Recorded;
-    sketches = await calibrate(await load(), readFileSync(join(folder, 'calibration.npy')));
+    calibrated = await calibrate(await load(), readFileSync(join(folder, 'calibration.npy')));
   });
 
   it('ranges: every one within 1e-6 relative, as another CPU level rounds sums otherwise', async () => {
     const model = await load();
     const { ranges } = configOf(recorded, 'minmax-u8s8');
-    const ours = new Map([...addressValues(model)].map(([id, address]) => [getValue(model.graph, id).name, sketches.get(address)]));
+    const ours = new Map(
+      [...addressValues(model)].map(([id, address]) => [getValue(model.graph, id).name, calibrated.get(address)?.sketch]),
+    );
     for (const [value, [low, high]] of Object.entries(ranges)) {
       const sketch = ours.get(value);
       expect([value, relative(sketch?.min, low), relative(sketch?.max, high)]).toEqual([value, true, true]);
@@ -85,17 +102,36 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
 
   it.each(Object.keys(MIN_MAX))('%s: scales, zero points and integers, from our own calibration', async config => {
     const model = await load();
-    const ranges = new Map<ValueId, Range>();
-    for (const [id, address] of addressValues(model)) {
-      const { min, max } = sketches.get(address) ?? {};
-      if (min !== undefined && max !== undefined) ranges.set(id, { low: min, high: max });
+    const ranges = chooseAll(model, calibrated, { kind: 'min-max' });
+    const how = differingRanges(model, ranges, configOf(recorded, config)).length === 0 ? 'exact' : 'near';
+    expectEqual(model, ranges, MIN_MAX[config] ?? u8s8, configOf(recorded, config), how);
+  });
+
+  // On another CPU level a sum may round otherwise, and an element cross the edge of a bin: that is listed, and no failure.
+  it.each(
+    Object.entries(OTHER_RANGES),
+  )('%s: ranges, scales, zero points and integers, from our own calibration', async (config, method) => {
+    const model = await load();
+    const ranges = chooseAll(model, calibrated, method);
+    const expected = configOf(recorded, config);
+    const differing = differingRanges(model, ranges, expected);
+    for (const { value, ours, theirs } of differing) {
+      const line = `${value} is [${ours.low}, ${ours.high}], recorded [${theirs.low}, ${theirs.high}]`;
+      process.stderr.write(`${name}, ${config}, another CPU level: ${line}\n`);
     }
-    const sameBits = Object.entries(configOf(recorded, config).ranges).every(([value, [low, high]]) => {
-      const id = [...model.graph.values.values()].find(one => one.name === value)?.id;
-      const range = id === undefined ? undefined : ranges.get(id);
-      return range?.low === low && range.high === high;
-    });
-    expectEqual(model, ranges, MIN_MAX[config] ?? u8s8, configOf(recorded, config), sameBits ? 'exact' : 'near');
+    const seen = differingRanges(model, chooseAll(model, calibrated, { kind: 'min-max' }), configOf(recorded, 'minmax-u8s8'));
+    if (seen.length === 0) {
+      expect(differing).toEqual([]);
+      expectEqual(model, ranges, u8s8, expected, 'exact');
+    }
+    // Half a millionth of the range for sums that round otherwise, and the bin that an element then may leave.
+    for (const { value, ours, theirs } of differing) {
+      const bins = 'bins' in method ? method.bins : Number.POSITIVE_INFINITY;
+      const largest = Math.max(...(expected.ranges[value] ?? []).map(Math.abs));
+      const bound = 1e-6 * largest + (2 * largest) / bins;
+      expect([value, Math.abs(ours.low - theirs.low) <= bound, Math.abs(ours.high - theirs.high) <= bound]).toEqual([value, true, true]);
+    }
+    expect(differing.length).toBeLessThan(Object.keys(expected.ranges).length / 2);
   });
 
   it.each([
@@ -109,7 +145,7 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
       const range = expected.ranges[value.name];
       if (range !== undefined && value.constant === undefined) ranges.set(value.id, { low: range[0], high: range[1] });
     }
-    expectEqual(model, ranges, MIN_MAX[config] ?? OTHER_RANGES[config] ?? u8s8, expected, 'exact');
+    expectEqual(model, ranges, MIN_MAX[config] ?? u8s8, expected, 'exact');
   });
 
   // The peer's models of the configurations that it could load gave these outputs; those that it could not must load here.
@@ -162,13 +198,50 @@ function samplesOf(npy: Uint8Array): Tensor[] {
   return Array.from({ length: count }, (_, i) => makeTensor('float32', [1, ...rest], all.data.slice(i * size, (i + 1) * size)));
 }
 
-async function calibrate(model: Model, npy: Uint8Array): Promise<Map<string, Sketch>> {
+type Calibrated = ReadonlyMap<string, { readonly sketch: Sketch; readonly ort: OrtObserved }>;
+
+async function calibrate(model: Model, npy: Uint8Array): Promise<Calibrated> {
   const [input] = model.graph.inputs.map(id => getValue(model.graph, id)).filter(value => value.constant === undefined);
   const sketcher = openSketcher(model, { budgetBytes: 4 << 20, freeDim: 1 });
   const total = new Map<string, Sketch>();
-  for (const sample of samplesOf(npy)) addSample(total, await sketcher.sample({ [input?.name ?? '']: sample }));
+  const collected = new Map<string, OrtTotal>();
+  const feeds = samplesOf(npy).map(sample => ({ [input?.name ?? '']: sample }));
+  for (const feed of feeds) {
+    const sketches = await sketcher.sample(feed);
+    addSample(total, sketches);
+    addSampleRanges(collected, sketches);
+  }
+  const binnings = planBinnings(total, WISHES);
+  for (const feed of feeds) addSampleCounts(collected, await sketcher.count(feed, binnings));
   await sketcher.close();
-  return total;
+  const none: OrtTotal = { sampleMin: [], sampleMax: [], counts: [] };
+  return new Map([...total].map(([address, sketch]) => [address, { sketch, ort: toOrtObserved(collected.get(address) ?? none, WISHES) }]));
+}
+
+function chooseAll(model: Model, calibrated: Calibrated, method: RangeMethod): Map<ValueId, Range> {
+  const ranges = new Map<ValueId, Range>();
+  const integers = { ...u8s8.activation, reduceRange: false };
+  for (const [id, address] of addressValues(model)) {
+    const found = calibrated.get(address);
+    const { name } = getValue(model.graph, id);
+    if (found !== undefined) ranges.set(id, chooseQParams({ kind: 'seen', name, ...found }, method, integers).range);
+  }
+  return ranges;
+}
+
+interface Difference {
+  readonly value: string;
+  readonly ours: Range;
+  readonly theirs: Range;
+}
+
+/** The recorded ranges that ours are not bit for bit. */
+function differingRanges(model: Model, ranges: ReadonlyMap<ValueId, Range>, expected: RecordedConfig): Difference[] {
+  const byName = new Map([...ranges].map(([id, range]) => [getValue(model.graph, id).name, range]));
+  return Object.entries(expected.ranges).flatMap(([value, [low, high]]) => {
+    const ours = byName.get(value) ?? { low: Number.NaN, high: Number.NaN };
+    return ours.low === low && ours.high === high ? [] : [{ value, ours, theirs: { low, high } }];
+  });
 }
 
 function expectEqual(
