@@ -1,4 +1,5 @@
 /** What does a `calibrate` stage set? */
+import type { OrtWish } from '../../src/quant/ort-observed.js';
 
 export interface CalibrateParams {
   /** Undefined: the part of the recipe whose inputs the model has. */
@@ -6,4 +7,8 @@ export interface CalibrateParams {
   /** The first so many images by id; undefined: all. */
   readonly samples?: number;
   readonly rois: { readonly max: number; readonly min: number };
+  readonly perChannel: boolean;
+  readonly compat: 'none' | 'ort';
+  /** Collected where `compat` is 'ort'. */
+  readonly ortHistograms: readonly OrtWish[];
 }

@@ -1,17 +1,11 @@
-/** How does `calibrate` work? One kept part per image for the model's input, one per sample for its sketches, and a merge of what they hold. */
+/** How does `calibrate` work? One kept part per image gives the model's input, and each input is observed. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { findImageFile, type ListedImage, listImages, takeFirstImages } from '../../src/detection/image-list.js';
 import { parseRecipe } from '../../src/detection/recipe.js';
 import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
-import { digestModelContent } from '../../src/onnx/digest.js';
-import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { addSample, encodeModelSketches, type ModelSketches, parseSampleSketches } from '../../src/quant/model-sketches.js';
-import type { Sketch } from '../../src/quant/sketch.js';
-import { addressValues } from '../../src/quant/value-address.js';
-import { CAPTURE_SESSION } from '../../src/runtime/capture.js';
-import { sessionManifest } from '../../src/runtime/session.js';
+import { encodeModelSketches } from '../../src/quant/model-sketches.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
@@ -20,9 +14,9 @@ import { StageError } from '../../src/stage/stage-error.js';
 import { findPart } from './find-part.js';
 import { type FindInput, openInputs } from './inputs.js';
 import { nameSample } from './name-sample.js';
+import { observeSamples, type SampleObserver } from './observe-samples.js';
 import type { CalibrateParams } from './params.js';
 import { type LeftOut, reportCalibration, type UsedSample } from './report.js';
-import { SKETCH_FILE, sketchPart } from './sketch-part.js';
 
 /** @throws StageError `part-unknown`, `part-mismatch`, `detector-missing`, `no-rois`; DetectionError of data sets and images; QuantError `not-finite`. */
 export async function runCalibrate({ params, inputs, outputs, context }: StageJob<CalibrateParams>): Promise<void> {
@@ -37,34 +31,30 @@ export async function runCalibrate({ params, inputs, outputs, context }: StageJo
   const detector = inputs.detector === undefined ? undefined : getInputRecord(inputs, 'detector');
   const findInput = await openInputs({ part, recipe, config, detector, rois: params.rois, context });
 
-  const samples = await sketchSamples({ model, modelPath, images, folder: getDefined(data.images, 'images'), findInput, context });
+  const observer = observeSamples({ model, modelPath, params, context });
+  const samples = await sketchImages({ images, folder: getDefined(data.images, 'images'), findInput, observer, context });
   if (samples.used.length === 0) throw noSamples(samples.leftOut, params);
-  const sketches = collect(model, samples);
+  const sketches = await observer.finish();
   await writeJsonFile(getOutputPath(outputs, 'sketches'), encodeModelSketches(sketches));
   await writeJsonFile(getOutputPath(outputs, 'report'), reportCalibration(part, sketches, samples));
 }
 
 interface SampleJob {
-  readonly model: Model;
-  readonly modelPath: string;
   readonly images: readonly ListedImage[];
   readonly folder: string;
   readonly findInput: FindInput;
+  readonly observer: SampleObserver;
   readonly context: Context;
 }
 
 interface Samples {
   readonly used: readonly UsedSample[];
   readonly leftOut: readonly LeftOut[];
-  readonly total: ReadonlyMap<string, Sketch>;
 }
 
-async function sketchSamples({ model, modelPath, images, folder, findInput, context }: SampleJob): Promise<Samples> {
-  const manifest = { model: digestModelContent(model), session: sessionManifest(CAPTURE_SESSION) };
-  const total = new Map<string, Sketch>();
+async function sketchImages({ images, folder, findInput, observer, context }: SampleJob): Promise<Samples> {
   const used: UsedSample[] = [];
   const leftOut: LeftOut[] = [];
-  let inferences = 0;
   for (const [done, image] of images.entries()) {
     context.progress(done, images.length, 'images');
     await nameSample(image, async () => {
@@ -73,28 +63,13 @@ async function sketchSamples({ model, modelPath, images, folder, findInput, cont
         leftOut.push({ image, reason: input.reason });
         return;
       }
-      const { files, from } = await context.memo(sketchPart, { manifest, blobs: { input: input.path }, unkeyed: { model: modelPath } });
-      if (from === 'computed') inferences++;
-      addSample(total, parseSampleSketches(await readJsonFile(getDefined(files[SKETCH_FILE], SKETCH_FILE))));
+      await observer.sketch(input.path);
       used.push({ image, rows: input.rows });
     });
   }
   context.progress(images.length, images.length, 'images');
-  context.log('info', `${used.length} samples: ${inferences} inferred now, ${used.length - inferences} kept from before`);
   for (const { image, reason } of leftOut) context.log('warning', `image ${image.id} (${image.fileName}) is left out: ${reason}`);
-  return { used, leftOut, total };
-}
-
-/** The total by address, in the order and with the names of this model's values. */
-function collect(model: Model, { used, total }: Samples): ModelSketches {
-  const values: ModelSketches['values'] = new Map(
-    [...addressValues(model)].flatMap(([id, address]) => {
-      const sketch = total.get(address);
-      const name = getDefined(model.graph.values.get(id), 'value').name;
-      return sketch === undefined ? [] : [[address, { name, sketch }] as const];
-    }),
-  );
-  return { model: digestModelContent(model), samples: used.length, values };
+  return { used, leftOut };
 }
 
 function noSamples(leftOut: readonly LeftOut[], { rois }: CalibrateParams): StageError {

@@ -5,7 +5,7 @@ import type { CalibrateParams } from './params.js';
 
 export const calibrate = defineStage<CalibrateParams>({
   name: 'calibrate',
-  version: 1,
+  version: 2,
   description: 'Sketches every activation of a model over a calibration set: all that any choice of ranges needs later.',
   params: {
     type: 'object',
@@ -31,6 +31,37 @@ export const calibrate = defineStage<CalibrateParams>({
           min: { type: 'integer', minimum: 1, default: 1, description: 'Images with fewer RoIs are left out, and listed in the report.' },
         },
         description: 'For parts that take RoI features. Batches are as long as they are: never padded.',
+      },
+      perChannel: { type: 'boolean', default: false, description: 'Keeps the least and greatest element of each channel (axis 1) too.' },
+      compat: {
+        type: 'string',
+        enum: ['none', 'ort'],
+        default: 'none',
+        description:
+          "ort: a second pass collects what onnxruntime.quantization's calibrators would, for the range methods ort-percentile, ort-entropy and ort-moving-average.",
+      },
+      ortHistograms: {
+        type: 'array',
+        minItems: 1,
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['of', 'bins'],
+          properties: {
+            of: {
+              type: 'string',
+              enum: ['magnitudes', 'values'],
+              description: 'magnitudes: for symmetric percentiles. values: for asymmetric ones and entropy.',
+            },
+            bins: { type: 'integer', minimum: 2, maximum: 65536, description: 'Bins of every histogram.' },
+          },
+        },
+        default: [
+          { of: 'magnitudes', bins: 2048 },
+          { of: 'values', bins: 2048 },
+          { of: 'values', bins: 128 },
+        ],
+        description: "Where compat is ort: the histograms to collect. The default has the bins of its calibrators' defaults.",
       },
     },
   },

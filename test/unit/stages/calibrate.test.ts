@@ -5,6 +5,7 @@ import type { MaskRcnnPart } from '../../../src/detection/recipe.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../../src/quant/model-sketches.js';
+import { EMPTY_SKETCH } from '../../../src/quant/sketch.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
@@ -221,5 +222,38 @@ describe('calibrate', () => {
     memo.forget();
     await run('backbone', {}, { data: await folderOf('other.jpg') });
     expect(memo.computed).toEqual([]);
+  });
+
+  it('compat: ort counts in a second pass, in the order of the samples; another choice of samples or bins counts again', async () => {
+    const { sketches, log } = await run('mask_head', { samples: 3, compat: 'ort' });
+    expect([count('calibrate-sketch'), count('calibrate-ort-counts')]).toEqual([3, 3]);
+    expect(log).toContain('info: second pass: 3 inferred now, 0 kept from before');
+    const parsed = parseModelSketches(sketches);
+    for (const { sketch, ort } of parsed.values.values()) {
+      expect([Math.min(...(ort?.sampleMin ?? [])), Math.max(...(ort?.sampleMax ?? []))]).toEqual([sketch.min, sketch.max]);
+      const sums = ort?.histograms.map(({ of, counts }) => [of, counts.length, counts.reduce((sum, n) => sum + n, 0)]);
+      expect(sums).toEqual([
+        ['magnitudes', 2048, sketch.count],
+        ['values', 2048, sketch.count],
+        ['values', 128, sketch.count],
+      ]);
+    }
+    memo.forget();
+    expect((await run('mask_head', { samples: 3, compat: 'ort' })).sketches).toEqual(sketches);
+    expect(memo.computed).toEqual([]);
+    await run('mask_head', { samples: 3, compat: 'ort', ortHistograms: [{ of: 'values', bins: 64 }] });
+    expect([count('calibrate-sketch'), count('calibrate-ort-counts')]).toEqual([0, 3]);
+  });
+
+  it('perChannel keeps the range of each channel', async () => {
+    const plain = parseModelSketches((await run('backbone', { samples: 2 })).sketches);
+    const { values } = parseModelSketches((await run('backbone', { samples: 2, perChannel: true })).sketches);
+    for (const [address, { sketch }] of values) {
+      const { channels, ...rest } = sketch;
+      const { channels: _none, ...before } = plain.values.get(address)?.sketch ?? EMPTY_SKETCH;
+      expect(rest).toEqual(before);
+      expect([Math.min(...(channels?.min ?? [])), Math.max(...(channels?.max ?? []))]).toEqual([sketch.min, sketch.max]);
+    }
+    expect([...values.values()].some(({ sketch }) => (sketch.channels?.min.length ?? 0) > 8)).toBe(true);
   });
 });

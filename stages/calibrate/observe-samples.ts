@@ -1,0 +1,93 @@
+/** How do samples become sketches? One kept part per sample, merged; and a second pass over all of them where their joint ranges decide what is counted. */
+import { getDefined } from '../../src/base/invariant.js';
+import { digestModelContent } from '../../src/onnx/digest.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { addSample, type ModelSketches, parseSampleSketches } from '../../src/quant/model-sketches.js';
+import { encodeBinnings, parseSampleCounts } from '../../src/quant/ort-codec.js';
+import {
+  addSampleCounts,
+  addSampleRanges,
+  type OrtTotal,
+  type OrtWish,
+  planBinnings,
+  toOrtObserved,
+} from '../../src/quant/ort-observed.js';
+import type { Sketch } from '../../src/quant/sketch.js';
+import { addressValues } from '../../src/quant/value-address.js';
+import { CAPTURE_SESSION } from '../../src/runtime/capture.js';
+import { sessionManifest } from '../../src/runtime/session.js';
+import type { Context } from '../../src/stage/context.js';
+import { readJsonFile } from '../../src/stage/json-file.js';
+import { COUNTS_FILE, ortPart } from './ort-part.js';
+import type { CalibrateParams } from './params.js';
+import { SKETCH_FILE, sketchPart } from './sketch-part.js';
+
+export interface ObserveRequest {
+  readonly model: Model;
+  readonly modelPath: string;
+  readonly params: CalibrateParams;
+  readonly context: Context;
+}
+
+export interface SampleObserver {
+  /** Sketches the sample in the file `input`. */
+  sketch(input: string): Promise<void>;
+  /** What was seen of all samples together. Runs the second pass where `compat` asks for it. */
+  finish(): Promise<ModelSketches>;
+}
+
+export function observeSamples({ model, modelPath, params, context }: ObserveRequest): SampleObserver {
+  const digest = digestModelContent(model);
+  const manifest = { model: digest, session: sessionManifest(CAPTURE_SESSION) };
+  const wishes = params.compat === 'ort' ? params.ortHistograms : undefined;
+  const inputs: string[] = [];
+  const total = new Map<string, Sketch>();
+  const collected = new Map<string, OrtTotal>();
+  let inferences = 0;
+
+  const countAll = async (histograms: readonly OrtWish[]): Promise<void> => {
+    const binnings = encodeBinnings(planBinnings(total, histograms));
+    let counted = 0;
+    for (const [done, input] of inputs.entries()) {
+      context.progress(done, inputs.length, 'samples counted');
+      const { files, from } = await context.memo(ortPart, {
+        manifest: { ...manifest, binnings },
+        blobs: { input },
+        unkeyed: { model: modelPath },
+      });
+      if (from === 'computed') counted++;
+      addSampleCounts(collected, parseSampleCounts(await readJsonFile(getDefined(files[COUNTS_FILE], COUNTS_FILE))));
+    }
+    context.progress(inputs.length, inputs.length, 'samples counted');
+    context.log('info', `second pass: ${counted} inferred now, ${inputs.length - counted} kept from before`);
+  };
+
+  return {
+    async sketch(input) {
+      const part = {
+        manifest: { ...manifest, channels: params.perChannel ? 'each' : 'none' },
+        blobs: { input },
+        unkeyed: { model: modelPath },
+      } as const;
+      const { files, from } = await context.memo(sketchPart, part);
+      if (from === 'computed') inferences++;
+      const sketches = parseSampleSketches(await readJsonFile(getDefined(files[SKETCH_FILE], SKETCH_FILE)));
+      addSample(total, sketches);
+      if (wishes !== undefined) addSampleRanges(collected, sketches);
+      inputs.push(input);
+    },
+    async finish() {
+      context.log('info', `${inputs.length} samples: ${inferences} inferred now, ${inputs.length - inferences} kept from before`);
+      if (wishes !== undefined) await countAll(wishes);
+      const values: ModelSketches['values'] = new Map(
+        [...addressValues(model)].flatMap(([id, address]) => {
+          const [sketch, ort] = [total.get(address), collected.get(address)];
+          const { name } = getDefined(model.graph.values.get(id), 'value');
+          if (sketch === undefined) return [];
+          return [[address, { name, sketch, ...(ort && wishes && { ort: toOrtObserved(ort, wishes) }) }] as const];
+        }),
+      );
+      return { model: digest, samples: inputs.length, values };
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** How many elements of one sample lie in each of onnxruntime.quantization's bins? One more inference, kept as long as the bins are the same. */
+import { join } from 'node:path';
+import { getDefined } from '../../src/base/invariant.js';
+import type { JsonObject } from '../../src/base/json.js';
+import { encodeSampleCounts, parseBinnings } from '../../src/quant/ort-codec.js';
+import { definePart } from '../../src/stage/context.js';
+import { writeJsonFile } from '../../src/stage/json-file.js';
+import { openObservedModel, readFeeds } from './observed-model.js';
+
+export interface OrtManifest extends JsonObject {
+  /** Content digest of the model, names left out. */
+  readonly model: string;
+  readonly session: JsonObject;
+  /** Bins of every value, by address: they follow from the ranges of all samples. */
+  readonly binnings: JsonObject;
+}
+
+export const COUNTS_FILE = 'counts.json';
+
+export const ortPart = definePart<OrtManifest>({
+  name: 'calibrate-ort-counts',
+  version: 1,
+  module: import.meta.url,
+  runsModels: 'always',
+  async run({ manifest, blobs, unkeyed, folder }) {
+    const { model, sketcher } = await openObservedModel(manifest.model, getDefined(unkeyed.model, 'model'));
+    const counts = await sketcher.count(await readFeeds(model, getDefined(blobs.input, 'input')), parseBinnings(manifest.binnings));
+    await writeJsonFile(join(folder, COUNTS_FILE), encodeSampleCounts(counts));
+    return [COUNTS_FILE];
+  },
+});
