@@ -226,7 +226,7 @@ describe('calibrate', () => {
 
   it('compat: ort counts in a second pass, in the order of the samples; another choice of samples or bins counts again', async () => {
     const { sketches, log } = await run('mask_head', { samples: 3, compat: 'ort' });
-    expect([count('calibrate-sketch'), count('calibrate-ort-counts')]).toEqual([3, 3]);
+    expect(count('calibrate-ort-counts')).toBe(3);
     expect(log).toContain('info: second pass: 3 inferred now, 0 kept from before');
     const parsed = parseModelSketches(sketches);
     for (const { sketch, ort } of parsed.values.values()) {
