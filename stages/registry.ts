@@ -1,5 +1,6 @@
 /** Which plugins are built in, and where is the code of each? Declarations are light and imported here; what a run needs is imported when it runs. */
 import type { StagePlugin } from '../src/stage/define-stage.js';
+import { bench } from './bench/stage.js';
 import { calibrate } from './calibrate/stage.js';
 import { command } from './command/stage.js';
 import { compile } from './compile/stage.js';
@@ -29,6 +30,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: quantize, module: 'stages/quantize/stage.js' },
   { plugin: compile, module: 'stages/compile/stage.js' },
   { plugin: verify, module: 'stages/verify/stage.js' },
+  { plugin: bench, module: 'stages/bench/stage.js' },
   { plugin: evaluate, module: 'stages/evaluate/stage.js' },
   { plugin: command, module: 'stages/command/stage.js' },
 ];

@@ -17,6 +17,10 @@ export interface SessionOptions {
   readonly optimization: 'disabled' | 'basic' | 'extended' | 'all';
   /** Whether memory of earlier runs is kept for later ones (faster, and the default) or given back. Changes no result. */
   readonly memoryArena?: 'kept' | 'none';
+  /** Threads inside one operator; one where absent. More can change the last bits of sums: only for what is measured, not compared. */
+  readonly threads?: number;
+  /** ONNX Runtime's profile goes to "<prefix>_<time>.json" when the session is closed. Changes no result. */
+  readonly profilePrefix?: string;
 }
 
 /**
@@ -26,7 +30,7 @@ const INTRA_OP_THREADS = 1;
 
 /** What of the session can change its results: belongs in the manifest of every part that runs a model. */
 export function sessionManifest(options: SessionOptions): JsonObject {
-  return { optimization: options.optimization, intraOpThreads: INTRA_OP_THREADS, executionProvider: 'cpu' };
+  return { optimization: options.optimization, intraOpThreads: options.threads ?? INTRA_OP_THREADS, executionProvider: 'cpu' };
 }
 
 export interface Session {
@@ -51,10 +55,11 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
     executionProviders: ['cpu'],
     graphOptimizationLevel: LEVELS[options.optimization],
     enableCpuMemArena: options.memoryArena !== 'none',
-    intraOpNumThreads: INTRA_OP_THREADS,
+    intraOpNumThreads: options.threads ?? INTRA_OP_THREADS,
     interOpNumThreads: 1,
     executionMode: 'sequential',
     logSeverityLevel: 3,
+    ...(options.profilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
   };
   const session = await create(model, settings);
   return {
@@ -70,6 +75,7 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
       }
     },
     async close() {
+      if (options.profilePrefix !== undefined) session.endProfiling();
       await session.release();
     },
   };

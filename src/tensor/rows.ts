@@ -1,0 +1,35 @@
+/** How is the first axis of a tensor made longer or shorter? Row by row, from the front, again from the front where it ends, or with zeros. */
+import { decodeRawTensor, encodeRawTensor, makeRawTensor } from './raw-tensor.js';
+import { countElements } from './shape.js';
+import type { Tensor } from './tensor.js';
+import { TensorError } from './tensor-error.js';
+
+/** `count` rows of `tensor`, repeated from the first where it has fewer. @throws TensorError `no-rows` for scalars, strings, types under 8 bits, and tensors without rows. */
+export function takeRows(tensor: Tensor, count: number): Tensor {
+  const { bytes, width, rows } = rowsOf(tensor);
+  const taken = new Uint8Array(count * width);
+  for (let row = 0; row < count; row++) taken.set(bytes.subarray((row % rows) * width, ((row % rows) + 1) * width), row * width);
+  return withRows(tensor, count, taken);
+}
+
+/** Rows `start` … `start + count`; what lies beyond the end is zeros. @throws TensorError `no-rows`. */
+export function sliceRows(tensor: Tensor, start: number, count: number): Tensor {
+  const { bytes, width } = rowsOf(tensor);
+  const taken = new Uint8Array(count * width);
+  taken.set(bytes.subarray(start * width, (start + count) * width));
+  return withRows(tensor, count, taken);
+}
+
+function rowsOf(tensor: Tensor): { readonly bytes: Uint8Array; readonly width: number; readonly rows: number } {
+  const [rows = 0] = tensor.dims;
+  if (tensor.dtype === 'string' || rows === 0 || tensor.data.length < countElements(tensor.dims)) {
+    throw new TensorError('no-rows', `a ${tensor.dtype} tensor [${tensor.dims.join(', ')}] has no rows to take`);
+  }
+  const { bytes } = encodeRawTensor(tensor);
+  return { bytes, width: bytes.byteLength / rows, rows };
+}
+
+function withRows(tensor: Tensor, count: number, bytes: Uint8Array): Tensor {
+  if (tensor.dtype === 'string') throw new TensorError('no-rows', 'a string tensor has no rows to take');
+  return decodeRawTensor(makeRawTensor(tensor.dtype, [count, ...tensor.dims.slice(1)], bytes));
+}

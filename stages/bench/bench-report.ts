@@ -1,0 +1,127 @@
+/** What does `bench` say? Every variant with its latency, and which is fastest; its figures are measured. */
+import type { JsonObject } from '../../src/base/json.js';
+import { type LatencySummary, summarizeLatency } from '../../src/runtime/latency.js';
+import type { ModelProfile, NodeProfile, OperatorProfile } from '../../src/runtime/profile.js';
+import type { PartFeeds } from './feeds.js';
+import { meanOverImages, type RowCount } from './row-counts.js';
+import type { Strategy, Timing, Variant } from './variants.js';
+
+export const BENCH_FORMAT = 'tanren-bench/1';
+
+/** float, or int8: quantized, whatever its integers. */
+export type Form = 'float' | 'int8';
+
+export type BenchReport = {
+  readonly format: typeof BENCH_FORMAT;
+  /** The machine and libraries, or what an external runner says of itself. */
+  readonly where: JsonObject;
+  readonly warmup: number;
+  readonly repeats: number;
+  readonly parts: readonly PartReport[];
+};
+
+export type PartReport = {
+  readonly part: string;
+  readonly fed: 'captured' | 'random';
+  /** Row counts that were timed, and how many images each stands for; empty where the batch is fixed. */
+  readonly counts: readonly { readonly rows: number; readonly images: number }[];
+  readonly imagesWithout: number;
+  readonly forms: readonly FormReport[];
+  /** p50 of float by p50 of int8, in the form given first. */
+  readonly speedup?: number;
+};
+
+export type FormReport = {
+  readonly form: Form;
+  readonly rows: readonly StrategyReport[];
+  /** Index of the strategy with the least mean time per image. */
+  readonly best: number;
+  readonly profile?: { readonly runs: number; readonly operators: readonly OperatorProfile[]; readonly nodes: readonly NodeProfile[] };
+};
+
+export type StrategyReport = {
+  readonly strategy: Strategy;
+  /** One per row count; one where the batch is fixed. */
+  readonly counts: readonly {
+    readonly calls: number;
+    readonly padded: number;
+    readonly here: LatencySummary;
+    /** By the clock of the device that ran the models. */
+    readonly device?: LatencySummary;
+  }[];
+  /** Mean over the images that the counts stand for: of the device where there is one, else here. */
+  readonly perImageMs: number;
+};
+
+export interface TimedVariant {
+  readonly variant: Variant;
+  readonly timings: readonly Timing[];
+}
+
+export function reportForm(
+  form: Form,
+  timed: readonly TimedVariant[],
+  counts: readonly RowCount[] | undefined,
+  profile: ModelProfile | undefined,
+): FormReport {
+  const groups = new Map<string, TimedVariant[]>();
+  for (const one of timed) {
+    const key = JSON.stringify(one.variant.strategy);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  const rows = [...groups.values()].map(group => reportStrategy(group, counts ?? [{ rows: 1, images: 1 }]));
+  const best = rows.reduce((least, row, index) => (row.perImageMs < (rows[least]?.perImageMs ?? 0) ? index : least), 0);
+  return { form, rows, best, ...(profile === undefined ? {} : { profile: { ...profile } }) };
+}
+
+/** @param group one entry per row count, in their order. */
+function reportStrategy(group: readonly TimedVariant[], weights: readonly RowCount[]): StrategyReport {
+  const counts = group.map(({ variant: { calls, padded }, timings }) => {
+    const device = timings.flatMap(({ deviceMs }) => (deviceMs === undefined ? [] : [deviceMs]));
+    const here = summarizeLatency(timings.map(({ hereMs }) => hereMs));
+    return { calls, padded, here, ...(device.length === 0 ? {} : { device: summarizeLatency(device) }) };
+  });
+  const meanOf = (index: number): number => (counts[index]?.device ?? counts[index]?.here)?.meanMs ?? 0;
+  return { strategy: group[0]?.variant.strategy ?? { kind: 'whole' }, counts, perImageMs: meanOverImages(weights, meanOf) };
+}
+
+export function reportPart(part: string, feeds: PartFeeds, forms: readonly FormReport[]): PartReport {
+  const [float, int8] = (['float', 'int8'] as const).map(form => forms.find(one => one.form === form));
+  const times = [float, int8].map(form => (form === undefined ? undefined : referenceOf(form)?.p50Ms));
+  const [floatMs, int8Ms] = times;
+  return {
+    part,
+    fed: feeds.from,
+    counts: (feeds.counts ?? []).map(({ rows, images }) => ({ rows, images })),
+    imagesWithout: feeds.imagesWithout,
+    forms,
+    ...(floatMs === undefined || int8Ms === undefined || int8Ms === 0 ? {} : { speedup: floatMs / int8Ms }),
+  };
+}
+
+/** The first strategy (whole, or one batch) at the middle row count: what a part's figures are. */
+function referenceOf({ rows }: FormReport): LatencySummary | undefined {
+  const counts = rows[0]?.counts ?? [];
+  const middle = counts[counts.length >> 1];
+  return middle?.device ?? middle?.here;
+}
+
+/** `<part>.<form>.p50Ms`, …: the whole model, or one batch at the middle row count; `perImageMs` and `bestPerImageMs` are means over the images. */
+export function metricsOf({ parts }: BenchReport): JsonObject {
+  return Object.fromEntries(
+    parts.map(({ part, forms, counts, speedup }) => [
+      part,
+      {
+        ...Object.fromEntries(forms.map(form => [form.form, formMetrics(form, counts.length > 0)])),
+        ...(speedup === undefined ? {} : { speedup }),
+      },
+    ]),
+  );
+}
+
+function formMetrics(form: FormReport, isHead: boolean): JsonObject {
+  const reference = referenceOf(form);
+  const { repeats: _repeats, ...figures } = reference ?? { repeats: 0 };
+  const perImage = { perImageMs: form.rows[0]?.perImageMs ?? 0, bestPerImageMs: form.rows[form.best]?.perImageMs ?? 0 };
+  return { ...figures, ...(isHead ? perImage : {}) };
+}

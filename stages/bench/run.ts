@@ -1,0 +1,168 @@
+/** How does `bench` work? All variants of a part are opened, warmed up, and timed in turns; then the model's own profile is taken. */
+import { readdir, readFile } from 'node:fs/promises';
+import { arch, cpus, platform } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '../../src/base/json.js';
+import { readModel } from '../../src/onnx/serde/model-file.js';
+import { type Captured, openCaptured } from '../../src/runtime/captured.js';
+import { openRunner } from '../../src/runtime/open-runner.js';
+import { type ModelProfile, parseProfile } from '../../src/runtime/profile.js';
+import type { Runner } from '../../src/runtime/runner.js';
+import { openSession, sessionManifest } from '../../src/runtime/session.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { writeJsonFile } from '../../src/stage/json-file.js';
+import { getOutputPath, readInput } from '../../src/stage/paths.js';
+import { runnerFiles } from '../../src/stage/runner-port.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import {
+  BENCH_FORMAT,
+  type BenchReport,
+  type Form,
+  metricsOf,
+  type PartReport,
+  reportForm,
+  reportPart,
+  type TimedVariant,
+} from './bench-report.js';
+import { openFeeds, type PartFeeds } from './feeds.js';
+import type { BenchParams } from './params.js';
+import { openVariants } from './variants.js';
+
+type BenchJob = StageJob<BenchParams>;
+
+/** @throws StageError `no-models`, `no-row-counts`; RuntimeError of models, captures and profiles; RunnerError of external runners. */
+export async function runBench(job: BenchJob): Promise<void> {
+  const { params, inputs, outputs, context } = job;
+  const parts = findParts(job);
+  const captured = inputs.captured === undefined ? undefined : await readInput(inputs, 'captured', openCaptured);
+  const runner = await openRunner(params, runnerFiles(inputs), context);
+  try {
+    const reports: PartReport[] = [];
+    for (const [done, [part, models]] of parts.entries()) {
+      context.progress(done, parts.length, 'parts');
+      reports.push(await benchPart(job, runner, { part, models, captured }));
+    }
+    context.progress(parts.length, parts.length, 'parts');
+    const { warmup, repeats } = params;
+    const report: BenchReport = { format: BENCH_FORMAT, where: describeWhere(params, runner), warmup, repeats, parts: reports };
+    await writeJsonFile(getOutputPath(outputs, 'report'), report as unknown as JsonObject);
+    await writeJsonFile(getOutputPath(outputs, 'metrics'), metricsOf(report));
+  } finally {
+    await runner.close();
+  }
+}
+
+type Models = readonly (readonly [Form, string])[];
+
+function findParts({ inputs }: BenchJob): readonly (readonly [string, Models])[] {
+  const parts = new Map<string, (readonly [Form, string])[]>();
+  for (const form of ['float', 'int8'] as const) {
+    const record = inputs[form];
+    for (const [part, path] of Object.entries(typeof record === 'object' ? record : {}))
+      parts.set(part, [...(parts.get(part) ?? []), [form, path]]);
+  }
+  if (parts.size === 0) {
+    throw new StageError('no-models', 'there is no model to time', {
+      help: 'connect `float`, `int8` or both, each a record of models by part',
+    });
+  }
+  return [...parts];
+}
+
+interface PartJob {
+  readonly part: string;
+  readonly models: Models;
+  readonly captured: Captured | undefined;
+}
+
+async function benchPart({ params, context }: BenchJob, runner: Runner, { part, models, captured }: PartJob): Promise<PartReport> {
+  const options = { optimization: params.optimization, threads: params.threads };
+  const opened: {
+    readonly form: Form;
+    readonly path: string;
+    readonly feeds: PartFeeds;
+    readonly model: Awaited<ReturnType<typeof openVariants>>;
+  }[] = [];
+  try {
+    for (const [form, path] of models) {
+      const feeds = await openFeeds({ part, model: await readModel(path), captured, params, random: context.random(part) });
+      opened.push({ form, path, feeds, model: await openVariants(runner, path, feeds, params, options) });
+    }
+    const timed = await timeInTurns(
+      opened.map(({ model }) => model.variants),
+      params,
+      context.signal,
+    );
+    const forms = [];
+    for (const [index, { form, path, feeds }] of opened.entries()) {
+      const profile =
+        params.operators && params.runner === 'cpu'
+          ? await profileModel(path, feeds, params, join(context.scratch, `${part}-${form}`))
+          : undefined;
+      forms.push(reportForm(form, timed[index] ?? [], feeds.counts, profile));
+    }
+    const [first] = opened;
+    if (first === undefined) throw new StageError('no-models', `part "${part}" has no model`);
+    return reportPart(part, first.feeds, forms);
+  } finally {
+    for (const { model } of opened) await model.close();
+  }
+}
+
+/** Every variant of every model in turn, `repeats` times over. */
+async function timeInTurns(
+  models: readonly (readonly TimedVariant['variant'][])[],
+  { warmup, repeats }: BenchParams,
+  signal: AbortSignal,
+): Promise<readonly (readonly TimedVariant[])[]> {
+  const timed = models.map(variants => variants.map(variant => ({ variant, timings: [] as TimedVariant['timings'][number][] })));
+  for (let round = -warmup; round < repeats; round++) {
+    for (const { variant, timings } of timed.flat()) {
+      signal.throwIfAborted();
+      const timing = await variant.run();
+      if (round >= 0) timings.push(timing);
+    }
+  }
+  return timed;
+}
+
+/** In a session of its own: profiling slows it down. At the middle row count, all rows in one batch. */
+async function profileModel(
+  path: string,
+  { counts, feeds }: PartFeeds,
+  { warmup, repeats, optimization, threads }: BenchParams,
+  prefix: string,
+): Promise<ModelProfile> {
+  const session = await openSession(path, { optimization, threads, profilePrefix: prefix });
+  const tensors = feeds(counts?.[counts.length >> 1]?.rows);
+  try {
+    for (let run = 0; run < warmup + repeats; run++) await session.run(tensors);
+  } finally {
+    await session.close();
+  }
+  return parseProfile(await readProfile(prefix), { warmup, runs: repeats });
+}
+
+/** ONNX Runtime adds the time to the name that it was given. */
+async function readProfile(prefix: string): Promise<string> {
+  const at = prefix.lastIndexOf('/');
+  const [folder, start] = [prefix.slice(0, at), prefix.slice(at + 1)];
+  const found = (await readdir(folder)).filter(name => name.startsWith(`${start}_`) && name.endsWith('.json'));
+  const [only] = found;
+  if (only === undefined || found.length > 1) throw new StageError('no-profile', `ONNX Runtime wrote ${found.length} profiles, not one`);
+  return readFile(join(folder, only), 'utf8');
+}
+
+function describeWhere(params: BenchParams, { identity }: Runner): JsonObject {
+  if (identity !== undefined) return { runner: 'external', label: params.external?.label ?? '', identity };
+  const [processor] = cpus();
+  const session = sessionManifest({ optimization: params.optimization, threads: params.threads });
+  return {
+    runner: 'cpu',
+    processor: processor?.model.trim() ?? 'unknown',
+    processors: cpus().length,
+    system: `${platform()} ${arch()}`,
+    node: process.versions.node,
+    session,
+  };
+}

@@ -1,0 +1,66 @@
+/** Is ONNX Runtime's profile read right, and is a damaged one refused? */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
+import { parseProfile } from '../../../src/runtime/profile.js';
+import { openSession } from '../../../src/runtime/session.js';
+import { makeTensor } from '../../../src/tensor/tensor.js';
+import { temporaryFolder } from '../../support/run-stage.js';
+
+const event = (name: string, opType: string, dur: number, index = name) => ({
+  cat: 'Node',
+  name: `${name}_kernel_time`,
+  dur,
+  args: { op_name: opType, provider: 'CPUExecutionProvider', node_index: index },
+});
+const session = { cat: 'Session', name: 'model_run', dur: 999, args: {} };
+
+it('leaves the first runs out, and adds nodes up by operator', () => {
+  const run = (conv: number, relu: number) => [event('c1', 'Conv', conv), event('c2', 'Conv', 2 * conv), event('r', 'Relu', relu), session];
+  const profile = parseProfile(JSON.stringify([...run(9000, 9000), ...run(1000, 500), ...run(3000, 700)]), { warmup: 1, runs: 2 });
+
+  expect(profile.nodes).toEqual([
+    { node: 'c2', opType: 'Conv', provider: 'CPUExecutionProvider', meanMs: 4 },
+    { node: 'c1', opType: 'Conv', provider: 'CPUExecutionProvider', meanMs: 2 },
+    { node: 'r', opType: 'Relu', provider: 'CPUExecutionProvider', meanMs: 0.6 },
+  ]);
+  expect(profile.operators).toEqual([
+    { opType: 'Conv', nodes: 2, meanMs: 6, share: 6 / 6.6 },
+    { opType: 'Relu', nodes: 1, meanMs: 0.6, share: 0.6 / 6.6 },
+  ]);
+});
+
+it('keeps nodes of one name apart', () => {
+  const text = JSON.stringify([event('', 'Conv', 1000, '0'), event('', 'Relu', 2000, '1')]);
+  expect(parseProfile(text, { warmup: 0, runs: 1 }).nodes.map(({ opType }) => opType)).toEqual(['Relu', 'Conv']);
+});
+
+it.each([
+  ['{', 'no JSON'],
+  ['{}', 'no list'],
+  ['[]', 'no node'],
+  [JSON.stringify([{ ...event('c', 'Conv', 1), dur: 'long' }]), 'no duration'],
+  [JSON.stringify([{ ...event('c', 'Conv', 1), args: {} }]), 'no operator'],
+  [JSON.stringify([event('c', 'Conv', 1)]), 'ran 1 times, not 2'],
+])('refuses %s', (text, message) => {
+  expect(() => parseProfile(text, { warmup: 1, runs: 1 })).toThrow(message);
+});
+
+it('reads what the library writes', async () => {
+  const folder = await temporaryFolder('profile');
+  const model = parseModelText('agraph (float[2] x) => (float[2] y) { a = Sigmoid(x)  b = Neg(a)  y = Mul(a, b) }');
+  const profiled = await openSession(encodeModel(model), { optimization: 'disabled', profilePrefix: join(folder.path, 'p') });
+  for (let run = 0; run < 3; run++) await profiled.run({ x: makeTensor('float32', [2], new Float32Array([1, 2])) });
+  await profiled.close();
+  const [file = ''] = await readdir(folder.path);
+  const profile = parseProfile(await readFile(join(folder.path, file), 'utf8'), { warmup: 1, runs: 2 });
+  await folder.remove();
+
+  expect(profile.operators.map(({ opType, nodes }) => [opType, nodes]).sort()).toEqual([
+    ['Mul', 1],
+    ['Neg', 1],
+    ['Sigmoid', 1],
+  ]);
+  expect(profile.operators.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9);
+});

@@ -1,0 +1,79 @@
+/** Does `bench` time what it says, in the ways it says? Structure, counts and orders of figures: times themselves are the machine's. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import type { BenchReport } from '../../../stages/bench/bench-report.js';
+import { chooseCounts, meanOverImages } from '../../../stages/bench/row-counts.js';
+import { bench } from '../../../stages/bench/stage.js';
+import { runStage, temporaryFolder } from '../../support/run-stage.js';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const at = (name: string): string => join(folder.path, name);
+beforeAll(async () => {
+  folder = await temporaryFolder('bench');
+  await writeModel(at('fixed.onnx'), parseModelText('agraph (float[1, 8] x) => (float[1, 8] y) { y = Sigmoid(x) }'));
+  await writeModel(at('head.onnx'), parseModelText('agraph (float[N, 8] x) => (float[N, 8] y) { a = Sigmoid(x)  y = Mul(a, x) }'));
+});
+afterAll(() => folder.remove());
+
+async function run(params: JsonObject, inputs: Record<string, Record<string, string>>): Promise<{ report: BenchReport; metrics: JsonObject }> {
+  const { outputs } = await runStage(bench, { params: { warmup: 1, repeats: 4, ...params }, inputs, folder: folder.path });
+  const read = async (port: string): Promise<unknown> => JSON.parse(await readFile(outputs[port] ?? '', 'utf8'));
+  return { report: (await read('report')) as BenchReport, metrics: (await read('metrics')) as JsonObject };
+}
+
+describe('a model with a fixed batch', () => {
+  it('is timed as it is, float beside int8', async () => {
+    const { report, metrics } = await run({}, { float: { net: at('fixed.onnx') }, int8: { net: at('fixed.onnx') } });
+    const [part] = report.parts;
+
+    expect(part).toMatchObject({ part: 'net', fed: 'random', counts: [], forms: [{ form: 'float' }, { form: 'int8' }] });
+    expect(part?.forms[0]?.rows).toMatchObject([{ strategy: { kind: 'whole' }, counts: [{ calls: 1, padded: 0, here: { repeats: 4 } }] }]);
+    expect(part?.forms[0]?.profile).toMatchObject({ runs: 4, operators: [{ opType: 'Sigmoid', nodes: 1, share: 1 }] });
+    expect(metrics).toMatchObject({ net: { float: { p50Ms: expect.any(Number) }, int8: {}, speedup: expect.any(Number) } });
+    const { minMs, p50Ms, p90Ms, p99Ms } = part?.forms[0]?.rows[0]?.counts[0]?.here ?? { minMs: 1, p50Ms: 0, p90Ms: 0, p99Ms: 0 };
+    expect(0 < minMs && minMs <= p50Ms && p50Ms <= p90Ms && p90Ms <= p99Ms).toBe(true);
+  });
+});
+
+describe('a head', () => {
+  it('is timed as one batch, in fixed batches, one by one and in parallel', async () => {
+    const { report } = await run({ rois: [3, 10], batches: [1, 4], sessions: 2, operators: false }, { float: { head: at('head.onnx') } });
+    const form = report.parts[0]?.forms[0];
+
+    expect(form?.rows.map(({ strategy, counts }) => ({ strategy, counts: counts.map(({ calls, padded }) => [calls, padded]) }))).toEqual([
+      { strategy: { kind: 'one-batch' }, counts: [[1, 0], [1, 0]] },
+      { strategy: { kind: 'fixed', batch: 1 }, counts: [[3, 0], [10, 0]] },
+      { strategy: { kind: 'fixed', batch: 4 }, counts: [[1, 1], [3, 2]] },
+      { strategy: { kind: 'parallel', sessions: 2 }, counts: [[2, 0], [2, 0]] },
+    ]);
+    const times = form?.rows.map(row => row.perImageMs) ?? [];
+    expect(times[form?.best ?? -1]).toBe(Math.min(...times));
+    expect(form?.profile).toBeUndefined();
+  });
+
+  it('without row counts is an error that says what to set', async () => {
+    await expect(run({}, { float: { head: at('head.onnx') } })).rejects.toMatchObject({ code: 'no-row-counts' });
+  });
+});
+
+it('without models is an error', async () => {
+  await expect(run({}, {})).rejects.toMatchObject({ code: 'no-models' });
+});
+
+describe('chooseCounts', () => {
+  it('takes the medians of equal shares, and joins equal ones', () => {
+    expect(chooseCounts([9, 1, 2, 3, 4, 5, 6, 7, 8], 3)).toEqual([{ rows: 2, images: 3 }, { rows: 5, images: 3 }, { rows: 8, images: 3 }]);
+    expect(chooseCounts([5, 5, 5, 0, 7], 2)).toEqual([{ rows: 5, images: 4 }]);
+    expect(chooseCounts([4, 6], 5)).toEqual([{ rows: 4, images: 1 }, { rows: 6, images: 1 }]);
+    expect(chooseCounts([0, 0], 3)).toEqual([]);
+  });
+
+  it('stands for all images that have rows', () => {
+    const counts = chooseCounts([3, 8, 2, 9, 9, 4, 1], 3);
+    expect(counts.reduce((sum, { images }) => sum + images, 0)).toBe(7);
+    expect(meanOverImages([{ rows: 1, images: 3 }, { rows: 2, images: 1 }], index => [10, 50][index] ?? 0)).toBe(20);
+  });
+});
