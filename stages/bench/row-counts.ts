@@ -22,8 +22,8 @@ export function chooseCounts(seen: readonly number[], shares: number): readonly 
   return [...chosen].map(([rows, images]) => ({ rows, images }));
 }
 
-/** Mean of `valueOf` over the images that the counts stand for. */
-export function meanOverImages(counts: readonly RowCount[], valueOf: (index: number) => number): number {
+/** Mean of `figureOf` over the images that the counts stand for. */
+export function meanOverImages(counts: readonly RowCount[], figureOf: (index: number) => number): number {
   const images = counts.reduce((sum, count) => sum + count.images, 0);
-  return counts.reduce((sum, count, index) => sum + count.images * valueOf(index), 0) / images;
+  return counts.reduce((sum, count, index) => sum + count.images * figureOf(index), 0) / images;
 }

@@ -18,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-async function run(params: JsonObject, inputs: Record<string, Record<string, string>>): Promise<{ report: BenchReport; metrics: JsonObject }> {
+async function run(
+  params: JsonObject,
+  inputs: Record<string, Record<string, string>>,
+): Promise<{ report: BenchReport; metrics: JsonObject }> {
   const { outputs } = await runStage(bench, { params: { warmup: 1, repeats: 4, ...params }, inputs, folder: folder.path });
   const read = async (port: string): Promise<unknown> => JSON.parse(await readFile(outputs[port] ?? '', 'utf8'));
   return { report: (await read('report')) as BenchReport, metrics: (await read('metrics')) as JsonObject };
@@ -44,10 +47,34 @@ describe('a head', () => {
     const form = report.parts[0]?.forms[0];
 
     expect(form?.rows.map(({ strategy, counts }) => ({ strategy, counts: counts.map(({ calls, padded }) => [calls, padded]) }))).toEqual([
-      { strategy: { kind: 'one-batch' }, counts: [[1, 0], [1, 0]] },
-      { strategy: { kind: 'fixed', batch: 1 }, counts: [[3, 0], [10, 0]] },
-      { strategy: { kind: 'fixed', batch: 4 }, counts: [[1, 1], [3, 2]] },
-      { strategy: { kind: 'parallel', sessions: 2 }, counts: [[2, 0], [2, 0]] },
+      {
+        strategy: { kind: 'one-batch' },
+        counts: [
+          [1, 0],
+          [1, 0],
+        ],
+      },
+      {
+        strategy: { kind: 'fixed', batch: 1 },
+        counts: [
+          [3, 0],
+          [10, 0],
+        ],
+      },
+      {
+        strategy: { kind: 'fixed', batch: 4 },
+        counts: [
+          [1, 1],
+          [3, 2],
+        ],
+      },
+      {
+        strategy: { kind: 'parallel', sessions: 2 },
+        counts: [
+          [2, 0],
+          [2, 0],
+        ],
+      },
     ]);
     const times = form?.rows.map(row => row.perImageMs) ?? [];
     expect(times[form?.best ?? -1]).toBe(Math.min(...times));
@@ -65,15 +92,30 @@ it('without models is an error', async () => {
 
 describe('chooseCounts', () => {
   it('takes the medians of equal shares, and joins equal ones', () => {
-    expect(chooseCounts([9, 1, 2, 3, 4, 5, 6, 7, 8], 3)).toEqual([{ rows: 2, images: 3 }, { rows: 5, images: 3 }, { rows: 8, images: 3 }]);
+    expect(chooseCounts([9, 1, 2, 3, 4, 5, 6, 7, 8], 3)).toEqual([
+      { rows: 2, images: 3 },
+      { rows: 5, images: 3 },
+      { rows: 8, images: 3 },
+    ]);
     expect(chooseCounts([5, 5, 5, 0, 7], 2)).toEqual([{ rows: 5, images: 4 }]);
-    expect(chooseCounts([4, 6], 5)).toEqual([{ rows: 4, images: 1 }, { rows: 6, images: 1 }]);
+    expect(chooseCounts([4, 6], 5)).toEqual([
+      { rows: 4, images: 1 },
+      { rows: 6, images: 1 },
+    ]);
     expect(chooseCounts([0, 0], 3)).toEqual([]);
   });
 
   it('stands for all images that have rows', () => {
     const counts = chooseCounts([3, 8, 2, 9, 9, 4, 1], 3);
     expect(counts.reduce((sum, { images }) => sum + images, 0)).toBe(7);
-    expect(meanOverImages([{ rows: 1, images: 3 }, { rows: 2, images: 1 }], index => [10, 50][index] ?? 0)).toBe(20);
+    expect(
+      meanOverImages(
+        [
+          { rows: 1, images: 3 },
+          { rows: 2, images: 1 },
+        ],
+        index => [10, 50][index] ?? 0,
+      ),
+    ).toBe(20);
   });
 });
