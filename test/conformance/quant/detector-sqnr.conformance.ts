@@ -34,10 +34,22 @@ const PARTS = {
   mask_head: { recorded: 'mask', rois: { max: 8, min: 8 } },
 } as const;
 
+/**
+ * Power-of-two scales of the recording: int8 around 0, biases at the scale of products, Q and DQ where onnxruntime.quantization puts them. Its exponents count
+ * from the ceiling of log2, ours from the nearest: one candidate more covers both.
+ */
+const POWER_OF_TWO = (first: number, last: number): JsonObject => {
+  const range = { kind: 'power-of-two', position: { kind: 'min-mse', first, last } };
+  return { preset: 's8s8', activation: { symmetric: true }, range, weight: { range } };
+};
+
 const CONFIGS: Readonly<Record<string, JsonObject>> = {
   'u8s8-minmax': { preset: 'u8s8' },
   'u8s8-minmax-perchannel': { preset: 'u8s8', weight: { perChannel: true } },
   's8s8sym-minmax (a8w8)': { preset: 'a8w8' },
+  'u8s8-percentile99.99-perchannel': { preset: 'u8s8', weight: { perChannel: true }, range: { kind: 'percentile', percentile: 99.99 } },
+  'power-of-two (plain xint8)': POWER_OF_TWO(-1, 1),
+  'power-of-two, five candidates': POWER_OF_TWO(-1, 3),
 };
 
 /** Of how much less signal to noise than recorded we may be: the bound. */
