@@ -106,22 +106,27 @@ function referenceOf({ rows }: FormReport): LatencySummary | undefined {
   return middle?.device ?? middle?.here;
 }
 
-/** `<part>.<form>.p50Ms`, …: the whole model, or one batch at the middle row count; `perImageMs` and `bestPerImageMs` are means over the images. */
+/**
+ * Per part: `floatMs` and `int8Ms`, p50 of the whole model, or of one batch at the middle row count; of heads `floatBestMs` and `int8BestMs`, means over the
+ * images in the fastest way; `speedup`; and under `float` and `int8` all figures.
+ */
 export function metricsOf({ parts }: BenchReport): JsonObject {
   return Object.fromEntries(
     parts.map(({ part, forms, counts, speedup }) => [
       part,
       {
-        ...Object.fromEntries(forms.map(form => [form.form, formMetrics(form, counts.length > 0)])),
+        ...Object.fromEntries(forms.map(form => [`${form.form}Ms`, referenceOf(form)?.p50Ms ?? 0])),
         ...(speedup === undefined ? {} : { speedup }),
+        ...(counts.length === 0
+          ? {}
+          : Object.fromEntries(forms.map(form => [`${form.form}BestMs`, form.rows[form.best]?.perImageMs ?? 0]))),
+        ...Object.fromEntries(forms.map(form => [form.form, figuresOf(form)])),
       },
     ]),
   );
 }
 
-function formMetrics(form: FormReport, isHead: boolean): JsonObject {
-  const reference = referenceOf(form);
-  const { repeats: _repeats, ...figures } = reference ?? { repeats: 0 };
-  const perImage = { perImageMs: form.rows[0]?.perImageMs ?? 0, bestPerImageMs: form.rows[form.best]?.perImageMs ?? 0 };
-  return { ...figures, ...(isHead ? perImage : {}) };
+function figuresOf(form: FormReport): JsonObject {
+  const { repeats: _repeats, ...figures } = referenceOf(form) ?? { repeats: 0 };
+  return figures;
 }

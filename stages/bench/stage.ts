@@ -75,10 +75,7 @@ export const bench = defineStage<BenchParams>({
   }),
   outputs: {
     report: port('report', 'Every variant with its latency, and times per operator.'),
-    metrics: port(
-      'metrics',
-      'Per part and form: minMs, meanMs, stdMs, p50Ms, p90Ms, p99Ms; perImageMs and bestPerImageMs of heads; speedup.',
-    ),
+    metrics: port('metrics', 'Per part floatMs, int8Ms, speedup, of heads floatBestMs and int8BestMs too; and all figures per form.'),
   },
   determinism: 'measured',
   tools: runnerTools,
