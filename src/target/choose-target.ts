@@ -60,7 +60,7 @@ export function chooseTarget(json: Json, choice: TargetChoice): Target {
     operators,
     operatorNotes: profile.operatorNotes.filter(note => fits(note.when)),
     limits: profile.limits.filter(limit => fits(limit.when)),
-    graph: profile.graph,
+    graph: { ...profile.graph, batches: profile.graph.batches.filter(limit => fits(limit.when)) },
     sourceOf: key => getDefined(profile.sources[key], `source "${key}" of profile ${profile.name}`),
   };
   checkWindowLimits(profile, target, names.dtype);

@@ -21,6 +21,7 @@ import { parseIntegerSet } from './integer-set.js';
 import type {
   ActivationLimit,
   AttributeLimit,
+  BatchLimit,
   Constant,
   ConstantInputLimit,
   DeviceProfile,
@@ -124,7 +125,7 @@ const limitBase = {
 const scalars = list(either(isText, text(), number()));
 
 const size = fields<SizeLimit>({
-  rule: literal('kernel', 'stride', 'dilation', 'rank', 'outputs', 'batch'),
+  rule: literal('kernel', 'stride', 'dilation', 'rank', 'outputs'),
   ...limitBase,
   allowed: integerSetText,
 });
@@ -135,7 +136,6 @@ const LIMITS: Readonly<Record<Limit['rule'], JsonReader<Limit>>> = {
   dilation: size,
   rank: size,
   outputs: size,
-  batch: size,
   groups: fields<GroupLimit>({ rule: literal('groups'), ...limitBase, allowed: list(literal('one', 'divisible')) }),
   attribute: fields<AttributeLimit>({ rule: literal('attribute'), ...limitBase, name: text(), default: scalars, allowed: scalars }),
   'constant-input': fields<ConstantInputLimit>({
@@ -165,6 +165,7 @@ const graph = fields<GraphLimits>({
   minConvs: sourced(number({ min: 0 })),
   maxSubgraphs: sourced(number({ min: 0 })),
   trailing: sourced(texts),
+  batches: anyList(fields<BatchLimit>({ allowed: integerSetText, source: text(), when: maybe(when), note: maybe(text()) })),
   staticShapes: sourced(literal('required')),
 });
 

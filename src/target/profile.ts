@@ -125,11 +125,8 @@ export interface LimitBase {
 
 /** A number of the node; in each spatial direction for kernel, stride and dilation. */
 export interface SizeLimit extends LimitBase {
-  /**
-   * rank: of the first input. outputs: how many are used. batch: first dimension of a first input that has four.
-   * kernel, stride, dilation: of the window.
-   */
-  readonly rule: 'kernel' | 'stride' | 'dilation' | 'rank' | 'outputs' | 'batch';
+  /** kernel, stride, dilation: of the window. rank: of the first input. outputs: how many are used. */
+  readonly rule: 'kernel' | 'stride' | 'dilation' | 'rank' | 'outputs';
   /** As "1-9" or "1,2,4". */
   readonly allowed: string;
 }
@@ -163,6 +160,13 @@ export interface ActivationLimit extends LimitBase {
 
 export type Limit = SizeLimit | GroupLimit | AttributeLimit | ConstantInputLimit | ActivationLimit;
 
+export interface BatchLimit {
+  readonly allowed: string;
+  readonly source: string;
+  readonly when?: When;
+  readonly note?: string;
+}
+
 export interface GraphLimits {
   /** Least number of Conv in what is given to the NPU. */
   readonly minConvs: Sourced<number>;
@@ -170,6 +174,8 @@ export interface GraphLimits {
   readonly maxSubgraphs: Sourced<number>;
   /** Operators that, in chains that end the model, stay on the CPU. */
   readonly trailing: Sourced<readonly string[]>;
+  /** First dimension of the model's inputs of rank 4 that is documented, as "1"; anything where no entry fits. */
+  readonly batches: readonly BatchLimit[];
   /** Whether every shape has to be known beforehand. */
   readonly staticShapes: Sourced<'required'>;
 }

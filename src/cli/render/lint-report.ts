@@ -67,7 +67,9 @@ function summarize({ counts, units, legal }: ModelReport, groups: readonly Group
   const demoted = units.filter(unit => unit.demoted !== undefined);
   const count = (severity: Severity): number =>
     groups.filter(group => group.finding.severity === severity).reduce((sum, group) => sum + group.places.length, 0);
-  const counted = SEVERITIES.flatMap(severity => (count(severity) === 0 ? [] : [`${count(severity)} ${severity}`]));
+  const counted = SEVERITIES.flatMap(severity =>
+    count(severity) === 0 ? [] : [`${count(severity)} ${severity}${severity === 'warning' && count(severity) > 1 ? 's' : ''}`],
+  );
   return [
     ...(demoted[0] === undefined ? [] : [`${demoted.length} legal units go to the CPU too: ${demoted[0].demoted}`]),
     `NPU ${counts.npuUnits} of ${counts.units} units in ${counts.npuParts} ${counts.npuParts === 1 ? 'part' : 'parts'}, ${share} of the multiply-accumulates; CPU ${counts.cpuUnits} units, ${counts.cpuNodes} nodes; at the ends ${counts.edgeNodes} nodes`,

@@ -1,8 +1,10 @@
 /** What keeps a model as a whole from the NPU? Too few Conv, too many parts. */
 import type { Target } from '../choose-target.js';
 import type { Finding } from '../finding.js';
+import { parseIntegerSet } from '../integer-set.js';
 import type { UnitGraph } from '../node-units.js';
 import type { Partition } from '../partition/partition.js';
+import { tensorOf } from '../unit-facts.js';
 import { makeFinding } from './unit-case.js';
 
 export interface GraphCase {
@@ -41,5 +43,21 @@ export function checkGraph({ graph, partition, target }: GraphCase): readonly Fi
       }),
     );
   }
-  return findings;
+  return [...findings, ...checkBatch(graph, target)];
+}
+
+/** Of the inputs that are images or features. */
+function checkBatch({ model }: UnitGraph, target: Target): readonly Finding[] {
+  return target.graph.batches.flatMap(({ allowed, source, note }) => {
+    const set = parseIntegerSet(allowed);
+    return model.graph.inputs.flatMap(id => {
+      const { name, dims } = tensorOf(model, id);
+      const [batch] = dims ?? [];
+      if (set === undefined || dims?.length !== 4 || typeof batch !== 'number' || set.has(batch)) return [];
+      const message = `the batch of input "${name}" is ${batch}; documented is ${set.text}`;
+      return [
+        makeFinding(target, { rule: 'batch', severity: 'warning', measured: `batch ${batch}`, limit: set.text, message, source, note }),
+      ];
+    });
+  });
 }

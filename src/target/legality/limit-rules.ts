@@ -14,7 +14,7 @@ export function checkLimits(unitCase: UnitCase): readonly Finding[] {
   if (unit.kind !== 'quantized' && unit.kind !== 'plain') return [];
   return computingNodes(unit).flatMap(node => {
     const name = limitNameOf(model, node);
-    const meant = target.limits.filter(limit => limit.ops.includes('*') || limit.ops.includes(name));
+    const meant = target.limits.filter(limit => limit.ops.includes(name) || (limit.ops.includes('*') && node === unit.target));
     return meant.flatMap(limit => check(limit, unitCase, node) ?? []);
   });
 }
@@ -26,7 +26,6 @@ function check(limit: Limit, unitCase: UnitCase, node: Node): Finding | undefine
     case 'dilation':
     case 'rank':
     case 'outputs':
-    case 'batch':
       return checkSizes(limit, unitCase, node);
     case 'groups':
       return checkGroups(limit, unitCase, node);
@@ -77,7 +76,6 @@ const NAMES: Readonly<Record<SizeLimit['rule'], string>> = {
   dilation: 'dilation',
   rank: 'rank of the input',
   outputs: 'number of outputs',
-  batch: 'batch',
 };
 
 function measure(rule: SizeLimit['rule'], { model }: UnitCase, node: Node): readonly number[] | undefined {
@@ -91,8 +89,6 @@ function measure(rule: SizeLimit['rule'], { model }: UnitCase, node: Node): read
       return dims === undefined ? undefined : [dims.length];
     case 'outputs':
       return [node.outputs.filter(output => output !== undefined).length];
-    case 'batch':
-      return dims?.length === 4 && typeof dims[0] === 'number' ? [dims[0]] : undefined;
     default:
       return assertNever(rule);
   }
