@@ -1,6 +1,7 @@
 /** How fast is Tanren on this machine? `npm run bench` measures everything, `npm run bench -- NAME…` what is named. */
 import { measureCalibrate } from './calibrate.js';
 import { measureColdBuild } from './cold-build.js';
+import { measureCompile } from './compile.js';
 import { measureDetectors } from './detectors.js';
 import { describeMachine, type Example, makeExample } from './example.js';
 import { measureNoOp } from './no-op.js';
@@ -12,6 +13,7 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example) => Promise<void>>
   detectors: measureDetectors,
   calibrate: measureCalibrate,
   'roi-align': measureRoiAlign,
+  compile: measureCompile,
 };
 
 const named = process.argv.slice(2);

@@ -1,0 +1,75 @@
+/** How long does `compile` take on a full-size backbone? The stage's own run, process start left out; where the time goes, and how much bundles weigh in it. */
+import { join } from 'node:path';
+import { digestModelContent } from '../src/onnx/digest.js';
+import type { Model } from '../src/onnx/ir/model.js';
+import { rewriteModel } from '../src/onnx/rewrite/rewrite-model.js';
+import { maxPool1x1 } from '../src/onnx/rewrite/rules/maxpool-1x1.js';
+import { readModel, writeModel } from '../src/onnx/serde/model-file.js';
+import { quantizeModel } from '../src/quant/quantize-model.js';
+import { PRESETS } from '../src/quant/scheme.js';
+import { sketchTensor } from '../src/quant/sketch.js';
+import { addressValues } from '../src/quant/value-address.js';
+import { evaluate } from '../src/runtime/evaluate.js';
+import { chooseTarget, getBuiltInProfile } from '../src/target/choose-target.js';
+import { compileModel } from '../src/target/compile-model.js';
+import { compile } from '../stages/compile/stage.js';
+import { generatedInput } from '../test/support/generated-weights.js';
+import { runStage, temporaryFolder } from '../test/support/run-stage.js';
+import { FULL_SIZE, makeFullSizeBackbone } from './full-size-backbone.js';
+import { formatSamples, printTable } from './table.js';
+import { interleave } from './timing.js';
+
+const ROUNDS = 3;
+const AIM_S = 5;
+
+export async function measureCompile(): Promise<void> {
+  const folder = await temporaryFolder('bench-compile');
+  try {
+    const model = await makeQuantizedBackbone();
+    const path = join(folder.path, 'backbone.onnx');
+    await writeModel(path, model);
+    const target = chooseTarget(getBuiltInProfile('ryzen-ai'), { dtype: 'xint8' });
+    const options = { evaluate, undocumented: 'cpu', accept: 'quantized' } as const;
+    const times = await interleave(
+      {
+        read: () => readModel(path),
+        analyse: () => compileModel('backbone', model, target, options),
+        stage: () =>
+          runStage(compile, {
+            params: { target: 'ryzen-ai', dtype: 'xint8' },
+            inputs: { models: { backbone: path } },
+            folder: folder.path,
+          }),
+      },
+      ROUNDS,
+    );
+    const { report } = await compileModel('backbone', model, target, options);
+    const { counts, estimate } = report;
+    printTable(
+      `compile of maskrcnn_resnet50_fpn_v2's backbone at ${FULL_SIZE.height}×${FULL_SIZE.width}, xint8, ${counts.nodes} nodes: ms, median (quartiles) of ${ROUNDS}, in turn`,
+      [
+        ['', 'ms', `aim ${AIM_S} s`],
+        ['read the model', formatSamples(times.read)],
+        ['legality, partition, parts, estimate', formatSamples(times.analyse)],
+        ['the stage, with its bundle', formatSamples(times.stage), times.stage.median < 1000 * AIM_S ? 'kept' : 'MISSED'],
+      ],
+    );
+    const { ms, lowMs, highMs } = estimate.npu;
+    console.log(
+      `  ${counts.npuParts} NPU part, ${counts.cpuNodes} nodes on the CPU, ${(counts.macs / 1e9).toFixed(1)} GMAC; estimated ${ms.toFixed(0)} ms (${lowMs.toFixed(0)} to ${highMs.toFixed(0)}), not measured`,
+    );
+  } finally {
+    await folder.remove();
+  }
+}
+
+/** Ranges do not change what is compiled, so one made-up sketch serves every value. */
+async function makeQuantizedBackbone(): Promise<Model> {
+  const model = await makeFullSizeBackbone();
+  rewriteModel(model, { rules: [{ rule: maxPool1x1('depthwise'), matches: 'one' }], edits: [], check: () => [] });
+  const sketch = sketchTensor(generatedInput('sketch', [4096], 4).data);
+  const values = new Map([...addressValues(model).values()].map(address => [address, { name: '', sketch }] as const));
+  const digest = digestModelContent(model);
+  quantizeModel(model, digest, { model: digest, samples: 1, values }, { scheme: PRESETS.xint8, exclude: [], domain: 'ai.onnx' });
+  return model;
+}
