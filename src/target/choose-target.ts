@@ -7,7 +7,17 @@ import { formatJsonProblems } from '../base/json-shape.js';
 import { BUILT_IN_PROFILES } from './built-in-profiles.js';
 import type { TargetIdentity } from './compile-report.js';
 import type { Source } from './finding.js';
-import type { DeviceProfile, DTypeProfile, GraphLimits, Limit, OperatorNote, OperatorTable, TargetProfile, When } from './profile.js';
+import type {
+  DeviceProfile,
+  DTypeProfile,
+  GraphLimits,
+  Limit,
+  Observation,
+  OperatorNote,
+  OperatorTable,
+  TargetProfile,
+  When,
+} from './profile.js';
 import { readProfile } from './profile-reader.js';
 import { TargetError } from './target-error.js';
 
@@ -24,6 +34,7 @@ export interface Target {
   readonly dtype: DTypeProfile;
   readonly operators: OperatorTable;
   readonly operatorNotes: readonly OperatorNote[];
+  readonly observations: readonly Observation[];
   /** Those of the chosen device, data type and version. */
   readonly limits: readonly Limit[];
   readonly graph: GraphLimits;
@@ -58,6 +69,7 @@ export function chooseTarget(json: Json, choice: TargetChoice): Target {
     device,
     dtype,
     operators,
+    observations: profile.observations.filter(one => fits(one.when)),
     operatorNotes: profile.operatorNotes.filter(note => fits(note.when)),
     limits: profile.limits.filter(limit => fits(limit.when)),
     graph: { ...profile.graph, batches: profile.graph.batches.filter(limit => fits(limit.when)) },

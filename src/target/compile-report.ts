@@ -25,7 +25,7 @@ export type TargetIdentity = {
 
 export type ModelReport = {
   readonly name: string;
-  /** SHA-256 of the model's content: weights, scales and names. */
+  /** SHA-256 of the model's content: structure, weights and scales; names do not count. */
   readonly digest: string;
   /** Whether nothing is refused or undocumented. */
   readonly legal: boolean;
@@ -41,7 +41,7 @@ export type ModelReport = {
 
 export type ModelCounts = {
   readonly nodes: number;
-  /** Nodes as placed; they add up to `nodes`. `edge`: Q and DQ at the ends of the model, which the vendor's runtime does on the host. */
+  /** Nodes as placed; they add up to `nodes`. `edge`: Q and DQ at the ends of NPU parts, which the vendor's runtime does on the host. */
   readonly npuNodes: number;
   readonly cpuNodes: number;
   readonly edgeNodes: number;
@@ -72,7 +72,7 @@ export type UnitReport = {
   /** First output's name of every node: how the vendor's own report names nodes. */
   readonly nodes: readonly string[];
   readonly device: Device;
-  /** Q or DQ at an end of the model; see `ModelCounts.edgeNodes`. */
+  /** Q or DQ at an end of an NPU part; see `ModelCounts.edgeNodes`. */
   readonly edge: boolean;
   readonly part: number;
   /** All that fails, not the first alone. Empty on the NPU, but for warnings. */

@@ -12,7 +12,7 @@ export interface NodeUnit {
   readonly kind: UnitKind;
   /** What computes; for a lone Q or DQ, and for DQ → Q, the node itself (the DQ). */
   readonly target: Node;
-  /** Joined to the target: Relu, Clip and the like between it and its Q. */
+  /** Joined to the target: Relu, Clip and the like between it and its Q, or a constant factor after an average. */
   readonly activation: Node | undefined;
   /** By input position of the target: the DQ that gives it. */
   readonly dequantizers: ReadonlyMap<number, Node>;
@@ -111,11 +111,18 @@ function findEnd(world: World, node: Node): { activation: Node | undefined; quan
   if (output === undefined || node.outputs.length !== 1 || world.isOutput(output)) return undefined;
   const readers = world.readers.get(output) ?? [];
   const [activation] = readers;
-  if (activation === undefined || readers.length !== 1 || !ACTIVATIONS.includes(activation.opType)) return undefined;
+  if (activation === undefined || readers.length !== 1 || !isJoined(node, activation)) return undefined;
   if (activation.inputs.slice(1).some(input => input !== undefined && findConstantValue(world.model, input) === undefined))
     return undefined;
   const quantizers = findQuantizers(world, activation);
   return quantizers === undefined ? undefined : { activation, quantizers };
+}
+
+/** AMD's quantizer multiplies an average by how far the NPU's own division is off. */
+const AVERAGES = ['AveragePool', 'GlobalAveragePool', 'ReduceMean'];
+
+function isJoined(node: Node, next: Node): boolean {
+  return ACTIVATIONS.includes(next.opType) || (next.opType === 'Mul' && AVERAGES.includes(node.opType));
 }
 
 /** The Q nodes that read all results of `node`; undefined where anything else does, or nothing. */

@@ -30,6 +30,7 @@ import type {
   GraphLimits,
   GroupLimit,
   Limit,
+  Observation,
   OperatorNote,
   OperatorTable,
   PositionLimits,
@@ -180,6 +181,7 @@ const profile = fields<TargetProfile>({
   dtypes: record(dtype, anyName),
   operators: list(operatorTable),
   operatorNotes: anyList(operatorNote),
+  observations: anyList(fields<Observation>({ ops: list(text()), when: maybe(when), source: text(), note: text() })),
   limits: anyList(limit),
   graph,
 });

@@ -32,6 +32,8 @@ export interface TargetProfile {
   /** The first table whose `when` fits counts. */
   readonly operators: readonly OperatorTable[];
   readonly operatorNotes: readonly OperatorNote[];
+  /** Warnings of what somebody saw. */
+  readonly observations: readonly Observation[];
   /** All that fit count. */
   readonly limits: readonly Limit[];
   readonly graph: GraphLimits;
@@ -109,6 +111,14 @@ export interface OperatorNote {
   readonly note: string;
   /** Names of `rewrite` rules. */
   readonly fixIts: readonly string[];
+}
+
+/** What was seen of operators on a board, without a limit that explains it. */
+export interface Observation {
+  readonly ops: readonly string[];
+  readonly when?: When;
+  readonly source: string;
+  readonly note: string;
 }
 
 export interface LimitBase {

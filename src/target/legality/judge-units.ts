@@ -1,6 +1,5 @@
 /** Which units can the NPU run? All rules on every unit, with everything that fails; then the ends of the model, which follow their neighbours. */
 import type { Model } from '../../onnx/ir/model.js';
-import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import type { Target } from '../choose-target.js';
 import type { Device } from '../compile-report.js';
 import type { Finding } from '../finding.js';
@@ -17,7 +16,7 @@ export interface UnitVerdict {
   readonly findings: readonly Finding[];
   /** Whether nothing refuses it; what is undocumented counts as params say. */
   readonly admitted: boolean;
-  /** A Q at an input of the model, or a DQ at an output. */
+  /** A Q or DQ on its own: at an end of the model, or beside what computes in float. */
   readonly edge: boolean;
 }
 
@@ -33,13 +32,9 @@ export function judgeUnits(graph: UnitGraph, target: Target, { undocumented }: J
   const mode = modeOf(graph.model);
   const trailing = findTrailing(graph, target);
   return graph.units.map(unit => {
-    const edge = isEdge(graph, unit);
+    const edge = unit.kind === 'quantize' || unit.kind === 'dequantize';
     const unitCase: UnitCase = { target, graph, model: graph.model, unit, mode };
-    const findings = [
-      ...RULES.flatMap(rule => rule(unitCase)),
-      ...(trailing.has(unit.id) ? [trailingFinding(target, unit)] : []),
-      ...(!edge && (unit.kind === 'quantize' || unit.kind === 'dequantize') && mode === 'quantized' ? [loneFinding(unitCase)] : []),
-    ];
+    const findings = [...RULES.flatMap(rule => rule(unitCase)), ...(trailing.has(unit.id) ? [trailingFinding(target, unit)] : [])];
     const admitted = !findings.some(({ severity }) => severity === 'refused' || (severity === 'undocumented' && undocumented === 'cpu'));
     return { findings, admitted, edge };
   });
@@ -51,7 +46,7 @@ export function modeOf(model: Model): UnitCase['mode'] {
   return 'float';
 }
 
-/** Where each unit goes: admitted ones to the NPU; an end of the model to where its neighbours are, and to the NPU where one of them is there. */
+/** Where each unit goes: admitted ones to the NPU; a Q on its own to what reads it, a DQ to what gives its integers: to the NPU where one of them is there. */
 export function placeUnits(graph: UnitGraph, verdicts: readonly UnitVerdict[], demoted: ReadonlySet<number>): readonly Device[] {
   const onNpu = (id: number): boolean => verdicts[id]?.admitted === true && !demoted.has(id);
   return graph.units.map(({ id, kind }) => {
@@ -60,11 +55,6 @@ export function placeUnits(graph: UnitGraph, verdicts: readonly UnitVerdict[], d
     const neighbours = kind === 'quantize' ? graph.after[id] : graph.before[id];
     return neighbours?.some(other => onNpu(other) && verdicts[other]?.edge !== true) ? 'npu' : 'cpu';
   });
-}
-
-function isEdge({ model, before, after }: UnitGraph, { id, kind, target }: NodeUnit): boolean {
-  if (kind === 'quantize') return before[id]?.length === 0 && findConstantValue(model, target.inputs[0]) === undefined;
-  return kind === 'dequantize' && after[id]?.length === 0;
 }
 
 /** Units of chains that only reshape what the model gives: seen from the end. */
@@ -93,19 +83,5 @@ function trailingFinding(target: Target, { target: node }: NodeUnit): Finding {
     message: `the model ends with it; ${value.join(', ')} at an end stay on the CPU`,
     source,
     note: 'End the model before it, and do it on the host.',
-  });
-}
-
-function loneFinding({ target, unit, graph }: UnitCase): Finding {
-  const neighbours = unit.kind === 'quantize' ? graph.before[unit.id] : graph.after[unit.id];
-  const others = [...new Set((neighbours ?? []).map(id => graph.units[id]?.target.opType ?? ''))].join(', ');
-  const measured = unit.kind === 'quantize' ? `it quantizes what ${others} gives` : `it dequantizes for ${others}`;
-  const { source } = target.dtype.activations;
-  return makeFinding(target, {
-    rule: 'lone-quantizer',
-    measured,
-    limit: 'Q and DQ around an operator',
-    message: `${measured} in float`,
-    source,
   });
 }

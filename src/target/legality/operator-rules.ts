@@ -7,7 +7,15 @@ import { computingNodes, makeFinding, type UnitCase } from './unit-case.js';
 export function checkOperators(unitCase: UnitCase): readonly Finding[] {
   const { unit } = unitCase;
   if (unit.kind !== 'quantized' && unit.kind !== 'plain') return [];
-  return computingNodes(unit).flatMap(node => checkOperator(unitCase, node));
+  return computingNodes(unit).flatMap(node => [...checkOperator(unitCase, node), ...listObservations(unitCase, node)]);
+}
+
+function listObservations({ target, model }: UnitCase, node: Node): readonly Finding[] {
+  const name = limitNameOf(model, node);
+  const meant = target.observations.filter(one => node.domain === '' && one.ops.includes(name));
+  return meant.map(({ note, source }) =>
+    makeFinding(target, { rule: 'observed', severity: 'warning', measured: name, limit: 'none is documented', message: note, source }),
+  );
 }
 
 function checkOperator({ target, model }: UnitCase, node: Node): readonly Finding[] {
