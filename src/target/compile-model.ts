@@ -218,6 +218,6 @@ function countAll(units: readonly UnitReport[], parts: readonly PartReport[]): M
     parts: parts.length,
     npuParts: parts.filter(part => part.device === 'npu').length,
     macs: macs(units),
-    npuMacShare: macs(units) === 0 ? 1 : macs(npu) / macs(units),
+    npuMacShare: macs(units) === 0 ? Number(npu.length === units.length) : macs(npu) / macs(units),
   };
 }

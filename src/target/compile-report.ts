@@ -51,7 +51,7 @@ export type ModelCounts = {
   readonly parts: number;
   readonly npuParts: number;
   readonly macs: number;
-  /** 0 … 1; 1 for a model without any. */
+  /** 0 … 1. Of a model without any, or of unknown sizes: 1 where every unit is on the NPU, else 0. */
   readonly npuMacShare: number;
 };
 

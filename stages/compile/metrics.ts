@@ -31,6 +31,6 @@ function addCounts(all: readonly ModelCounts[]): ModelCounts {
     parts: sum(counts => counts.parts),
     npuParts: sum(counts => counts.npuParts),
     macs,
-    npuMacShare: macs === 0 ? 1 : sum(counts => counts.npuMacShare * counts.macs) / macs,
+    npuMacShare: macs === 0 ? Number(sum(counts => counts.cpuUnits) === 0) : sum(counts => counts.npuMacShare * counts.macs) / macs,
   };
 }

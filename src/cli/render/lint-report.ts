@@ -58,12 +58,16 @@ function formatGroup({ finding, places }: Group, { style, show }: LintView): rea
   ];
 }
 
+function plural(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
+}
+
 function labelOf({ opType, name, activation }: UnitReport): string {
   return `${opType}${activation === undefined ? '' : `+${activation}`} "${name}"`;
 }
 
 function summarize({ counts, units, legal }: ModelReport, groups: readonly Group[], { style }: LintView): readonly string[] {
-  const share = `${(100 * counts.npuMacShare).toFixed(1)} %`;
+  const share = counts.macs === 0 ? '' : `, ${(100 * counts.npuMacShare).toFixed(1)} % of the multiply-accumulates`;
   const demoted = units.filter(unit => unit.demoted !== undefined);
   const count = (severity: Severity): number =>
     groups.filter(group => group.finding.severity === severity).reduce((sum, group) => sum + group.places.length, 0);
@@ -72,7 +76,7 @@ function summarize({ counts, units, legal }: ModelReport, groups: readonly Group
   );
   return [
     ...(demoted[0] === undefined ? [] : [`${demoted.length} legal units go to the CPU too: ${demoted[0].demoted}`]),
-    `NPU ${counts.npuUnits} of ${counts.units} units in ${counts.npuParts} ${counts.npuParts === 1 ? 'part' : 'parts'}, ${share} of the multiply-accumulates; CPU ${counts.cpuUnits} units, ${counts.cpuNodes} nodes; at the ends ${counts.edgeNodes} nodes`,
+    `NPU ${counts.npuUnits} of ${counts.units} units in ${counts.npuParts} ${counts.npuParts === 1 ? 'part' : 'parts'}${share}; CPU ${plural(counts.cpuUnits, 'unit')}, ${plural(counts.cpuNodes, 'node')}; at the ends ${plural(counts.edgeNodes, 'node')}`,
     legal
       ? `${style('green', '✓')} legal${counted.length > 0 ? `, with ${counted.join(', ')}` : ''}`
       : `${style('red', '✗')} ${counted.join(', ')}`,
