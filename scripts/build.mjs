@@ -1,6 +1,6 @@
 /** How is dist/ made? tsc checks and emits every module; esbuild joins what the CLI needs to start into one file per lazily loaded command. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,6 +12,7 @@ function run(script, args) {
 }
 
 run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']);
+copyAssets('src');
 await writeCodeTable(join(root, 'dist'));
 
 if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
@@ -33,6 +34,13 @@ if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
     plugins: [oneChunkForStart(join(root, 'dist/src/cli/tanren.js'), join(root, 'dist/src/cli/start.js'))],
     logLevel: 'warning',
   });
+}
+
+/** What modules read from beside themselves. */
+function copyAssets(folder) {
+  for (const file of readdirSync(join(root, folder), { recursive: true })) {
+    if (file.endsWith('.py')) cpSync(join(root, folder, file), join(root, 'dist', folder, file));
+  }
 }
 
 /**

@@ -14,4 +14,6 @@ export interface CompileParams {
   /** Part → RoIs per image, for the batch table. */
   readonly rois: Readonly<Record<string, readonly number[]>>;
   readonly batches: readonly number[];
+  /** Samples with golden values in the bundle, per model. */
+  readonly golden: number;
 }

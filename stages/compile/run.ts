@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import type { Json } from '../../src/base/json.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
+import { openCaptured } from '../../src/runtime/captured.js';
 import { evaluate } from '../../src/runtime/evaluate.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
+import type { GoldenFeeds } from '../../src/target/bundle/golden.js';
+import { capturedGoldenFeeds, randomGoldenFeeds } from '../../src/target/bundle/golden-feeds.js';
 import { writeBundle } from '../../src/target/bundle/write-bundle.js';
 import { chooseTarget, getBuiltInProfile, type Target } from '../../src/target/choose-target.js';
 import { type CompiledModel, compileModel } from '../../src/target/compile-model.js';
@@ -46,7 +49,8 @@ export async function runCompile(job: CompileJob): Promise<void> {
       accept: 'quantized',
       ...(counts === undefined ? {} : { batches: { rois: counts, sizes: params.batches } }),
     });
-    compiled.push({ name, wholePath: await placeWhole(job, { name, model: pinned, path }), ...result });
+    const wholePath = await placeWhole(job, { name, model: pinned, path });
+    compiled.push({ name, wholePath, whole: pinned, golden: await readGolden(job, name, pinned), ...result });
     context.log('info', describe(result));
     context.progress(compiled.length, models.length, 'models');
   }
@@ -54,9 +58,11 @@ export async function runCompile(job: CompileJob): Promise<void> {
   await writeBundle({
     folder: getOutputPath(outputs, 'bundle'),
     report,
-    models: compiled.map(({ name, wholePath, report: { parts: reports }, parts }) => ({
+    models: compiled.map(({ name, wholePath, whole, golden, report: { parts: reports }, parts }) => ({
       name,
       wholePath,
+      whole,
+      golden,
       parts: reports.flatMap((part, index) => {
         const model = parts[index];
         return model === undefined ? [] : [{ report: part, model }];
@@ -70,6 +76,8 @@ export async function runCompile(job: CompileJob): Promise<void> {
 interface Compiled {
   readonly name: string;
   readonly wholePath: string;
+  readonly whole: Model;
+  readonly golden: readonly GoldenFeeds[];
 }
 
 async function readTarget({ params, inputs }: CompileJob): Promise<Target> {
@@ -116,6 +124,15 @@ async function placeWhole({ params, context }: CompileJob, { name, model, path }
   const pinned = join(context.scratch, `${name}.onnx`);
   await writeModel(pinned, model);
   return pinned;
+}
+
+/** Inputs of golden values: captured ones where the model's part was captured, else random ones. */
+async function readGolden({ params, inputs, context }: CompileJob, name: string, model: Model): Promise<readonly GoldenFeeds[]> {
+  const captured = inputs.captured === undefined ? undefined : await readInput(inputs, 'captured', openCaptured);
+  if (params.golden > 0 && captured?.index.parts.some(part => part.name === name) === true) {
+    return capturedGoldenFeeds(model, captured, name, params.golden);
+  }
+  return randomGoldenFeeds(model, params.golden, sample => context.random(`golden ${name} ${sample}`));
 }
 
 function describe({ report: { name, counts, estimate } }: CompiledModel): string {

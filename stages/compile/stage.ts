@@ -51,13 +51,23 @@ export const compile = defineStage<CompileParams>({
         default: [1, 4, 8, 16, 32, 64],
         description: 'Batch sizes that the estimate compares.',
       },
+      golden: {
+        type: 'integer',
+        minimum: 0,
+        default: 1,
+        description: 'Samples per model whose outputs go into the bundle, so that the board can be checked: captured ones, or random ones.',
+      },
     },
   },
   inputs: {
     model: port('onnx-model', 'A quantized model; it is called "model". Either this or `models`.', { optional: true }),
     models: recordPort('any', 'Quantized models by name, such as the parts of a detector.', { optional: true, kind: 'onnx-model' }),
     profile: port('json', 'A target profile of your own, instead of a built-in one.', { optional: true }),
-    captured: port('captured', 'What `capture` gave: the RoI counts of parts with the names of the models.', { optional: true }),
+    captured: port(
+      'captured',
+      'What `capture` gave for parts with the names of the models: their RoI counts, and inputs of golden values.',
+      { optional: true },
+    ),
   },
   outputs: {
     report: port('report', 'Units with reasons, parts, estimates.'),

@@ -6,6 +6,7 @@ import { init, parse } from 'es-module-lexer';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes } from '../../base/digest.js';
 import { isJsonObject } from '../../base/json.js';
+import { lookAt } from '../cache/stamp.js';
 import { EngineError, messageOf } from '../engine-error.js';
 
 export interface Module {
@@ -78,10 +79,16 @@ function findSpecifiers(path: string, text: string): readonly string[] {
     const specifiers = imports.flatMap(found =>
       found.type === 'import-meta' || (found.type === 'dynamic' && found.glob) ? [] : [found.specifier ?? []].flat(),
     );
-    return hasModuleSyntax ? specifiers : [...specifiers, ...findRequires(path, text)];
+    return [...specifiers, ...(hasModuleSyntax ? findAssets(path, text) : findRequires(path, text))];
   } catch (error) {
     throw new EngineError('plugin-module', `module ${path} is not JavaScript: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** Files that a module reads from beside itself: `new URL('./x', import.meta.url)` with a literal. */
+function findAssets(path: string, text: string): readonly string[] {
+  const found = [...text.matchAll(/\bnew URL\(\s*['"](\.{1,2}\/[^'"]+)['"],\s*import\.meta\.url\s*\)/g)].map(match => match[1] ?? '');
+  return found.filter(specifier => lookAt(resolve(dirname(path), specifier))?.kind === 'file');
 }
 
 /** A `require` in a comment or string may name no file: only what is there counts. */

@@ -1,10 +1,17 @@
-/** What does a user carry to the board? A folder with the whole model, its parts and a manifest. */
+/** What does a user carry to the board? Models, their parts, options of the vendor's software, golden values, a runner, and a manifest of it all. */
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { digestFile } from '../../base/digest.js';
+import { dirname, join } from 'node:path';
+import { type Digest, digestFile } from '../../base/digest.js';
+import { getDefined } from '../../base/invariant.js';
+import type { Json, JsonObject } from '../../base/json.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { writeModel } from '../../onnx/serde/model-file.js';
-import type { CompileReport, PartReport } from '../compile-report.js';
+import type { CompileReport, ModelReport, PartReport } from '../compile-report.js';
+import { cacheKeyOf } from './cache-key.js';
+import { GOLDEN_OPTIMIZATION, type GoldenFeeds, openGoldenModel, writeGoldenSample } from './golden.js';
+import { predictAssignment } from './predicted-assignment.js';
+import { listRyzenAiOptions, type ProviderOptions } from './provider-options.js';
+import { readRunnerSource } from './runner-source.js';
 
 export interface BundleRequest {
   /** Not yet existing. */
@@ -18,8 +25,12 @@ export interface BundleModel {
   readonly name: string;
   /** The file of the whole QDQ model, as it came in. */
   readonly wholePath: string;
+  /** What that file holds. */
+  readonly whole: Model;
   /** In the order in which they run; values of equal name are one tensor. */
   readonly parts: readonly BundlePart[];
+  /** Inputs of golden samples; none: the bundle has no golden values of this model. */
+  readonly golden: readonly GoldenFeeds[];
 }
 
 export interface BundlePart {
@@ -27,25 +38,110 @@ export interface BundlePart {
   readonly model: Model;
 }
 
-/** Writes `models/<name>/whole.onnx`, `models/<name>/parts/<part>.onnx` and `manifest.json`. Equal requests give equal files. */
+export const BUNDLE_FORMAT = 'tanren-bundle/1';
+
+const RYZEN_AI = 'ryzen-ai';
+
+/** Writes the bundle; docs/npu-compile.md lists its files. Equal requests give equal files. @throws RuntimeError where ONNX Runtime does not run a part. */
 export async function writeBundle({ folder, report, models }: BundleRequest): Promise<void> {
-  const files: Record<string, string> = {};
-  for (const { name, wholePath, parts } of models) {
-    const modelFolder = join('models', name);
-    await mkdir(join(folder, modelFolder, 'parts'), { recursive: true });
-    const whole = `models/${name}/whole.onnx`;
-    await copyFile(wholePath, join(folder, whole));
-    files[whole] = await digestFile(join(folder, whole));
-    for (const part of parts) {
-      const path = `models/${name}/parts/${part.report.name}.onnx`;
-      await writeModel(join(folder, path), part.model);
-      files[path] = await digestFile(join(folder, path));
-    }
+  const files = openFiles(folder);
+  const options = report.target.profile === RYZEN_AI ? listRyzenAiOptions() : [];
+  const described: JsonObject[] = [];
+  for (const [index, model] of models.entries()) {
+    described.push(await writeOne(files, getDefined(report.models[index], model.name), model, options));
   }
-  const manifest = { format: 'tanren-bundle/1', target: report.target, files, models: report.models.map(describeModel) };
-  await writeFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, undefined, 1)}\n`);
+  for (const row of options) await files.json(`ryzenai/${row.version}/${row.device}.json`, describeOptions(row, described));
+  await files.bytes('runner.py', await readRunnerSource());
+  const manifest = { format: BUNDLE_FORMAT, target: report.target, files: files.digests(), models: described };
+  await writeFile(join(folder, 'manifest.json'), encodeJson(manifest));
 }
 
-function describeModel({ name, digest, parts }: CompileReport['models'][number]) {
-  return { name, digest, parts: parts.map(({ estimate: _estimate, ...part }) => part) };
+async function writeOne(
+  files: BundleFiles,
+  report: ModelReport,
+  { name, wholePath, whole, parts, golden }: BundleModel,
+  options: readonly ProviderOptions[],
+): Promise<JsonObject> {
+  const wholeFile = `models/${name}/whole.onnx`;
+  const digest = await files.copy(wholeFile, wholePath);
+  for (const part of parts) await files.model(`models/${name}/parts/${part.report.name}.onnx`, part.model);
+  const models = parts.map(part => part.model);
+  await files.json(`report/${name}.predicted.json`, predictAssignment(report, models));
+  return {
+    name,
+    digest: report.digest,
+    whole: wholeFile,
+    nodes: report.counts.nodes,
+    npuNodes: report.counts.npuNodes,
+    parts: report.parts.map(({ estimate: _estimate, ...part }) => part) as unknown as Json,
+    cacheKeys: Object.fromEntries(options.map(row => [`${row.version}/${row.device}`, cacheKeyOf(digest, row)])),
+    golden: await writeGolden(files, name, { whole, models, golden }),
+  };
+}
+
+async function writeGolden(
+  files: BundleFiles,
+  name: string,
+  { whole, models, golden }: { readonly whole: Model; readonly models: readonly Model[]; readonly golden: readonly GoldenFeeds[] },
+): Promise<Json> {
+  if (golden.length === 0) return [];
+  const opened = await openGoldenModel(models);
+  try {
+    const samples: JsonObject[] = [];
+    for (const [index, feeds] of golden.entries()) {
+      const values = await opened.compute(feeds);
+      const file = `golden/${name}.${index}.npz`;
+      const arrays = await files.write(file, path => writeGoldenSample(path, whole, values));
+      samples.push({ file, computedBy: `ONNX Runtime, CPU, optimization ${GOLDEN_OPTIMIZATION}`, arrays });
+    }
+    return samples;
+  } finally {
+    await opened.close();
+  }
+}
+
+/** One file per version and device, with the key of each model: for the runner, and for whoever opens sessions by himself. */
+function describeOptions({ sources, ...row }: ProviderOptions, models: readonly JsonObject[]): JsonObject {
+  const keyOf = (model: JsonObject): Json => (model.cacheKeys as JsonObject)[`${row.version}/${row.device}`] ?? '';
+  return {
+    ...row,
+    cacheKeys: Object.fromEntries(models.map(model => [String(model.name), keyOf(model)])),
+    sources: sources as unknown as Json,
+  };
+}
+
+interface BundleFiles {
+  copy(name: string, from: string): Promise<Digest>;
+  model(name: string, model: Model): Promise<void>;
+  json(name: string, value: JsonObject): Promise<void>;
+  bytes(name: string, bytes: Uint8Array): Promise<void>;
+  write<T>(name: string, write: (path: string) => Promise<T>): Promise<T>;
+  /** By name, sorted. */
+  digests(): Readonly<Record<string, Digest>>;
+}
+
+function openFiles(folder: string): BundleFiles {
+  const digests = new Map<string, Digest>();
+  const write: BundleFiles['write'] = async (name, put) => {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    const result = await put(path);
+    digests.set(name, await digestFile(path));
+    return result;
+  };
+  return {
+    write,
+    async copy(name, from) {
+      await write(name, path => copyFile(from, path));
+      return getDefined(digests.get(name), name);
+    },
+    model: (name, model) => write(name, path => writeModel(path, model)),
+    json: (name, value) => write(name, path => writeFile(path, encodeJson(value))),
+    bytes: (name, bytes) => write(name, path => writeFile(path, bytes)),
+    digests: () => Object.fromEntries([...digests].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+function encodeJson(value: JsonObject): string {
+  return `${JSON.stringify(value, undefined, 1)}\n`;
 }

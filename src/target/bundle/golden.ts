@@ -1,0 +1,82 @@
+/** What should the board compute? Outputs of given inputs, and what passes between the parts, as ONNX Runtime computes them. */
+import { getDefined } from '../../base/invariant.js';
+import type { JsonObject } from '../../base/json.js';
+import { getValue } from '../../onnx/ir/edit.js';
+import type { Model } from '../../onnx/ir/model.js';
+import { encodeModel } from '../../onnx/serde/encode-model.js';
+import { openSession, type Session } from '../../runtime/session.js';
+import { writeNpz } from '../../tensor/npz.js';
+import type { Tensor } from '../../tensor/tensor.js';
+
+export type GoldenFeeds = Readonly<Record<string, Tensor>>;
+
+/** Border: between two parts. */
+export type GoldenRole = 'input' | 'output' | 'border';
+
+export type GoldenArray = {
+  readonly role: GoldenRole;
+  /** The value's name in the models. */
+  readonly name: string;
+  /** Its name in the file. */
+  readonly array: string;
+  readonly dtype: string;
+  readonly dims: readonly number[];
+};
+
+/** Up to this level the parts one after the other compute the bits of the whole. */
+export const GOLDEN_OPTIMIZATION = 'basic';
+
+/** The parts of one model, ready to be run. */
+export interface GoldenModel {
+  /** Runs the parts one after the other. @returns every value that crosses their borders, by name. */
+  compute(feeds: GoldenFeeds): Promise<ReadonlyMap<string, Tensor>>;
+  close(): Promise<void>;
+}
+
+/** @param parts in the order in which they run. */
+export async function openGoldenModel(parts: readonly Model[]): Promise<GoldenModel> {
+  const sessions: Session[] = [];
+  const close = async (): Promise<void> => {
+    for (const session of sessions) await session.close();
+  };
+  try {
+    for (const part of parts) sessions.push(await openSession(encodeModel(part), { optimization: GOLDEN_OPTIMIZATION }));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    async compute(feeds) {
+      const values = new Map(Object.entries(feeds));
+      for (const session of sessions) {
+        const own = Object.fromEntries(session.inputNames.map(name => [name, getDefined(values.get(name), `value ${name}`)]));
+        for (const [name, tensor] of Object.entries(await session.run(own))) values.set(name, tensor);
+      }
+      return values;
+    },
+    close,
+  };
+}
+
+/** Writes one sample to `path`. @returns what is in it. */
+export async function writeGoldenSample(
+  path: string,
+  whole: Model,
+  values: ReadonlyMap<string, Tensor>,
+): Promise<readonly (GoldenArray & JsonObject)[]> {
+  const roles = rolesOf(whole);
+  const arrays = new Map<string, Tensor>();
+  const listed = [...values].map(([name, tensor], index) => {
+    const array = `v${String(index).padStart(3, '0')}`;
+    arrays.set(array, tensor);
+    return { role: roles.get(name) ?? ('border' as const), name, array, dtype: tensor.dtype, dims: tensor.dims };
+  });
+  await writeNpz(path, arrays);
+  return listed;
+}
+
+function rolesOf({ graph }: Model): ReadonlyMap<string, GoldenRole> {
+  const named = (ids: readonly Model['graph']['inputs'][number][], role: GoldenRole) =>
+    ids.map(id => [getValue(graph, id).name, role] as const);
+  return new Map([...named(graph.inputs, 'input'), ...named(graph.outputs, 'output')]);
+}

@@ -1,0 +1,63 @@
+/** How does a test get a bundle? Of the small quantized model, compiled for a target, written as the `compile` stage does. */
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { writeModel } from '../../src/onnx/serde/model-file.js';
+import { evaluate } from '../../src/runtime/evaluate.js';
+import { seededRandom } from '../../src/stage/random.js';
+import { randomGoldenFeeds } from '../../src/target/bundle/golden-feeds.js';
+import { writeBundle } from '../../src/target/bundle/write-bundle.js';
+import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../src/target/choose-target.js';
+import { compileModel } from '../../src/target/compile-model.js';
+import { COMPILE_REPORT_FORMAT } from '../../src/target/compile-report.js';
+import { smallQdqModel } from './qdq-model.js';
+
+export interface Manifest {
+  readonly format: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly models: readonly {
+    readonly name: string;
+    readonly whole: string;
+    readonly nodes: number;
+    readonly cacheKeys: Readonly<Record<string, string>>;
+    readonly golden: readonly {
+      readonly file: string;
+      readonly arrays: readonly { role: string; name: string; array: string; dtype: string; dims: number[] }[];
+    }[];
+  }[];
+}
+
+export interface SmallBundle {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  path(name: string): string;
+}
+
+export async function writeSmallBundle(
+  folder: string,
+  options: { readonly model?: Model; readonly profile?: string; readonly choice?: TargetChoice; readonly samples?: number } = {},
+): Promise<SmallBundle> {
+  const { model = smallQdqModel(), profile = 'ryzen-ai', choice = {}, samples = 1 } = options;
+  const here = mkdtempSync(join(folder, 'bundle-'));
+  const wholePath = join(here, 'in.onnx');
+  await writeModel(wholePath, model);
+  const target = chooseTarget(getBuiltInProfile(profile), choice);
+  const { report, parts } = await compileModel('net', model, target, { evaluate, undocumented: 'npu', accept: 'quantized' });
+  const bundle = join(here, 'bundle');
+  mkdirSync(bundle);
+  await writeBundle({
+    folder: bundle,
+    report: { format: COMPILE_REPORT_FORMAT, target: target.identity, models: [report] },
+    models: [
+      {
+        name: 'net',
+        wholePath,
+        whole: model,
+        parts: report.parts.flatMap((part, index) => (parts[index] === undefined ? [] : [{ report: part, model: parts[index] }])),
+        golden: randomGoldenFeeds(model, samples, sample => seededRandom('test', String(sample))),
+      },
+    ],
+  });
+  const path = (name: string): string => join(bundle, name);
+  return { folder: bundle, path, manifest: JSON.parse(readFileSync(path('manifest.json'), 'utf8')) as Manifest };
+}

@@ -1,0 +1,19 @@
+/** A step that failed is tried again when its surroundings were mended, though nothing in its key has changed: failures are never results. */
+import { givenWorld, type World } from '../../support/world.js';
+
+let world: World;
+beforeEach(() => {
+  world = givenWorld({}, { 'source.txt': 'text' });
+  world.stages = { act: { uses: 'act', inputs: { text: 'source.txt' }, params: { failUnless: world.path('driver') } } };
+});
+afterEach(() => world.remove());
+
+describe('a stage that failed', () => {
+  it('runs again in the next build, and is built once the machine is mended', async () => {
+    expect((await world.build()).outcomes).toEqual({ act: 'failed' });
+    expect((await world.build()).outcomes).toEqual({ act: 'failed' });
+    world.write('driver', 'installed');
+    expect((await world.build()).outcomes).toEqual({ act: 'executed' });
+    expect((await world.build()).outcomes).toEqual({ act: 'up-to-date' });
+  });
+});

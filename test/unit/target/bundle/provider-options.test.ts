@@ -1,0 +1,55 @@
+/** Do the options say what AMD's documentation of each version says? */
+import { listRyzenAiOptions } from '../../../../src/target/bundle/provider-options.js';
+
+const all = listRyzenAiOptions();
+const find = (version: string, device: string) => all.find(row => row.version === version && row.device === device);
+
+describe('options of Ryzen AI', () => {
+  it('are there for each version and device that the version supports, once', () => {
+    const versions = ['1.1', '1.2', '1.3', '1.4', '1.5', '1.6', '1.7', '1.8'];
+    expect(all.filter(row => row.device === 'phx-hpt').map(row => row.version)).toEqual(versions);
+    expect(all.filter(row => row.device === 'stx-krk').map(row => row.version)).toEqual(versions.slice(1));
+  });
+
+  it('name a source for each row', () => {
+    for (const { sources } of all) {
+      expect(sources.length).toBeGreaterThan(0);
+      for (const source of sources) expect(source).toMatchObject({ kind: expect.any(String), ref: expect.stringMatching(/^https:/) });
+    }
+  });
+
+  it.each([
+    '1.1',
+    '1.2',
+    '1.3',
+  ])('until 1.3 have a configuration file, camel case names, and the overlay in the environment (%s)', version => {
+    expect(find(version, 'phx-hpt')).toMatchObject({
+      providerOptions: { config_file: expect.stringContaining('vaip_config.json'), cacheDir: '${CACHE_DIR}', cacheKey: '${CACHE_KEY}' },
+      environment: { XLNX_TARGET_NAME: 'AMD_AIE2_Nx4_Overlay', XLNX_VART_FIRMWARE: expect.stringMatching(/1x4\.xclbin$/) },
+      sessionOptions: {},
+    });
+  });
+
+  it('have the overlay as an option in 1.4 and 1.5, and EPContext from 1.4 on', () => {
+    expect(find('1.4', 'stx-krk')?.providerOptions.xclbin).toMatch(/strix\/AMD_AIE2P_Nx4_Overlay\.xclbin$/);
+    expect(find('1.5', 'stx-krk')?.providerOptions.xclbin).toMatch(/strix\/AMD_AIE2P_4x4_Overlay\.xclbin$/);
+    expect(find('1.5', 'phx-hpt')?.providerOptions.xclbin).toMatch(/phoenix\/4x4\.xclbin$/);
+    expect(find('1.5', 'phx-hpt')?.environment).not.toHaveProperty('XLNX_VART_FIRMWARE');
+    expect(find('1.4', 'phx-hpt')?.sessionOptions).toMatchObject({ 'ep.context_enable': '1' });
+  });
+
+  it.each(['1.6', '1.7', '1.8'])('have a target from 1.6 on: X2 without an overlay, X1 with one (%s)', version => {
+    expect(find(version, 'stx-krk')?.providerOptions).toMatchObject({ target: 'X2', enable_cache_file_io_in_mem: '0' });
+    expect(find(version, 'stx-krk')?.providerOptions).not.toHaveProperty('xclbin');
+    expect(find(version, 'phx-hpt')?.providerOptions).toMatchObject({
+      target: 'X1',
+      xclbin: expect.stringMatching(/phoenix\/4x4\.xclbin$/),
+    });
+  });
+
+  it.each(['1.5', '1.6', '1.7', '1.8'])('ask for the report, which comes by itself only before 1.5 (%s)', version => {
+    for (const device of ['phx-hpt', 'stx-krk'])
+      expect(find(version, device)?.environment.XLNX_ONNX_EP_REPORT_FILE).toBe('vitisai_ep_report.json');
+    expect(find('1.4', 'phx-hpt')?.environment).toEqual({});
+  });
+});
