@@ -1,8 +1,9 @@
 /** What do we keep of an activation tensor? A summary of bounded size that merges over samples in any order to the same bytes. */
 import { type ChannelRanges, mergeChannelRanges } from './channel-ranges.js';
 import { addDyadic, type Dyadic, toDyadic, ZERO } from './exact-sum.js';
-import { BITS, gridExponent, type Histogram, mergeHistograms, trimHistogram } from './histogram.js';
-import { addUp, countInto } from './summarize.js';
+import { gridExponent, type Histogram, mergeHistograms, trimHistogram } from './histogram.js';
+import { ORIGIN } from './plain-summary.js';
+import { addUp, countBins } from './summarize.js';
 
 export interface Sketch {
   /** All elements, finite or not. */
@@ -69,10 +70,7 @@ function sketchOfFinite(data: Float32Array): Sketch {
 
 function countHistogram(data: Float32Array, limit: number): Histogram {
   const exponent = gridExponent(limit);
-  const half = 2 ** BITS;
-  const bins = { counts: new Float64Array(2 * half + 1), offsets: new Float64Array(2 * half + 1) };
-  countInto(bins, half, exponent, data);
-  return trimHistogram({ exponent, first: -half, ...bins });
+  return trimHistogram({ exponent, first: -ORIGIN, ...countBins(exponent, data) });
 }
 
 /** The summary of both samples: commutative, associative, exact. @throws QuantError `channels-differ`. */

@@ -1,8 +1,10 @@
-/** What do the elements of one tensor add up to? In plain code: the definition of every figure, to which faster code is held. */
-import { OFFSET_BITS } from './histogram.js';
+/** What do the elements of one tensor add up to? By the kernel where it can, the odd end in plain code: the same bits either way. */
+import { addPlainly, countPlainly, newBins, newLanes, type OpenBins, toOrderKey } from './plain-summary.js';
+import { addByKernel, canCountByKernel, countByKernel } from './summary-kernel.js';
 
 /** Of finite elements, at least one. */
 export interface Moments {
+  /** Exact float32 numbers; −0 is 0. */
   readonly min: number;
   readonly max: number;
   readonly leastMagnitude: number;
@@ -14,71 +16,44 @@ export interface Moments {
   readonly squares: number;
 }
 
-/**
- * One pass. Least and greatest are found among the bits read as integers, in the order of the numbers: float comparisons of activations, of which half are
- * often 0, cost several times as much. With NaN or an infinity among the elements, `sum` is not finite, and nothing else means anything.
- */
+/** With NaN or an infinity among the elements, `sum` is not finite, and nothing else means anything. */
 export function addUp(data: Float32Array): Moments {
-  const bits = new Int32Array(data.buffer, data.byteOffset, data.length);
-  let [least, greatest, smallest, nonZeros] = [0x7fffffff, -0x80000000, 0x7fffffff, 0];
-  const sums = new Float64Array(4);
-  const squares = new Float64Array(4);
-  for (let i = 0; i < data.length; i++) {
-    const bit = bits[i] as number;
-    const key = toOrderKey(bit);
-    if (key < least) least = key;
-    if (key > greatest) greatest = key;
-    const magnitude = bit & 0x7fffffff;
-    if (magnitude < smallest) smallest = magnitude;
-    nonZeros += -magnitude >>> 31;
-    const x = data[i] as number;
-    const lane = i & 3;
-    sums[lane] = (sums[lane] as number) + x;
-    squares[lane] = (squares[lane] as number) + x * x;
-  }
+  const lanes = newLanes();
+  const [groups, rest] = splitGroups(data);
+  addByKernel(lanes, groups);
+  addPlainly(lanes, rest);
   return {
-    min: fromOrderKey(least) + 0,
-    max: fromOrderKey(greatest) + 0,
-    leastMagnitude: fromOrderKey(smallest),
-    zeros: data.length - nonZeros,
-    sum: addLanes(sums),
-    squares: addLanes(squares),
+    min: fromOrderKey(lanes.least) + 0,
+    max: fromOrderKey(lanes.greatest) + 0,
+    leastMagnitude: fromOrderKey(lanes.smallest),
+    zeros: lanes.zeros,
+    sum: addLanes(lanes.sums),
+    squares: addLanes(lanes.squares),
   };
 }
 
-export function addLanes([a = 0, b = 0, c = 0, d = 0]: ArrayLike<number> & Iterable<number>): number {
-  return a + b + (c + d);
+/** Counts `data`, finite elements that the grid of `exponent` holds. */
+export function countBins(exponent: number, data: Float32Array): OpenBins {
+  const bins = newBins();
+  const [groups, rest] = canCountByKernel(exponent) ? splitGroups(data) : [data.subarray(0, 0), data];
+  countByKernel(bins, exponent, groups);
+  countPlainly(bins, exponent, rest);
+  return bins;
 }
 
-/** An integer that is less for the bits of the lesser float32; −0 comes before 0. Its own inverse. */
-function toOrderKey(bits: number): number {
-  return bits ^ ((bits >> 31) & 0x7fffffff);
+/** Whole groups of four, and what is left. */
+function splitGroups(data: Float32Array): [Float32Array, Float32Array] {
+  const whole = data.length - (data.length % 4);
+  return [data.subarray(0, whole), data.subarray(whole)];
+}
+
+function addLanes([a = 0, b = 0, c = 0, d = 0]: Float64Array): number {
+  return a + b + (c + d);
 }
 
 const number = new DataView(new ArrayBuffer(4));
 
-export function fromOrderKey(key: number): number {
+function fromOrderKey(key: number): number {
   number.setInt32(0, toOrderKey(key));
   return number.getFloat32(0);
-}
-
-/** Taken out of the global object once: a look-up per element is slow where globals are intercepted. */
-const { floor } = Math;
-
-/** Adds `data` to the bins of the grid, of which bin 0 stands at index `origin`. @param data finite elements whose bins are all inside the arrays. */
-export function countInto(
-  { counts, offsets }: { readonly counts: Float64Array; readonly offsets: Float64Array },
-  origin: number,
-  exponent: number,
-  data: Float32Array,
-): void {
-  const perUnit = 2 ** (OFFSET_BITS - exponent);
-  const [unitsPerBin, mask] = [2 ** OFFSET_BITS, 2 ** OFFSET_BITS - 1];
-  const shift = origin * unitsPerBin;
-  for (let i = 0; i < data.length; i++) {
-    const units = shift + (floor((data[i] as number) * perUnit) | 0);
-    const bin = units >> OFFSET_BITS;
-    counts[bin] = (counts[bin] as number) + 1;
-    offsets[bin] = (offsets[bin] as number) + (units & mask);
-  }
 }

@@ -1,0 +1,50 @@
+/** Which bytes are the instructions of WebAssembly? Those that kernels here use, named as in the specification. */
+import { signed, unsigned, type WasmCode } from './wasm-encoder.js';
+
+const simd = (opcode: number, ...rest: readonly number[]): WasmCode => [0xfd, ...unsigned(opcode), ...rest];
+/** Alignment as a power of two, and a constant offset. */
+const memory = (align: number, offset: number): number[] => [align, ...unsigned(offset)];
+
+export const wasm = {
+  get: (local: number): WasmCode => [0x20, ...unsigned(local)],
+  set: (local: number): WasmCode => [0x21, ...unsigned(local)],
+  tee: (local: number): WasmCode => [0x22, ...unsigned(local)],
+  /** Runs `body` again as long as it leaves a number that is not 0. */
+  loopWhile: (...body: readonly WasmCode[]): WasmCode => [0x03, 0x40, ...body.flat(), 0x0d, 0x00, 0x0b],
+
+  i32: { const: (value: number): WasmCode => [0x41, ...signed(BigInt(value))], add: [0x6a], ltU: [0x49] },
+  i64: {
+    const: (value: bigint): WasmCode => [0x42, ...signed(value)],
+    add: [0x7c],
+    load: (offset: number): WasmCode => [0x29, ...memory(3, offset)],
+    store: (offset: number): WasmCode => [0x37, ...memory(3, offset)],
+    extendI32U: [0xad],
+  },
+  v128: {
+    load: (offset: number): WasmCode => simd(0x00, ...memory(4, offset)),
+    store: (offset: number): WasmCode => simd(0x0b, ...memory(4, offset)),
+    and: simd(0x4e),
+    xor: simd(0x51),
+  },
+  i32x4: {
+    splat: simd(0x11),
+    extractLane: (lane: number): WasmCode => simd(0x1b, lane),
+    eq: simd(0x37),
+    shl: simd(0xab),
+    shrS: simd(0xac),
+    shrU: simd(0xad),
+    add: simd(0xae),
+    sub: simd(0xb1),
+    minS: simd(0xb6),
+    maxS: simd(0xb8),
+    truncSatF32x4S: simd(0xf8),
+  },
+  f32x4: { splat: simd(0x13), floor: simd(0x68), mul: simd(0xe6) },
+  f64x2: { promoteLowF32x4: simd(0x5f), add: simd(0xf0), mul: simd(0xf2) },
+  /** Both 64-bit lanes of a vector become its upper one. */
+  upperHalf: (local: number): WasmCode => [
+    ...[0x20, ...unsigned(local)],
+    ...[0x20, ...unsigned(local)],
+    ...simd(0x0d, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15),
+  ],
+} as const;
