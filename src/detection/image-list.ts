@@ -1,6 +1,6 @@
-/** Which images does a data set have? Those that its COCO annotations list, by id, each checked to be there. */
-import { stat } from 'node:fs/promises';
-import { basename, isAbsolute, join } from 'node:path';
+/** Which images does a data set have? Those that its COCO annotations list, by id, or those of a folder, by name; each checked to be there. */
+import { readdir, stat } from 'node:fs/promises';
+import { basename, extname, isAbsolute, join } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
 import { DetectionError } from './detection-error.js';
 
@@ -31,6 +31,25 @@ function readEntry(entry: Json, index: number): ListedImage {
     throw badAnnotations(`file_name "${fileName}" of image ${id} leads out of the image folder`);
   }
   return { id, fileName };
+}
+
+const EXTENSIONS = ['.jpg', '.jpeg', '.png', '.webp', '.gif', '.tif', '.tiff'];
+
+/** The images in a folder and the folders in it, in the order of their paths, numbered from 1. Files with other extensions are left alone. */
+export async function listImageFolder(folder: string): Promise<ListedImage[]> {
+  const names = await listImageNames(folder, '');
+  return names.map((fileName, index) => ({ id: index + 1, fileName }));
+}
+
+async function listImageNames(folder: string, under: string): Promise<string[]> {
+  const entries = await readdir(join(folder, under), { withFileTypes: true });
+  const found: string[] = [];
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = under === '' ? entry.name : `${under}/${entry.name}`;
+    if (entry.isDirectory()) found.push(...(await listImageNames(folder, path)));
+    else if (EXTENSIONS.includes(extname(entry.name).toLowerCase())) found.push(path);
+  }
+  return found;
 }
 
 /**

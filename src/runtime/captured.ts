@@ -16,10 +16,8 @@ import {
   INDEX_FILE,
   parseCaptureIndex,
 } from './capture-index.js';
+import type { NamedTensors } from './model-inputs.js';
 import { RuntimeError } from './session.js';
-
-/** Tensors by the model's value names. */
-export type NamedTensors = Readonly<Record<string, Tensor>>;
 
 export interface Captured {
   readonly index: CaptureIndex;

@@ -1,0 +1,47 @@
+/** What are the samples of a plain model that takes images? Each image of a list, preprocessed as declared. */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { ModelInput } from '../runtime/model-inputs.js';
+import { formatDims } from '../runtime/model-inputs.js';
+import type { ModelSample } from '../runtime/model-sample.js';
+import { DetectionError } from './detection-error.js';
+import { decodeImage } from './image.js';
+import { findImageFile, type ListedImage } from './image-list.js';
+import { type Preprocessing, preprocessImage } from './preprocessing.js';
+import type { Plane } from './resize.js';
+
+/**
+ * @param inputs  the model's; one, float32 [1 or free, 3, H, W] with fixed H and W.
+ * @throws DetectionError `image-input` where the model takes something else; with each sample those of `decodeImage` and `preprocessImage`.
+ */
+export function makeImageSamples(
+  images: readonly ListedImage[],
+  folder: string,
+  inputs: readonly ModelInput[],
+  preprocessing: Preprocessing,
+): readonly ModelSample[] {
+  const { name, size } = readImageInput(inputs);
+  return images.map(image => ({
+    id: String(image.id),
+    source: image.fileName,
+    async read() {
+      const path = await findImageFile(folder, image);
+      return { [name]: preprocessImage(await decodeImage(await readFile(path), basename(path)), size, preprocessing) };
+    },
+  }));
+}
+
+function readImageInput(inputs: readonly ModelInput[]): { readonly name: string; readonly size: Plane } {
+  const [input, ...others] = inputs;
+  const [batch, channels, height, width, ...more] = input?.dims ?? [];
+  const fits =
+    (batch === 1 || typeof batch !== 'number') && channels === 3 && more.length === 0 && (input?.dtype ?? 'float32') === 'float32';
+  if (input !== undefined && others.length === 0 && fits && typeof height === 'number' && typeof width === 'number')
+    return { name: input.name, size: { height, width } };
+  const found = inputs.map(one => `"${one.name}" ${one.dtype ?? '?'} ${one.dims === undefined ? '[…]' : formatDims(one.dims)}`);
+  throw new DetectionError(
+    'image-input',
+    `images are made for one input float32 [1, 3, height, width] with fixed sizes; the model takes ${found.join(', ') || 'nothing'}`,
+    { help: 'pin the shapes (`import`), or give tensors: .npz, .npy or ONNX .pb files' },
+  );
+}

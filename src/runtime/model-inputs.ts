@@ -1,0 +1,75 @@
+/** What does a model take, and is a set of tensors that? */
+import type { Dim, Model } from '../onnx/ir/model.js';
+import type { DType } from '../tensor/dtype.js';
+import { formatShape, type Shape } from '../tensor/shape.js';
+import { type DataOf, makeTensor, type Tensor } from '../tensor/tensor.js';
+import { RuntimeError } from './session.js';
+
+export interface ModelInput {
+  readonly name: string;
+  /** undefined: the model does not say. */
+  readonly dtype: DType | undefined;
+  readonly dims: readonly Dim[] | undefined;
+}
+
+/** Tensors by the model's value names. */
+export type NamedTensors = Readonly<Record<string, Tensor>>;
+
+/** Inputs without a default, in the model's order. */
+export function listModelInputs({ graph }: Model): ModelInput[] {
+  return graph.inputs.flatMap(id => {
+    const value = graph.values.get(id);
+    if (value === undefined || value.constant !== undefined) return [];
+    const type = value.type?.kind === 'tensor' ? value.type : undefined;
+    return [{ name: value.name, dtype: type?.dtype, dims: type?.dims }];
+  });
+}
+
+/**
+ * The tensors that the model takes, out of `tensors`; what else is there is left.
+ * @param place  what messages call their origin.
+ * @throws RuntimeError `sample-mismatch` where one is missing, or has another dtype or shape than the model states.
+ */
+export function pickFeeds(inputs: readonly ModelInput[], tensors: NamedTensors, place: string): NamedTensors {
+  return Object.fromEntries(
+    inputs.map(input => {
+      const tensor = Object.hasOwn(tensors, input.name) ? tensors[input.name] : undefined;
+      if (tensor === undefined) {
+        throw mismatch(place, `there is no tensor for input "${input.name}"; there are ${Object.keys(tensors).join(', ') || 'none'}`);
+      }
+      return [input.name, checkFeed(input, tensor, place)];
+    }),
+  );
+}
+
+/** @throws RuntimeError `sample-mismatch`. */
+export function checkFeed(input: ModelInput, tensor: Tensor, place: string): Tensor {
+  const { dtype, dims } = input;
+  if (dtype !== undefined && dtype !== tensor.dtype) {
+    throw mismatch(place, `the tensor for input "${input.name}" is ${tensor.dtype}, the model takes ${dtype}`);
+  }
+  if (dims === undefined || fitsDims(tensor.dims, dims)) return tensor;
+  throw mismatch(place, `the tensor for input "${input.name}" is ${formatShape(tensor.dims)}, the model takes ${formatDims(dims)}`);
+}
+
+function fitsDims(shape: Shape, dims: readonly Dim[]): boolean {
+  return shape.length === dims.length && dims.every((dim, axis) => typeof dim !== 'number' || dim === shape[axis]);
+}
+
+/** Unknown sizes by name, or "?". */
+export function formatDims(dims: readonly Dim[]): string {
+  return formatShape(dims.map(dim => dim ?? '?'));
+}
+
+/** Rows `start` … `start + count` of the first axis: a copy, so that the whole can be freed. Elements of less than a byte must fill whole bytes per row. */
+export function takeRows<D extends DType>(tensor: Tensor<D>, start: number, count: number): Tensor<D> {
+  const [rows = 0, ...rest] = tensor.dims;
+  const size = rows === 0 ? 0 : tensor.data.length / rows;
+  return makeTensor(tensor.dtype as D, [count, ...rest], tensor.data.slice(start * size, (start + count) * size) as DataOf[D]);
+}
+
+export function mismatch(place: string, message: string): RuntimeError {
+  return new RuntimeError('sample-mismatch', `${place}: ${message}`, {
+    help: 'names, dtypes and sizes must be those of the model’s inputs, first axis included where the model fixes it',
+  });
+}
