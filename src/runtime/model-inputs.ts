@@ -2,7 +2,7 @@
 import type { Dim, Model } from '../onnx/ir/model.js';
 import type { DType } from '../tensor/dtype.js';
 import { formatShape, type Shape } from '../tensor/shape.js';
-import { type DataOf, makeTensor, type Tensor } from '../tensor/tensor.js';
+import type { Tensor } from '../tensor/tensor.js';
 import { RuntimeError } from './session.js';
 
 export interface ModelInput {
@@ -59,13 +59,6 @@ function fitsDims(shape: Shape, dims: readonly Dim[]): boolean {
 /** Unknown sizes by name, or "?". */
 export function formatDims(dims: readonly Dim[]): string {
   return formatShape(dims.map(dim => dim ?? '?'));
-}
-
-/** Rows `start` … `start + count` of the first axis: a copy, so that the whole can be freed. Elements of less than a byte must fill whole bytes per row. */
-export function takeRows<D extends DType>(tensor: Tensor<D>, start: number, count: number): Tensor<D> {
-  const [rows = 0, ...rest] = tensor.dims;
-  const size = rows === 0 ? 0 : tensor.data.length / rows;
-  return makeTensor(tensor.dtype as D, [count, ...rest], tensor.data.slice(start * size, (start + count) * size) as DataOf[D]);
 }
 
 export function mismatch(place: string, message: string): RuntimeError {

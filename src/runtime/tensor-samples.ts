@@ -5,8 +5,9 @@ import { readTensorFile } from '../onnx/serde/tensor-file.js';
 import { readFileBytes } from '../tensor/file-bytes.js';
 import { decodeNpy } from '../tensor/npy.js';
 import { readNpz } from '../tensor/npz.js';
+import { sliceRows } from '../tensor/rows.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { type ModelInput, mismatch, type NamedTensors, pickFeeds, takeRows } from './model-inputs.js';
+import { type ModelInput, mismatch, type NamedTensors, pickFeeds } from './model-inputs.js';
 import type { ModelSample } from './model-sample.js';
 import { RuntimeError } from './session.js';
 
@@ -68,7 +69,7 @@ function takeBatch(inputs: readonly ModelInput[], tensors: NamedTensors, batch: 
   return Object.fromEntries(
     inputs.flatMap(({ name, dims }) => {
       const [size, tensor] = [dims?.[0], tensors[name]];
-      return tensor === undefined || typeof size !== 'number' ? [] : [[name, takeRows(tensor, batch * size, size)] as const];
+      return tensor === undefined || typeof size !== 'number' ? [] : [[name, sliceRows(tensor, batch * size, size)] as const];
     }),
   );
 }

@@ -1,7 +1,8 @@
 /** What is a part fed? Captured tensors where they are connected, else seeded random ones; a head's rows as many as asked for. */
 import type { Model } from '../../src/onnx/ir/model.js';
 import { rowCounts } from '../../src/runtime/capture-index.js';
-import type { Captured, NamedTensors } from '../../src/runtime/captured.js';
+import type { Captured } from '../../src/runtime/captured.js';
+import type { NamedTensors } from '../../src/runtime/model-inputs.js';
 import { makeRandomFeeds } from '../../src/runtime/random-feeds.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { takeRows } from '../../src/tensor/rows.js';

@@ -1,5 +1,5 @@
 /** In which ways can a model be run on an image's rows? Each way is a variant: opened once, timed often. */
-import type { NamedTensors } from '../../src/runtime/captured.js';
+import type { NamedTensors } from '../../src/runtime/model-inputs.js';
 import type { Runner, RunnerSession } from '../../src/runtime/runner.js';
 import type { SessionOptions } from '../../src/runtime/session.js';
 import { sliceRows } from '../../src/tensor/rows.js';

@@ -1,10 +1,11 @@
 /** What does each part of a detector see of an image? Its calibration data: one image tensor, and ragged batches of pooled RoIs. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { makeTensor, type Tensor } from '../../tensor/tensor.js';
+import type { Tensor } from '../../tensor/tensor.js';
 import { decodeImage } from '../image.js';
 import type { MaskRcnnPart } from '../recipe.js';
 import { type Detector, locateObjects, prepareImage } from './detector.js';
+import { keepRows } from './part-tensors.js';
 
 /** Each part's input for one image. A head's first axis may be 0: nothing was found. */
 export type PartInputs = Readonly<Record<MaskRcnnPart, Tensor<'float32'>>>;
@@ -21,12 +22,9 @@ export async function collectPartInputs(detector: Detector, imagePath: string, l
   const image = prepareImage(detector, await decodeImage(await readFile(imagePath), basename(imagePath)));
   const backbone = await detector.run('backbone', image.tensor);
   const { boxFeatures, maskFeatures } = await locateObjects(detector, backbone, image.resized);
-  return { backbone: image.tensor, box_head: takeFirst(boxFeatures, limits.box), mask_head: takeFirst(maskFeatures, limits.mask) };
-}
-
-function takeFirst({ dims, data }: Tensor<'float32'>, limit: number): Tensor<'float32'> {
-  const [count = 0, ...rest] = dims;
-  const kept = Math.min(count, limit);
-  const rowSize = rest.reduce((product, dim) => product * dim, 1);
-  return makeTensor('float32', [kept, ...rest], data.slice(0, kept * rowSize));
+  return {
+    backbone: image.tensor,
+    box_head: keepRows(boxFeatures, { max: limits.box, keep: 'first' }),
+    mask_head: keepRows(maskFeatures, { max: limits.mask, keep: 'first' }),
+  };
 }
