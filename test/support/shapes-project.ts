@@ -1,6 +1,6 @@
-/** The default pipeline in a folder of its own, small enough for a test: few images, and the CLI as it ships. */
+/** The project's pipelines in a folder of its own, small enough for a test: few images, and the CLI as it ships. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,8 +39,11 @@ export interface ShapesProject {
 export function givenShapesProject(images: number | 'all', dist: string = DIST): ShapesProject {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-shapes-')));
   cpSync(join(PROJECT, 'examples'), join(folder, 'examples'), { recursive: true });
-  const text = readFileSync(join(PROJECT, 'pipeline.yaml'), 'utf8');
-  writeFileSync(join(folder, 'pipeline.yaml'), images === 'all' ? text : shorten(text, images));
+  mkdirSync(join(folder, 'pipelines'));
+  for (const file of ['pipeline.yaml', 'pipelines/import.yaml']) {
+    const text = readFileSync(join(PROJECT, file), 'utf8');
+    writeFileSync(join(folder, file), images === 'all' ? text : shorten(text, images));
+  }
   const tanren: ShapesProject['tanren'] = (...args) => {
     const result = spawnSync(process.execPath, [join(dist, 'bin/tanren.js'), ...args], {
       cwd: folder,
@@ -72,6 +75,7 @@ function shorten(pipeline: string, images: number): string {
     .replaceAll(/^ {4}gate: .*\n/gm, '')
     .replaceAll(/^ {4}uses: evaluate$/gm, `    uses: evaluate\n    with: {samples: ${images}}`)
     .replace('calibrationSamples: {type: integer, default: 16', 'calibrationSamples: {type: integer, default: 2')
+    .replace('samples: 16}', 'samples: 2}')
     .replace('minSqnrDb: 18, maxMissed: 0.35, maxExtra: 0.35', 'minSqnrDb: -50')
     .replace('verifySamples: {type: integer, default: 4', 'verifySamples: {type: integer, default: 1');
 }
