@@ -17,12 +17,18 @@ export interface TestHost extends RunnerHost {
   readonly warnings: readonly string[];
 }
 
-export function testHost(folder: string): TestHost {
+/** @param environment variables beyond the fixed ones, as a stage's `env` gives them. */
+export function testHost(folder: string, environment: Readonly<Record<string, string>> = {}): TestHost {
   const identities: JsonObject[] = [];
   const warnings: string[] = [];
   const scratch = mkdtempSync(join(folder, 'host-'));
   const { signal } = new AbortController();
-  const surroundings = { env: baseEnvironment(process.env, scratch), signal, group: 'own', log: () => undefined } as const;
+  const surroundings = {
+    env: { ...baseEnvironment(process.env, scratch), ...environment },
+    signal,
+    group: 'own',
+    log: () => undefined,
+  } as const;
   return {
     scratch,
     identities,

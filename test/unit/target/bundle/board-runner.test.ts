@@ -1,0 +1,271 @@
+/** Does the bundle's Python runner do on the board what the documentation says? On a double of onnxruntime: no numbers of a device are tested here, only its conduct. */
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../../src/base/json.js';
+import { openExternalRunner } from '../../../../src/runtime/external/open-external.js';
+import type { ExternalParams } from '../../../../src/runtime/runner-params.js';
+import { readNpz } from '../../../../src/tensor/npz.js';
+import { temporaryFolder } from '../../../support/run-stage.js';
+import { externalParams, testHost } from '../../../support/runner-host.js';
+import { type SmallBundle, writeSmallBundle } from '../../../support/small-bundle.js';
+import { describeWithPython, reportOf, runRunner, stubEnvironment } from '../../../support/stub-onnxruntime.js';
+
+const folder = await temporaryFolder('board-runner');
+afterAll(folder.remove);
+
+let bundle: SmallBundle;
+let log: string;
+let runs = 0;
+beforeAll(async () => {
+  bundle = await writeSmallBundle(folder.path);
+});
+beforeEach(() => {
+  log = join(folder.path, `log-${runs++}`);
+  writeFileSync(log, '');
+});
+
+const onBoard = (changes: JsonObject = {}) => stubEnvironment(bundle, { log, ...changes });
+const cache = (): string => join(folder.path, `cache-${runs}`);
+const sessions = (): { provider: string; options: Record<string, string>; config: Record<string, string> }[] =>
+  readFileSync(log, 'utf8')
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line));
+const check = (args: readonly string[] = [], environment = onBoard()) =>
+  runRunner(bundle, ['check', '--cache-dir', cache(), ...args], environment);
+
+describeWithPython('runner.py check', () => {
+  it('compares golden values, and says where the nodes ran', () => {
+    const { exitCode, stdout, stderr } = check(['--driver', '32.0.203.314']);
+    expect(stderr).toContain('VitisAIExecutionProvider on stx-krk, driver 32.0.203.314');
+    expect(stdout).toContain('net: y: largest difference 0, SQNR 999.0 dB');
+    expect(stdout).toContain('net: 10 nodes on the NPU (VitisAIExecutionProvider), 2 nodes on the CPU (CPUExecutionProvider)');
+    expect(exitCode).toBe(0);
+  });
+
+  it('gives the provider the options of version and device, with paths and key filled in', () => {
+    check(['--software', '1.7']);
+    const [session] = sessions();
+    expect(session?.options).toEqual({
+      target: 'X2',
+      cache_dir: cache(),
+      cache_key: expect.stringMatching(/^[0-9a-f]{32}$/),
+      enable_cache_file_io_in_mem: '0',
+    });
+  });
+
+  it.each([
+    ['another driver', ['--driver', '2']],
+    ['another version of the software', ['--driver', '1', '--software', '1.6']],
+  ])('uses another cache key for %s', (_, args) => {
+    check(['--driver', '1']);
+    check(args);
+    check(['--driver', '1']);
+    const [first, other, again] = sessions().map(({ options }) => options.cache_key);
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(other).not.toBe(first);
+    expect(again).toBe(first);
+  });
+
+  it('fails where the outputs are not the golden ones, as with a stale compiled model', () => {
+    const { exitCode, stderr } = check([], onBoard({ disturb: 3 }));
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/error\[golden-mismatch\]: net: output y has SQNR -?[\d.]+ dB .*stale compiled model/);
+  });
+
+  it('takes differences as small as rounding makes them', () => {
+    const { exitCode, stdout } = check([], onBoard({ disturb: 0.001 }));
+    expect(stdout).toMatch(/y: largest difference 0\.00\d+, SQNR [3-9]\d\.\d dB/);
+    expect(exitCode).toBe(0);
+  });
+
+  it('fails where a file of the bundle was damaged on the way', async () => {
+    const damaged = await writeSmallBundle(folder.path);
+    appendFileSync(damaged.path('models/net/whole.onnx'), 'x');
+    const { exitCode, stderr } = runRunner(damaged, ['check'], stubEnvironment(damaged));
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('error[bundle-damaged]: models/net/whole.onnx');
+  });
+
+  it('never uses the CPU instead of the device by itself', () => {
+    const noProvider = onBoard({ providers: ['CPUExecutionProvider'] });
+    const refused = check([], noProvider);
+    expect(refused).toMatchObject({ exitCode: 1, stdout: expect.not.stringContaining('net:') });
+    expect(refused.stderr).toContain('error[no-device]: this onnxruntime has no VitisAIExecutionProvider');
+    expect(sessions()).toEqual([]);
+
+    const allowed = check(['--allow-cpu'], noProvider);
+    expect(allowed.exitCode).toBe(0);
+    expect(allowed.stderr).toContain('FALLING BACK TO THE CPU');
+    expect(allowed.stdout).toMatch(/net: \d+ nodes on the CPU \(CPUExecutionProvider\)/);
+    expect(sessions().map(({ provider }) => provider)).toEqual(['CPUExecutionProvider']);
+  });
+
+  it('finds out a session that the provider did not take', () => {
+    const { exitCode, stderr } = check([], onBoard({ takes: 'no' }));
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('error[fell-back]: VitisAIExecutionProvider did not take the model');
+  });
+
+  it('does not go on where the provider wrote no report', () => {
+    expect(check([], onBoard({ report: null })).stderr).toContain('error[no-report]');
+  });
+
+  it('names an overlay that is not there', () => {
+    const { exitCode, stderr } = check(['--device', 'phx-hpt', '--software', '1.7']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('error[no-xclbin]: there is no /opt/ryzen-ai/voe-4.0-win_amd64/xclbins/phoenix/4x4.xclbin');
+  });
+
+  it('puts the digest of the overlay into the key', () => {
+    const installation = join(folder.path, 'ryzen-ai');
+    const xclbin = join(installation, 'voe-4.0-win_amd64/xclbins/phoenix/4x4.xclbin');
+    mkdirSync(join(xclbin, '..'), { recursive: true });
+    const environment = { ...onBoard(), RYZEN_AI_INSTALLATION_PATH: installation };
+    for (const content of ['first overlay', 'second overlay']) {
+      writeFileSync(xclbin, content);
+      expect(check(['--device', 'phx-hpt', '--software', '1.7'], environment).exitCode).toBe(0);
+    }
+    const [first, second] = sessions();
+    expect(first?.options).toMatchObject({ target: 'X1', xclbin });
+    expect(second?.options.cache_key).not.toBe(first?.options.cache_key);
+  });
+
+  it('says what environment the options need', () => {
+    const { RYZEN_AI_INSTALLATION_PATH: _, ...without } = onBoard();
+    expect(check(['--software', '1.3'], without).stderr).toContain(
+      'error[no-environment]: the options need the environment variable RYZEN_AI_INSTALLATION_PATH',
+    );
+  });
+
+  it('keeps compiled models as EPContext models where told', () => {
+    check(['--ep-context']);
+    const [session] = sessions();
+    const key = session?.options.cache_key ?? '';
+    expect(session?.config).toEqual({
+      'ep.context_enable': '1',
+      'ep.context_embed_mode': '0',
+      'ep.context_file_path': `${cache()}/${key}/context.onnx`,
+    });
+    writeFileSync(join(cache(), key, 'context.onnx'), 'compiled');
+    check(['--ep-context']);
+    expect(sessions()[1]?.config).toEqual({});
+  });
+
+  it('counts nodes of another provider by the profile of the first run', () => {
+    const profile = [
+      ['fused_0', 'QNNExecutionProvider'],
+      ['y_dq', 'CPUExecutionProvider'],
+    ];
+    const { stdout, stderr } = check(
+      ['--provider', 'QNNExecutionProvider'],
+      onBoard({ providers: ['QNNExecutionProvider'], profile, report: null }),
+    );
+    const nodes = bundle.manifest.models[0]?.nodes ?? 0;
+    expect(stderr).not.toMatch(/error|Traceback/);
+    expect(stdout).toContain(`net: ${nodes - 1} nodes on the NPU (QNNExecutionProvider), 1 nodes on the CPU (CPUExecutionProvider)`);
+  });
+});
+
+describeWithPython('runner.py diff-report', () => {
+  it('names nodes that ran elsewhere than predicted', () => {
+    const predicted = JSON.parse(readFileSync(bundle.path('report/net.predicted.json'), 'utf8'));
+    const real = structuredClone(predicted);
+    real.nodeStat.find(({ output }: { output: string[] }) => output[0] === 'second').device = 'CPU';
+    const path = join(folder.path, 'real.json');
+    writeFileSync(path, JSON.stringify(real));
+    const same = runRunner(bundle, ['diff-report', bundle.path('report/net.predicted.json'), bundle.path('report/net.predicted.json')], {});
+    expect(same).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^(\d+) of \1 nodes as predicted; 0 only predicted/) });
+    const differing = runRunner(bundle, ['diff-report', bundle.path('report/net.predicted.json'), path], {});
+    expect(differing.exitCode).toBe(1);
+    expect(differing.stdout).toContain('second (Conv): predicted NPU, ran on CPU');
+  });
+});
+
+describeWithPython('runner.py serve', () => {
+  const open = (environment: Record<string, string>, args: readonly string[] = [], changes: Partial<ExternalParams> = {}) =>
+    openExternalRunner(
+      externalParams(['python3', './bundle/runner.py', '--cache-dir', cache(), '--driver', '32.0.203.314', ...args], changes),
+      { bundle: bundle.folder },
+      testHost(folder.path, environment),
+    );
+  const goldenInput = async () => {
+    const [sample] = bundle.manifest.models[0]?.golden ?? [];
+    const archive = await readNpz(bundle.path(sample?.file ?? ''));
+    const of = (role: string) => archive.get(sample?.arrays.find(array => array.role === role)?.array ?? '');
+    return { x: of('input'), y: of('output') };
+  };
+
+  it('speaks the protocol: identity, model, runs, times and placement', async () => {
+    const runner = await open(onBoard());
+    expect(runner.identity).toEqual({
+      runner: { name: 'tanren-bundle-runner', version: '1' },
+      provider: 'VitisAIExecutionProvider',
+      device: { kind: 'npu', name: 'stx-krk', driver: '32.0.203.314' },
+      versions: { numpy: expect.any(String), onnxruntime: '0.0.stub', 'ryzen-ai': '1.8' },
+    });
+    const session = await runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
+    const { x, y } = await goldenInput();
+    const { outputs, durationsMs } = await session.measure({ x }, { warmup: 1, repeats: 3 });
+    expect(outputs.y?.dims).toEqual([1, 2, 4, 4]);
+    expect([...(outputs.y?.data as Float32Array)]).toEqual([...(y.data as Float32Array)]);
+    expect(durationsMs).toHaveLength(3);
+    expect(session.placement).toEqual([
+      { device: 'npu', provider: 'VitisAIExecutionProvider', nodes: 10 },
+      { device: 'cpu', provider: 'CPUExecutionProvider', nodes: 2 },
+    ]);
+    await session.close();
+    await runner.close();
+    expect(readdirSync(bundle.folder)).not.toContain('__pycache__');
+  });
+
+  it('takes a model that is sent', async () => {
+    const runner = await open(onBoard(), [], { models: 'bytes' });
+    const session = await runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
+    const { x } = await goldenInput();
+    expect((await session.run({ x })).y?.dims).toEqual([1, 2, 4, 4]);
+    await runner.close();
+  });
+
+  it('says an error of the provider as that', async () => {
+    const runner = await open(onBoard(), ['--no-golden']);
+    const session = await runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
+    const { x } = await goldenInput();
+    const zeros = { ...x, data: new Float32Array(32) };
+    await expect(session.run({ x: zeros as typeof x })).rejects.toMatchObject({
+      code: 'runner-refused',
+      message: expect.stringContaining('nothing was recorded for these inputs'),
+    });
+    await runner.close();
+  });
+
+  it('gives no session of a model whose golden values differ', async () => {
+    const runner = await open(onBoard({ disturb: 3 }));
+    const opening = runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
+    await expect(opening).rejects.toMatchObject({ code: 'runner-refused', message: expect.stringContaining('against the golden one') });
+    await runner.close();
+  });
+
+  it('refuses to start without the device, unless the stage or its arguments allow the CPU', async () => {
+    const without = onBoard({ providers: ['CPUExecutionProvider'] });
+    await expect(open(without)).rejects.toMatchObject({
+      code: 'runner-refused',
+      message: expect.stringContaining('only with --allow-cpu'),
+    });
+    await expect(open(without, ['--allow-cpu'])).rejects.toMatchObject({ code: 'runner-cpu-fallback' });
+    const allowed = await open(without, [], { cpuFallback: 'allow' });
+    expect(allowed.identity).toMatchObject({ provider: 'CPUExecutionProvider', device: { kind: 'cpu', name: 'cpu' } });
+    await allowed.close();
+  });
+
+  it('is found out where the report puts the nodes on the CPU', async () => {
+    const runner = await open(onBoard({ report: reportOf(0, 12, 0) }));
+    const session = await runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
+    const { x } = await goldenInput();
+    await expect(session.run({ x })).rejects.toMatchObject({
+      code: 'runner-cpu-fallback',
+      message: expect.stringContaining('none ran on the NPU'),
+    });
+    await runner.close();
+  });
+});
