@@ -10,10 +10,9 @@ import type { QuantizationPlan } from './plan-quantization.js';
 import { findPosition } from './power-of-two.js';
 import type { Observation } from './range-method.js';
 import { ownSqnr, saturationShare } from './range-quality.js';
+import type { ActivationEntry, BiasEntry, QuantizationReport, ReasonEntry, WeightEntry } from './report-entries.js';
 import type { QdqDomain, QuantizationScheme } from './scheme.js';
 import type { TensorSettings } from './tensor-settings.js';
-
-export type QuantizationReport = JsonObject;
 
 export interface ReportContext {
   readonly scheme: QuantizationScheme;
@@ -60,7 +59,7 @@ function encodeScheme({ activation, weight, bias, range, opTypes, placement }: Q
   };
 }
 
-function describeActivation(graph: Graph, plan: ActivationPlan, context: ReportContext): JsonObject {
+function describeActivation(graph: Graph, plan: ActivationPlan, context: ReportContext): ActivationEntry {
   const { scale, zeroPoint } = plan.qparams;
   const owner = plan.sharedWith ?? plan.value;
   const method = methodOf(context, owner);
@@ -79,7 +78,10 @@ function describeActivation(graph: Graph, plan: ActivationPlan, context: ReportC
 }
 
 /** What calibration saw of the value itself, and how well the parameters suit it. */
-function describeSeen(plan: ActivationPlan, context: ReportContext): JsonObject {
+function describeSeen(
+  plan: ActivationPlan,
+  context: ReportContext,
+): Pick<ActivationEntry, 'dataRange' | 'elements' | 'saturationShare' | 'sqnrDb'> {
   const observation = context.observations.get(plan.value);
   if (observation?.kind !== 'seen') return {};
   const { sketch } = observation;
@@ -99,7 +101,7 @@ function encodeDb(db: number): number | null {
   return Number.isFinite(db) ? db : null;
 }
 
-function describeWeight(graph: Graph, { value, role, method, qparams, sqnrDb, widened }: WeightPlan): JsonObject {
+function describeWeight(graph: Graph, { value, role, method, qparams, sqnrDb, widened }: WeightPlan): WeightEntry {
   const position = qparams.slices.length === 1 ? findPosition(qparams.slices[0]?.scale ?? 0) : undefined;
   return {
     name: getValue(graph, value).name,
@@ -115,7 +117,7 @@ function describeWeight(graph: Graph, { value, role, method, qparams, sqnrDb, wi
   };
 }
 
-function describeBias(graph: Graph, { value, nodes, dtype, scales, saturated, sqnrDb }: BiasPlan): JsonObject {
+function describeBias(graph: Graph, { value, nodes, dtype, scales, saturated, sqnrDb }: BiasPlan): BiasEntry {
   return {
     name: getValue(graph, value).name,
     nodes: nodes.map(node => getNode(graph, node).name),
@@ -126,7 +128,7 @@ function describeBias(graph: Graph, { value, nodes, dtype, scales, saturated, sq
   };
 }
 
-function describeNode(graph: Graph, id: NodeId): JsonObject {
+function describeNode(graph: Graph, id: NodeId): Pick<ReasonEntry, 'node' | 'opType'> {
   const { name, opType } = getNode(graph, id);
   return { node: name, opType };
 }

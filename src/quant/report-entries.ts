@@ -1,0 +1,158 @@
+/** How does the report of `quantize` lie in its file? The shape of every entry, and its reader. */
+import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
+import { fields, formatJsonProblems, integer, type JsonReader, literal, maybe, number, readJsonShape, text } from '../base/json-shape.js';
+import { QuantError } from './quant-error.js';
+import type { QuantizedDType } from './quantized-dtype.js';
+import type { BiasDType } from './scheme.js';
+
+export type QuantizationReport = {
+  readonly scheme: JsonObject;
+  readonly samples: number;
+  readonly counts: JsonObject;
+  /** In graph order. */
+  readonly activations: readonly ActivationEntry[];
+  readonly weights: readonly WeightEntry[];
+  readonly biases: readonly BiasEntry[];
+  /** Activation functions that saturation replaces. */
+  readonly leftOut: readonly ReasonEntry[];
+  /** Activation functions without Q and DQ before them. */
+  readonly fused: readonly FusedEntry[];
+  readonly inFloat: readonly ReasonEntry[];
+};
+
+/** SQNR in dB; null where nothing is lost. */
+export type Decibels = number | null;
+
+export type ActivationEntry = {
+  readonly name: string;
+  /** Least and greatest element that calibration saw. */
+  readonly dataRange?: readonly number[];
+  readonly elements?: number;
+  /** Share of them (0 … 1) beyond what the integers stand for. */
+  readonly saturationShare?: number;
+  /** What this value loses by itself. */
+  readonly sqnrDb?: Decibels;
+  readonly method: string;
+  readonly range: readonly number[];
+  /** The value whose parameters these are. */
+  readonly sharedWith?: string;
+  readonly dtype: QuantizedDType;
+  readonly scale: number;
+  readonly zeroPoint: number;
+  /** Of a scale that is a power of two. */
+  readonly position?: number;
+};
+
+export type WeightEntry = {
+  readonly name: string;
+  readonly role: 'weight' | 'activation';
+  readonly method: string;
+  readonly dtype: QuantizedDType;
+  readonly axis?: number;
+  readonly scale: readonly number[];
+  readonly zeroPoint: readonly number[];
+  readonly position?: number;
+  readonly sqnrDb: Decibels;
+  readonly widenedForBias?: true;
+};
+
+export type BiasEntry = {
+  readonly name: string;
+  readonly nodes: readonly string[];
+  readonly dtype: Exclude<BiasDType, 'float32'>;
+  readonly scale: readonly number[];
+  readonly sqnrDb: Decibels;
+  /** Elements that the type could not hold. */
+  readonly saturated?: number;
+};
+
+export type ReasonEntry = { readonly node: string; readonly opType: string; readonly reason: string };
+
+export type FusedEntry = { readonly node: string; readonly opType: string; readonly between: string };
+
+const label: JsonReader<string> = (value, path, problems) => (value === '' ? '' : text()(value, path, problems));
+
+const db: JsonReader<Decibels> = (value, path, problems) => (value === null ? null : number()(value, path, problems));
+
+const yes: JsonReader<true> = (value, path, problems) => {
+  if (value !== true) problems.push({ path, message: 'should be true' });
+  return true;
+};
+
+const anything: JsonReader<JsonObject> = (value, path, problems) => {
+  if (isJsonObject(value)) return value;
+  problems.push({ path, message: 'should be an object' });
+  return undefined;
+};
+
+/** A list that may be empty. */
+function each<T>(member: JsonReader<T>): JsonReader<readonly T[]> {
+  return (value, path, problems) => {
+    if (Array.isArray(value)) return value.map((entry: Json, index) => member(entry, `${path}[${index}]`, problems) as T);
+    problems.push({ path, message: 'should be a list' });
+    return undefined;
+  };
+}
+
+const dtype = literal('int8', 'uint8', 'int16', 'uint16');
+const reasons = each(fields<ReasonEntry>({ node: label, opType: text(), reason: text() }));
+
+const reader = fields<QuantizationReport>({
+  scheme: anything,
+  samples: integer(0),
+  counts: anything,
+  activations: each(
+    fields<ActivationEntry>({
+      name: text(),
+      dataRange: maybe(each(number())),
+      elements: maybe(integer(0)),
+      saturationShare: maybe(number({ min: 0, max: 1 })),
+      sqnrDb: maybe(db),
+      method: text(),
+      range: each(number()),
+      sharedWith: maybe(text()),
+      dtype,
+      scale: number({ above: 0 }),
+      zeroPoint: number(),
+      position: maybe(number()),
+    }),
+  ),
+  weights: each(
+    fields<WeightEntry>({
+      name: text(),
+      role: literal('weight', 'activation'),
+      method: text(),
+      dtype,
+      axis: maybe(integer(0)),
+      scale: each(number({ above: 0 })),
+      zeroPoint: each(number()),
+      position: maybe(number()),
+      sqnrDb: db,
+      widenedForBias: maybe(yes),
+    }),
+  ),
+  biases: each(
+    fields<BiasEntry>({
+      name: text(),
+      nodes: each(label),
+      dtype: literal('int8', 'int16', 'int32'),
+      scale: each(number({ above: 0 })),
+      sqnrDb: db,
+      saturated: maybe(integer(0)),
+    }),
+  ),
+  leftOut: reasons,
+  fused: each(fields<FusedEntry>({ node: label, opType: text(), between: text() })),
+  inFloat: reasons,
+});
+
+/** @throws QuantError `bad-quantization-report` with every problem. */
+export function parseQuantizationReport(value: Json): QuantizationReport {
+  const read = readJsonShape(reader, value);
+  if (read.kind === 'ok') return read.value;
+  const lines = formatJsonProblems(read.problems);
+  throw new QuantError('bad-quantization-report', `the report of a quantization: ${lines.slice(0, 5).join('; ')}`, {
+    details: lines,
+    help: '`quantize` writes it; run it again with this version',
+  });
+}
