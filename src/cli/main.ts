@@ -157,6 +157,17 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
       exitCode = await (await import('./commands/cache.js')).runCacheVerify(options);
     });
 
+  const quant = program.command('quant').description('look at how a model was quantized');
+  asJson(onPipeline(quant.command('explain <model-or-stage> <tensor>')))
+    .description('say how one tensor was quantized, why so, and what it costs; of a QDQ model (.onnx) what the file says')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tanren quant explain quantize@backbone feature_0\n  tanren quant explain artifacts/quantize@box_head/model.onnx class_logits',
+    )
+    .action(async (where: string, tensor: string, options: Parameters<typeof import('./commands/quant-explain.js').runQuantExplain>[2]) => {
+      exitCode = await (await import('./commands/quant-explain.js')).runQuantExplain(where, tensor, options);
+    });
+
   asJson(program.command('lint <model>'))
     .description('say which nodes of a model an NPU would not run, and why; exit code 1 where there are any')
     .requiredOption('-t, --target <name>', 'ryzen-ai, generic-int8, or the path of a profile (.json)')

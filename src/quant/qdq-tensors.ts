@@ -68,7 +68,7 @@ function readQuantized(graph: Graph, uses: ReadonlyMap<ValueId, readonly Use[]>,
   const between = valueAt(graph, q.outputs[0]);
   const dequantizers = between === undefined ? [] : readersOf(uses, between.id).filter(({ opType }) => opType === 'DequantizeLinear');
   const after = dequantizers.flatMap(dq => valueAt(graph, dq.outputs[0]) ?? []);
-  const name = floatName(source.name, BEFORE, after) ?? source.name;
+  const name = outputName(graph, source, after) ?? source.name;
   return {
     name,
     aliases: aliasesOf(name, source, between, ...after),
@@ -97,17 +97,17 @@ function readConstant(graph: Graph, uses: ReadonlyMap<ValueId, readonly Use[]>, 
   };
 }
 
-/** The name without `suffix`, where a value after DQ really has it: what only looks like a suffix stays part of a name. */
-function floatName(name: string, suffix: string, after: readonly Value[]): string | undefined {
-  const stem = withoutSuffix(name, suffix);
-  return stem !== undefined && after.some(value => value.name === stem) ? stem : undefined;
+/** The name of an output, which the value after DQ took over. What only looks like a suffix stays part of a name. */
+function outputName(graph: Graph, source: Value, after: readonly Value[]): string | undefined {
+  const renamed = [source.name, withoutCount(source.name)];
+  return after.find(({ id, name }) => graph.outputs.includes(id) && renamed.includes(`${name}${BEFORE}`))?.name;
 }
 
 function withoutSuffix(name: string, suffix: string): string | undefined {
   return name.endsWith(suffix) && name.length > suffix.length ? name.slice(0, -suffix.length) : undefined;
 }
 
-/** Without the "_1" that made it unique: a constant behind several DQ. */
+/** Without the "_1" that made it unique. */
 function withoutCount(name: string): string {
   return name.replace(/_\d+$/, '');
 }

@@ -41,7 +41,11 @@ export function reportQuantization(graph: Graph, plan: QuantizationPlan, context
     activations: plan.activations.map(activation => describeActivation(graph, activation, context)),
     weights: plan.weights.map(weight => describeWeight(graph, weight)),
     biases: plan.biases.map(bias => describeBias(graph, bias)),
-    leftOut: plan.removals.map(({ node }) => ({ ...describeNode(graph, node), reason: 'the range of its output saturates in its place' })),
+    leftOut: plan.removals.map(({ node, from }) => ({
+      ...describeNode(graph, node),
+      between: getValue(graph, from).name,
+      reason: 'the range of its output saturates in its place',
+    })),
     fused: plan.fusions.map(({ node, from }) => ({ ...describeNode(graph, node), between: getValue(graph, from).name })),
     inFloat: [...plan.kept].map(([node, reason]) => ({ ...describeNode(graph, node), reason })),
   };

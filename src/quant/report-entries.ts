@@ -14,7 +14,7 @@ export type QuantizationReport = {
   readonly weights: readonly WeightEntry[];
   readonly biases: readonly BiasEntry[];
   /** Activation functions that saturation replaces. */
-  readonly leftOut: readonly ReasonEntry[];
+  readonly leftOut: readonly (ReasonEntry & FusedEntry)[];
   /** Activation functions without Q and DQ before them. */
   readonly fused: readonly FusedEntry[];
   readonly inFloat: readonly ReasonEntry[];
@@ -68,6 +68,7 @@ export type BiasEntry = {
 
 export type ReasonEntry = { readonly node: string; readonly opType: string; readonly reason: string };
 
+/** `between`: the value that has no integers, or is not computed at all. */
 export type FusedEntry = { readonly node: string; readonly opType: string; readonly between: string };
 
 const label: JsonReader<string> = (value, path, problems) => (value === '' ? '' : text()(value, path, problems));
@@ -95,7 +96,6 @@ function each<T>(member: JsonReader<T>): JsonReader<readonly T[]> {
 }
 
 const dtype = literal('int8', 'uint8', 'int16', 'uint16');
-const reasons = each(fields<ReasonEntry>({ node: label, opType: text(), reason: text() }));
 
 const reader = fields<QuantizationReport>({
   scheme: anything,
@@ -141,9 +141,9 @@ const reader = fields<QuantizationReport>({
       saturated: maybe(integer(0)),
     }),
   ),
-  leftOut: reasons,
+  leftOut: each(fields<ReasonEntry & FusedEntry>({ node: label, opType: text(), between: text(), reason: text() })),
   fused: each(fields<FusedEntry>({ node: label, opType: text(), between: text() })),
-  inFloat: reasons,
+  inFloat: each(fields<ReasonEntry>({ node: label, opType: text(), reason: text() })),
 });
 
 /** @throws QuantError `bad-quantization-report` with every problem. */

@@ -7,6 +7,7 @@ import { addNode } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { addSample, encodeModelSketches } from '../../../src/quant/model-sketches.js';
+import { parseQuantizationReport } from '../../../src/quant/report-entries.js';
 import type { Sketch } from '../../../src/quant/sketch.js';
 import { openSketcher } from '../../../src/quant/sketch-model.js';
 import { openSession } from '../../../src/runtime/session.js';
@@ -99,7 +100,8 @@ describe('quantize', () => {
     expect(report.activations[3]).toMatchObject({ method: 'min-max', range: [0, 1], scale: Math.fround(1 / 255), zeroPoint: 0 });
     expect(report.weights[0]).toMatchObject({ name: 'w', role: 'weight', dtype: 'int8', zeroPoint: [0] });
     expect(report.weights[0].sqnrDb).toBeGreaterThan(40);
-    expect(report.leftOut).toEqual([{ node: 'Relu_r', opType: 'Relu', reason: expect.any(String) }]);
+    expect(report.leftOut).toEqual([{ node: 'Relu_r', opType: 'Relu', between: 'a', reason: expect.any(String) }]);
+    expect(parseQuantizationReport(report)).toEqual(report);
   });
 
   it('the same inputs give the same bytes', async () => {

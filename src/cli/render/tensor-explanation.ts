@@ -1,0 +1,143 @@
+/** How is everything that is known of one tensor of a quantized model said? One fact per line, its name first. */
+import { assertNever } from '../../base/assert-never.js';
+import type { TensorEntry, TensorExplanation } from '../../quant/explain-tensor.js';
+import { findPosition } from '../../quant/power-of-two.js';
+import type { PropagatedError } from '../../quant/propagated-error.js';
+import type { QdqTensor, TensorNode } from '../../quant/qdq-tensors.js';
+import { coveredRange } from '../../quant/qparams.js';
+import type { QuantizedDType } from '../../quant/quantized-dtype.js';
+import type { ActivationEntry, Decibels } from '../../quant/report-entries.js';
+
+/** What a stage of `verify` found of the value. */
+export interface Propagated {
+  readonly stage: string;
+  readonly samples: number;
+  readonly error: PropagatedError;
+}
+
+type Fact = readonly [label: string, text: string];
+
+/** @param owner the stage or file that the tensor is of. */
+export function formatExplanation(
+  explanation: Exclude<TensorExplanation, { readonly kind: 'unknown' }>,
+  owner: string,
+  propagated: readonly Propagated[],
+): readonly string[] {
+  switch (explanation.kind) {
+    case 'float': {
+      const { name, producer, consumers, reasons } = explanation;
+      const facts: Fact[] = [...nodeFacts(producer, consumers), ...reasons.map((reason): Fact => ['because', reason])];
+      return [`${name}: float in ${owner}`, ...align([...facts, ...propagated.map(propagatedFact)])];
+    }
+    case 'quantized': {
+      const { tensor, report } = explanation;
+      const role = report === undefined || report.role === 'activation' ? tensor.role : report.role;
+      const place = [tensor.isInput ? 'an input' : '', tensor.isOutput ? 'an output' : ''].filter(Boolean).join(' and ');
+      const title = `${tensor.name}: ${tensor.dtype ?? 'quantized'} ${role} of ${owner}${place === '' ? '' : `, ${place}`}`;
+      const facts = [
+        ...nodeFacts(tensor.producer, tensor.consumers),
+        ...reportFacts(report),
+        ...parameterFacts(tensor),
+        ...qualityFacts(report),
+      ];
+      return [title, ...align([...facts, ...propagated.map(propagatedFact)])];
+    }
+    default:
+      return assertNever(explanation);
+  }
+}
+
+function align(facts: readonly Fact[]): readonly string[] {
+  const width = Math.max(0, ...facts.map(([label]) => label.length));
+  return facts.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
+}
+
+/** Readers that a line names. */
+const NAMED = 4;
+
+function nodeFacts(producer: TensorNode | undefined, consumers: readonly TensorNode[]): Fact[] {
+  const named = consumers.slice(0, NAMED).map(formatNode).join(', ');
+  const more = consumers.length > NAMED ? ` and ${consumers.length - NAMED} more` : '';
+  return [
+    ...(producer === undefined ? [] : [['made by', formatNode(producer)] as const]),
+    ...(consumers.length === 0 ? [] : [['read by', named + more] as const]),
+  ];
+}
+
+function formatNode({ node, opType }: TensorNode): string {
+  return node === '' ? opType : `${opType} "${node}"`;
+}
+
+function reportFacts(report: TensorEntry | undefined): Fact[] {
+  switch (report?.role) {
+    case undefined:
+      return [];
+    case 'activation':
+      return activationFacts(report.entry, report.samples);
+    case 'weight':
+      return [
+        ['method', report.entry.method],
+        ...(report.entry.widenedForBias ? [['widened', 'so that a bias fits into int32'] as const] : []),
+      ];
+    case 'bias':
+      return report.entry.saturated === undefined ? [] : [['saturated', `${report.entry.saturated} elements`]];
+    default:
+      return assertNever(report);
+  }
+}
+
+function activationFacts({ dataRange, elements, method, sharedWith, range }: ActivationEntry, samples: number): Fact[] {
+  const count = `${elements} elements of ${samples} ${samples === 1 ? 'sample' : 'samples'}`;
+  return [
+    ...(dataRange === undefined ? [] : [['data', `${formatRange(dataRange)} in ${count}`] as const]),
+    ['method', sharedWith === undefined ? method : `that of "${sharedWith}", whose elements it has: ${method}`],
+    ['range', formatRange(range)],
+  ];
+}
+
+function parameterFacts({ dtype, scales, zeroPoints, axis }: QdqTensor): Fact[] {
+  const [scale, zeroPoint] = [scales[0], zeroPoints[0]];
+  if (scale === undefined || zeroPoint === undefined) return [['scale', 'computed while the model runs']];
+  if (scales.length > 1) {
+    const [least, most] = [Math.min(...scales), Math.max(...scales)];
+    return [['scale', `${formatNumber(least)} … ${formatNumber(most)}, one for each of ${scales.length} channels (axis ${axis})`]];
+  }
+  const position = findPosition(scale);
+  const covers = isIntegers(dtype) ? coveredRange({ scale, zeroPoint }, dtype) : undefined;
+  return [
+    ['scale', position === undefined ? `${scale}` : `${scale}, position ${position}`],
+    ['zero point', `${zeroPoint}`],
+    ...(covers === undefined ? [] : [['stands for', formatRange([covers.low, covers.high])] as const]),
+  ];
+}
+
+function isIntegers(dtype: string | undefined): dtype is QuantizedDType {
+  return dtype === 'int8' || dtype === 'uint8' || dtype === 'int16' || dtype === 'uint16';
+}
+
+function qualityFacts(report: TensorEntry | undefined): Fact[] {
+  if (report === undefined) return [];
+  const { sqnrDb } = report.entry;
+  const own: Fact[] = sqnrDb === undefined ? [] : [['own error', formatDb(sqnrDb)]];
+  if (report.role !== 'activation' || report.entry.saturationShare === undefined) return own;
+  return [['saturates', `${formatNumber(report.entry.saturationShare * 100)} % of the elements`], ...own];
+}
+
+function formatDb(db: Decibels): string {
+  return db === null ? 'none: every element is exact' : `SQNR ${db.toFixed(2)} dB`;
+}
+
+function propagatedFact({ stage, samples, error }: Propagated): Fact {
+  const { sqnrDb, cosine, maxAbs } = error;
+  const figures = `SQNR ${sqnrDb.toFixed(2)} dB, cosine ${cosine.toFixed(7)}, max-abs ${formatNumber(maxAbs)}`;
+  return ['propagated', `${figures} on ${samples} ${samples === 1 ? 'sample' : 'samples'} (${stage})`];
+}
+
+function formatRange([low = Number.NaN, high = Number.NaN]: readonly number[]): string {
+  return `${formatNumber(low)} … ${formatNumber(high)}`;
+}
+
+/** Six digits, without zeros that say nothing. */
+function formatNumber(x: number): string {
+  return `${Number(x.toPrecision(6))}`;
+}
