@@ -32,8 +32,7 @@ export function explainTensor(graph: Graph, report: QuantizationReport | undefin
   const joined = [...(report?.leftOut ?? []), ...(report?.fused ?? [])].find(({ between }) => between === name);
   const value = [...graph.values.values()].find(one => one.name === name);
   if (joined === undefined && value === undefined) {
-    const floats = [...graph.values.values()].map(one => one.name);
-    return { kind: 'unknown', names: [...tensors.map(one => one.name), ...floats] };
+    return { kind: 'unknown', names: [...tensors.map(one => one.name), ...floatNames(graph)] };
   }
   const producer = value?.producer === undefined ? undefined : graph.nodes.get(value.producer);
   const consumers = value === undefined ? [] : [...graph.nodes.values()].filter(node => node.inputs.includes(value.id));
@@ -45,6 +44,13 @@ export function explainTensor(graph: Graph, report: QuantizationReport | undefin
     consumers: consumers.map(describe),
     reasons: joined === undefined ? reasonsOf(report, nodes) : [`${joined.opType} "${joined.node}" is computed with what makes it`],
   };
+}
+
+/** Names of values that Q and DQ neither read nor make: those are of tensors that are listed, or of their parameters. */
+function floatNames(graph: Graph): readonly string[] {
+  const linear = [...graph.nodes.values()].filter(({ opType }) => opType === 'QuantizeLinear' || opType === 'DequantizeLinear');
+  const taken = new Set(linear.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]));
+  return [...graph.values.values()].filter(({ id }) => !taken.has(id)).map(({ name }) => name);
 }
 
 function describe({ name, opType }: Node): TensorNode {

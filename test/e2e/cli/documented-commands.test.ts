@@ -1,8 +1,10 @@
 /** Does every command print what docs/cli.md shows? UPDATE_GOLDEN=1 writes the page's output anew. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { findMismatch, playSteps, stepsOf, updatePage } from '../../support/console-blocks.js';
+import { encodeHeadSketches, smallHead } from '../../support/small-detector-head.js';
 import { DIST } from '../../support/world.js';
 
 const PAGE = join(dirname(DIST), 'docs/cli.md');
@@ -11,18 +13,22 @@ describe('docs/cli.md', () => {
   let world: CliWorld;
   afterEach(() => world.remove());
 
-  it('shows what the commands print', () => {
+  it('shows what the commands print', async () => {
     const page = readFileSync(PAGE, 'utf8');
-    const pipeline = /^```yaml\n([\s\S]*?)^```/m.exec(page)?.[1] ?? '';
+    const [pipeline = '', ...others] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
     world = givenProject({ 'bin/tanren': `#!/bin/sh\nexec "${process.execPath}" "${join(DIST, 'bin/tanren.js')}" "$@"\n` });
     world.write('project/pipeline.yaml', pipeline);
+    // The first line of each further file is its name.
+    for (const other of others) world.write(`project/${/^# (\S+)/.exec(other)?.[1]}`, other);
+    await writeModel(join(world.folder, 'project/head.onnx'), smallHead());
+    world.write('project/head-sketches.json', JSON.stringify(await encodeHeadSketches()));
     chmodSync(join(world.folder, 'bin/tanren'), 0o755);
     const steps = stepsOf(page);
     const env = { ...process.env, PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter), NO_COLOR: '1', FORCE_COLOR: '' };
     const outputs = playSteps(steps, join(world.folder, 'project'), env);
     if (process.env.UPDATE_GOLDEN === '1') writeFileSync(PAGE, updatePage(page, steps, outputs));
 
-    for (const command of ['build', 'status', 'explain', 'graph', 'log', 'clean', 'init', 'schema', 'plugins'])
+    for (const command of ['build', 'status', 'explain', 'graph', 'log', 'clean', 'init', 'schema', 'plugins', 'quant explain'])
       expect(steps.some(step => step.command.includes(`tanren ${command}`))).toBe(true);
     const wrong = steps.map(({ command, expected }, index) => [command, findMismatch(expected, outputs[index] ?? [])]);
     expect(wrong.filter(([, mismatch]) => mismatch !== undefined)).toEqual([]);
