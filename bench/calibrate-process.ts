@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json } from '../src/base/json.js';
+import type { Json, JsonObject } from '../src/base/json.js';
 import { decodeImage } from '../src/detection/image.js';
 import { listImages, takeFirstImages } from '../src/detection/image-list.js';
 import { parseRecipe } from '../src/detection/recipe.js';
@@ -12,12 +12,20 @@ import { openSession, type Session } from '../src/runtime/session.js';
 import { calibrate } from '../stages/calibrate/stage.js';
 import { runStage } from '../test/support/run-stage.js';
 
-export type CalibrateWay = 'plain' | 'calibrate';
+/** 'plain': inference of the same images. 'second-pass': calibrate with `compat: ort`, which infers twice. */
+export type CalibrateWay = 'plain' | 'calibrate' | 'second-pass';
+
+export interface CalibrateFiles {
+  readonly model: string;
+  readonly recipe: string;
+  readonly annotations: string;
+  /** The folder of the images. */
+  readonly images: string;
+}
 
 export interface CalibrateOrder {
   readonly way: CalibrateWay;
-  /** Folder of the built example. */
-  readonly project: string;
+  readonly files: CalibrateFiles;
   readonly samples: number;
 }
 
@@ -28,19 +36,21 @@ export interface Measured {
   /** And with a session of the model open, which stays open. */
   readonly openedBytes: number;
   readonly peakBytes: number;
+  /** Elements that were sketched, counted by the stage itself; 0 of plain inference. */
+  readonly elements: number;
 }
 
 async function measure(order: CalibrateOrder): Promise<Measured> {
   await import('../stages/calibrate/run.js');
   const loadedBytes = process.memoryUsage.rss();
-  const session = await openSession(join(order.project, 'artifacts/rewrite/model.onnx'), CAPTURE_SESSION);
+  const session = order.way === 'plain' ? await openSession(order.files.model, CAPTURE_SESSION) : undefined;
   const openedBytes = process.memoryUsage.rss();
   const start = performance.now();
-  await (order.way === 'plain' ? inferPlainly(order, session) : runCalibrate(order));
+  const elements = session === undefined ? await runCalibrate(order) : await inferPlainly(order, session);
   const ms = performance.now() - start;
   const peakBytes = await readPeak();
-  await session.close();
-  return { ms, loadedBytes, openedBytes, peakBytes };
+  await session?.close();
+  return { ms, loadedBytes, openedBytes, peakBytes, elements };
 }
 
 /** Linux counts the parent's size in `maxRSS` where a process was forked from a large one: VmHWM is of this program alone. */
@@ -50,28 +60,28 @@ async function readPeak(): Promise<number> {
   return Number(kilobytes) * 1024;
 }
 
-async function inferPlainly({ project, samples }: CalibrateOrder, session: Session): Promise<void> {
-  const recipe = parseRecipe(await readJson(join(project, 'artifacts/export/recipe.json')));
-  const data = join(project, 'examples/shapes/data');
-  for (const { fileName } of takeFirstImages(listImages(await readJson(join(data, 'instances_calib.json'))), samples)) {
-    const image = await decodeImage(await readFile(join(data, 'calib', fileName)), fileName);
+async function inferPlainly({ files, samples }: CalibrateOrder, session: Session): Promise<number> {
+  const recipe = parseRecipe(await readJson(files.recipe));
+  for (const { fileName } of takeFirstImages(listImages(await readJson(files.annotations)), samples)) {
+    const image = await decodeImage(await readFile(join(files.images, fileName)), fileName);
     await session.run({ [recipe.image.value]: prepareImage({ recipe, config: recipe.config, fit: recipe.image.fit }, image).tensor });
   }
+  return 0;
 }
 
-async function runCalibrate({ project, samples }: CalibrateOrder): Promise<void> {
+async function runCalibrate({ way, files, samples }: CalibrateOrder): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'tanren-bench-'));
-  const example = join(project, 'examples/shapes');
-  await runStage(calibrate, {
-    folder,
-    params: { part: 'backbone', samples },
-    inputs: {
-      model: join(project, 'artifacts/rewrite/model.onnx'),
-      recipe: join(project, 'artifacts/export/recipe.json'),
-      config: join(example, 'models/maskrcnn-shapes.json'),
-      data: { annotations: join(example, 'data/instances_calib.json'), images: join(example, 'data/calib') },
-    },
-  }).finally(() => rm(folder, { recursive: true }));
+  try {
+    const { outputs } = await runStage(calibrate, {
+      folder,
+      params: { part: 'backbone', samples, compat: way === 'second-pass' ? 'ort' : 'none' },
+      inputs: { model: files.model, recipe: files.recipe, data: { annotations: files.annotations, images: files.images } },
+    });
+    const { values } = (await readJson(outputs.report ?? '')) as { readonly values: readonly JsonObject[] };
+    return values.reduce((sum, { count }) => sum + Number(count), 0);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 async function readJson(path: string): Promise<Json> {

@@ -1,60 +1,77 @@
-/** What does `calibrate` hold and cost beside plain inference? The stage's own run over the example's calibration images, each way in a process of its own. */
+/** What does `calibrate` hold and cost beside plain inference at the same optimisation level? The stage's own run, each way in a process of its own. */
 import { fork } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Json, JsonObject } from '../src/base/json.js';
-import { isJsonObject } from '../src/base/json.js';
-import type { ShapesProject } from '../test/support/shapes-project.js';
-import type { CalibrateOrder, CalibrateWay, Measured } from './calibrate-process.js';
+import type { CalibrateFiles, CalibrateOrder, CalibrateWay, Measured } from './calibrate-process.js';
 import type { Example } from './example.js';
+import { FULL_SIZE } from './full-size-backbone.js';
+import { makeFullSizeProject } from './full-size-project.js';
 import { formatRatio, formatSamples, printTable } from './table.js';
 import { type Samples, summarize } from './timing.js';
 
-const SAMPLES = 16;
-const ROUNDS = 3;
-const WAYS: readonly CalibrateWay[] = ['plain', 'calibrate'];
+interface Case {
+  readonly name: string;
+  readonly files: CalibrateFiles;
+  readonly samples: number;
+  readonly rounds: number;
+  readonly ways: readonly CalibrateWay[];
+}
+
+const TITLES: Readonly<Record<CalibrateWay, string>> = {
+  plain: 'plain inference',
+  calibrate: 'calibrate',
+  'second-pass': 'calibrate, compat: ort (two passes)',
+};
 
 export async function measureCalibrate(example: Example): Promise<void> {
   const { project } = example.get();
-  const activations = await activationBytes(project);
-  const measured = new Map<CalibrateWay, Measured[]>(WAYS.map(way => [way, []]));
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const way of WAYS) measured.get(way)?.push(await inProcess({ way, project: project.folder, samples: SAMPLES }));
+  const data = project.path('examples/shapes/data');
+  await measureCase({
+    name: 'calibrate@backbone of the example',
+    files: {
+      model: project.path('artifacts/rewrite/model.onnx'),
+      recipe: project.path('artifacts/export/recipe.json'),
+      annotations: `${data}/instances_calib.json`,
+      images: `${data}/calib`,
+    },
+    samples: 16,
+    rounds: 3,
+    ways: ['plain', 'calibrate'],
+  });
+}
+
+/** The 544×960 backbone: twice as many samples show whether memory grows with them. */
+export async function measureCalibrateFullSize(): Promise<void> {
+  const project = await makeFullSizeProject(16);
+  try {
+    for (const samples of [8, 16]) {
+      const name = `maskrcnn_resnet50_fpn_v2's backbone at ${FULL_SIZE.height}×${FULL_SIZE.width}`;
+      const ways: readonly CalibrateWay[] = samples === 8 ? ['plain', 'calibrate', 'second-pass'] : ['plain', 'calibrate'];
+      await measureCase({ name, files: project.files, samples, rounds: samples === 8 ? 3 : 1, ways });
+    }
+  } finally {
+    await project.remove();
+  }
+}
+
+async function measureCase({ name, files, samples, rounds, ways }: Case): Promise<void> {
+  const measured = new Map<CalibrateWay, Measured[]>(ways.map(way => [way, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const way of ways) measured.get(way)?.push(await inProcess({ way, files, samples }));
   }
   const of = (way: CalibrateWay, value: (one: Measured) => number): Samples => summarize((measured.get(way) ?? []).map(value));
-  const overOpened = (way: CalibrateWay): Samples => of(way, one => megabytes(one.peakBytes - one.openedBytes));
-  const share = (samples: Samples): string => `${(100 * (samples.median / megabytes(activations))).toFixed(1)} %`;
-  const row = (name: string, way: CalibrateWay): readonly string[] => [
-    name,
-    formatSamples(of(way, one => megabytes(one.peakBytes))),
-    formatSamples(of(way, one => megabytes(one.peakBytes - one.loadedBytes))),
-    formatSamples(overOpened(way)),
-    share(overOpened(way)),
+  const plainMs = of('plain', one => one.ms).median;
+  const megabytes = 4e-6 * of('calibrate', one => one.elements).median;
+  const rows = ways.map(way => [
+    TITLES[way],
     formatSamples(of(way, one => one.ms / 1000)),
-  ];
+    formatRatio(of(way, one => one.ms).median, plainMs),
+    formatSamples(of(way, one => one.peakBytes / 1e6)),
+    formatSamples(of(way, one => (one.peakBytes - one.openedBytes) / 1e6)),
+  ]);
   printTable(
-    `calibrate@backbone: ${SAMPLES} samples, all float activations together ${megabytes(activations).toFixed(0)} MB; peak of the process in MB, median (quartiles) of ${ROUNDS}, in turn`,
-    [
-      ['', 'peak', 'over modules loaded', 'over session opened', 'of all activations (aim < 10 %)', 's'],
-      row('plain inference', 'plain'),
-      row('calibrate', 'calibrate'),
-    ],
+    `${name}: ${samples} samples, all float activations together ${megabytes.toFixed(0)} MB; median (quartiles) of ${rounds}, in turn`,
+    [['', 's', 'of plain', 'peak, MB', 'over what was open before, MB'], ...rows],
   );
-  const [calibrate, plain] = [of('calibrate', one => one.ms).median, of('plain', one => one.ms).median];
-  console.log(`  calibrate takes ${formatRatio(calibrate, plain)} the time of plain inference`);
-}
-
-function megabytes(bytes: number): number {
-  return bytes / 1e6;
-}
-
-/** All elements that were sketched, as float32: counted by the stage itself. */
-async function activationBytes(project: ShapesProject): Promise<number> {
-  const file = JSON.parse(await readFile(project.path('artifacts/calibrate@backbone/report.json'), 'utf8')) as Json;
-  const values = isJsonObject(file) && Array.isArray(file.values) ? file.values : [];
-  const elements = values.filter(isJsonObject).reduce((sum: number, value: JsonObject) => sum + Number(value.count), 0);
-  if (!(elements > 0)) throw new Error("calibrate's report counts no elements");
-  return 4 * elements;
 }
 
 function inProcess(order: CalibrateOrder): Promise<Measured> {

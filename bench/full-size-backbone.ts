@@ -1,4 +1,5 @@
 /** What does a full-size model look like without a checkpoint? torchvision's maskrcnn_resnet50_fpn_v2 with generated weights: its backbone at 544×960, simplified. */
+import type { Recipe } from '../src/detection/recipe.js';
 import { parseDetectorConfig } from '../src/detection/torchvision/config.js';
 import { exportMaskRcnn } from '../src/detection/torchvision/export-maskrcnn.js';
 import { expectedTensors } from '../src/detection/torchvision/state-keys.js';
@@ -29,13 +30,18 @@ const V2: MaskRcnnStructure = {
 };
 
 export async function makeFullSizeBackbone(): Promise<Model> {
+  return (await exportFullSize()).backbone;
+}
+
+/** With the recipe that tells what the backbone takes. */
+export async function exportFullSize(): Promise<{ readonly backbone: Model; readonly recipe: Recipe }> {
   const { config } = parseDetectorConfig(undefined, 'torchvision');
   const keys = expectedTensors(V2, config.box.roiSize).map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) }));
   const options = { ...FULL_SIZE, roiBatch: { box: 16, mask: 4 }, fit: 'static', frozenEpsilon: undefined } as const;
   const exported = exportMaskRcnn(generatedState(keys), config, options);
   const backbone = extractSubgraph(exported.model, exported.recipe.parts.backbone);
   await simplifyToFixedPoint(backbone, { evaluate, foldLimitBytes: 1 << 20, check: () => [] });
-  return backbone;
+  return { backbone, recipe: exported.recipe };
 }
 
 /** One normalised image of generated pixels; another one per number. */

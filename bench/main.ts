@@ -1,10 +1,11 @@
 /** How fast is Tanren on this machine? `npm run bench` measures everything, `npm run bench -- NAME…` what is named. */
-import { measureCalibrate } from './calibrate.js';
+import { measureCalibrate, measureCalibrateFullSize } from './calibrate.js';
 import { measureColdBuild } from './cold-build.js';
 import { measureCompile } from './compile.js';
 import { measureDetectors } from './detectors.js';
 import { describeMachine, type Example, makeExample } from './example.js';
 import { measureNoOp } from './no-op.js';
+import { measureRequantize } from './requantize.js';
 import { measureRoiAlign } from './roi-align.js';
 
 const MEASUREMENTS: Readonly<Record<string, (example: Example) => Promise<void>>> = {
@@ -12,6 +13,8 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example) => Promise<void>>
   'no-op': measureNoOp,
   detectors: measureDetectors,
   calibrate: measureCalibrate,
+  'calibrate-full-size': measureCalibrateFullSize,
+  requantize: measureRequantize,
   'roi-align': measureRoiAlign,
   compile: measureCompile,
 };

@@ -1,0 +1,58 @@
+/** How long does `quantize` take again after a knob was turned? The stage's own run on a full-size backbone, process start left out. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '../src/base/json.js';
+import { calibrate } from '../stages/calibrate/stage.js';
+import { quantize } from '../stages/quantize/stage.js';
+import { runStage } from '../test/support/run-stage.js';
+import { FULL_SIZE } from './full-size-backbone.js';
+import { makeFullSizeProject } from './full-size-project.js';
+import { formatSamples, printTable } from './table.js';
+import { interleave, type Samples } from './timing.js';
+
+const SAMPLES = 2;
+const ROUNDS = 5;
+const AIM_MS = 1000;
+
+const CHANGES: Readonly<Record<string, JsonObject>> = {
+  'u8s8, min-max': { preset: 'u8s8' },
+  'u8s8, one node excluded': { preset: 'u8s8', exclude: ['backbone/body/conv1'] },
+  'u8s8, percentile 99.99': { preset: 'u8s8', range: { kind: 'percentile', percentile: 99.99, sides: 'magnitude' } },
+  'u8s8, percentile 99.9': { preset: 'u8s8', range: { kind: 'percentile', percentile: 99.9, sides: 'each' } },
+  'u8s8, entropy': { preset: 'u8s8', range: { kind: 'entropy', levels: 128 } },
+  'u8s8, mse': { preset: 'u8s8', range: { kind: 'mse', candidates: 100 } },
+  a8w8: { preset: 'a8w8' },
+  'xint8 (power of two, MinMSE)': { preset: 'xint8' },
+};
+
+export async function measureRequantize(): Promise<void> {
+  const project = await makeFullSizeProject(SAMPLES);
+  const { model, recipe, annotations, images } = project.files;
+  try {
+    const calibrated = await runStage(calibrate, {
+      folder: project.folder,
+      params: { part: 'backbone' },
+      inputs: { model, recipe, data: { annotations, images } },
+    });
+    const sketches = join(project.folder, 'sketches.json');
+    await writeFile(sketches, await readFile(calibrated.outputs.sketches ?? ''));
+    const ways = Object.fromEntries(
+      Object.entries(CHANGES).map(([name, params]) => [
+        name,
+        () => runStage(quantize, { folder: project.folder, params, inputs: { model, sketches } }),
+      ]),
+    );
+    const times = await interleave(ways, ROUNDS);
+    const rowOf = ([name, samples]: readonly [string, Samples]): readonly string[] => [
+      name,
+      formatSamples(samples),
+      samples.median < AIM_MS ? 'kept' : 'MISSED',
+    ];
+    printTable(
+      `quantize of maskrcnn_resnet50_fpn_v2's backbone at ${FULL_SIZE.height}×${FULL_SIZE.width} after a change: ms, median (quartiles) of ${ROUNDS}, in turn`,
+      [['', 'ms', `aim ${AIM_MS} ms`], ...Object.entries(times).map(rowOf)],
+    );
+  } finally {
+    await project.remove();
+  }
+}
