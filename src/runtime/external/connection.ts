@@ -1,5 +1,6 @@
 /** How is a runner talked to? One request at a time over its pipes; whatever it does instead of answering becomes an error that says so. */
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '../../base/coded-error.js';
 import { createFrameReader, encodeFrame, type Frame } from './frames.js';
 import { type Answers, type Request, readAnswer } from './messages.js';
@@ -43,6 +44,7 @@ interface Waiting {
   readonly phase: Phase;
 }
 
+/** For the answer to `bye`, for going, and for going after it was stopped. */
 const BYE_SECONDS = 5;
 
 /** @param stderrTail what the program wrote last to its standard error. */
@@ -136,11 +138,23 @@ export function connect(program: RunnerProgram, stderrTail: () => string): Conne
       leaving = 'yes';
       if (failure === undefined) await exchange({ type: 'bye' }, [], 'closing', BYE_SECONDS).catch(() => undefined);
       program.stdin.end();
-      const timer = setTimeout(program.stop, BYE_SECONDS * 1000);
-      await program.ended.catch(() => undefined);
-      clearTimeout(timer);
+      await waitForEnd(program);
     },
   };
+}
+
+/** Waits, asks it to go, and waits no longer than that: what a program has started may outlive it, and is killed with the stage. */
+async function waitForEnd(program: RunnerProgram): Promise<void> {
+  const patience = new AbortController();
+  const ended = program.ended.catch(() => undefined).then(() => 'ended' as const);
+  const wait = () => delay(BYE_SECONDS * 1000, 'waiting' as const, { signal: patience.signal }).catch(() => 'ended' as const);
+  if ((await Promise.race([ended, wait()])) === 'waiting') {
+    program.stop();
+    await Promise.race([ended, wait()]);
+  }
+  patience.abort();
+  program.stdin.destroy();
+  program.stdout.destroy();
 }
 
 function timedOut(phase: Phase, seconds: number): RunnerError {

@@ -63,6 +63,13 @@ describe("the built product's code digests", () => {
     for (const path of [...renderers, 'src/quant/range.js']) expect(existsSync(join(DIST, path))).toBe(true);
   });
 
+  it('of compile change with the program that it puts into bundles, which is no module', async () => {
+    const of = async (graph: ReturnType<typeof createModuleGraph>) =>
+      closureDigest(await graph, join(DIST, 'stages/compile/stage.js'), DIST);
+    const changed = createModuleGraph(path => `${readFileSync(path)}${path.endsWith('board/runner.py') ? '\n' : ''}`);
+    expect(await of(changed)).not.toBe(await of(createModuleGraph()));
+  });
+
   it('stand in the table as the walk computes them, with the stage runtime in each', async () => {
     const table = JSON.parse(readFileSync(join(DIST, CODE_TABLE), 'utf8')) as Record<string, string>;
     const graph = await createModuleGraph();

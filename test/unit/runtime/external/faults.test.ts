@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { openExternalRunner } from '../../../../src/runtime/external/open-external.js';
 import type { ExternalParams } from '../../../../src/runtime/runner-params.js';
+import type { SpawnOptions } from '../../../../src/stage/context.js';
+import { baseEnvironment, startTool } from '../../../../src/stage/tool-runner.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
 import { temporaryFolder } from '../../../support/run-stage.js';
 import { externalParams, FAULTY_RUNNER, testHost } from '../../../support/runner-host.js';
@@ -119,6 +121,19 @@ describe('a runner that fails', () => {
 
   it('by a message that nobody asked for gives nothing after it', async () => {
     await expect(runIn('unasked', {}, 3)).rejects.toMatchObject({ code: 'runner-protocol' });
+  });
+
+  it('behind a shell that started it and is gone holds nobody up', async () => {
+    const surroundings = { env: baseEnvironment(process.env, folder.path), signal: new AbortController().signal, log: () => undefined };
+    const host = {
+      ...testHost(folder.path),
+      // As in a worker, where programs share the group that is killed with the stage.
+      start: (command: readonly string[], options: SpawnOptions) => startTool(command, options, { ...surroundings, group: 'shared' }),
+    };
+    const script = `${process.execPath} ${FAULTY_RUNNER} hang-at-start; true`;
+    const timeouts = { startSeconds: 0.5, loadSeconds: 1, runSeconds: 1 };
+    const opening = openExternalRunner(externalParams(['sh', '-c', script], { timeouts }), {}, host);
+    await expect(opening).rejects.toMatchObject({ code: 'runner-timeout' });
   });
 
   it('by not being there is said to be missing', async () => {
