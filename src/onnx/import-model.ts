@@ -1,12 +1,12 @@
-/** How does a foreign model become one of ours? Its weights freed, its sizes pinned, its ends cut, its operators upgraded, and what follows from all that folded. */
+/** How does a foreign model become one of ours? Its weights freed, its sizes pinned, its ends cut, its operator set converted, and what follows from all that folded. */
 import { extractSubgraph } from './extract.js';
 import { cloneModel } from './ir/clone.js';
 import { getValue } from './ir/edit.js';
 import type { Model, ValueId } from './ir/model.js';
+import { type ConversionRecord, convertOpset } from './opset/convert-opset.js';
 import { freeInitializers } from './passes/constants.js';
 import { FOLDING_PASSES, type SimplifyOptions, type SimplifyStep, simplifyToFixedPoint } from './passes/simplify.js';
 import { assertPinned, assertPinsKnown, listPinnable, type PinRecord, type Pins, pinShapes } from './pin-shapes.js';
-import { type UpgradeRecord, upgradeModel } from './upgrade/upgrade-model.js';
 
 /** Where a model begins and ends instead; a side that is absent stays. */
 export interface Ends {
@@ -14,28 +14,32 @@ export interface Ends {
   readonly outputs?: readonly string[];
 }
 
+/** What becomes of a model with a newer operator set. */
+export type Newer = 'keep' | 'lower';
+
 export interface ImportOptions extends Pick<SimplifyOptions, 'evaluate' | 'foldLimitBytes' | 'check'> {
   readonly pins: Pins;
   readonly cut: Ends;
-  /** The oldest operator set that the result may have. */
+  /** The operator set that older models are raised to, and newer ones lowered to where they should be. */
   readonly opset: number;
+  readonly newer: Newer;
 }
 
 export interface ImportedModel {
   readonly model: Model;
-  /** The same function in the nodes of the original: pinned and cut, not upgraded, not folded. */
+  /** The same function in the nodes of the original: pinned and cut, not converted, not folded. */
   readonly unchanged: Model;
   /** Weights that were listed as inputs. */
   readonly freed: readonly string[];
   readonly pinned: readonly PinRecord[];
-  readonly upgrade: UpgradeRecord;
+  readonly conversion: ConversionRecord;
   readonly steps: readonly SimplifyStep[];
 }
 
 /**
  * Imports `original`, which is well formed and in topological order, and is not changed.
  * @throws OnnxError `pin-unknown`, `pin-mismatch`, `free-dims` where sizes of inputs stay free that nobody meant to; `unknown-value`, `cut-open`,
- *   `cut-repeated`; `opset-upgrade`; what shape inference throws.
+ *   `cut-repeated`; `opset-conversion`; what shape inference throws.
  */
 export async function importModel(original: Model, options: ImportOptions): Promise<ImportedModel> {
   const { pins, cut } = options;
@@ -55,9 +59,14 @@ export async function importModel(original: Model, options: ImportOptions): Prom
   assertPinsKnown(pins, pinnable);
   assertPinned(model, pins);
   const unchanged = withInputTypes(cutEnds(unfolded, cut), model);
-  const upgrade = upgradeModel(model, options.opset);
+  const conversion = convertOpset(model, targetOf(model, options));
   const { steps: after } = await fold(model);
-  return { model, unchanged, freed, pinned, upgrade, steps: [...before, ...after] };
+  return { model, unchanged, freed, pinned, conversion, steps: [...before, ...after] };
+}
+
+function targetOf(model: Model, { opset, newer }: ImportOptions): number {
+  const own = model.opsets.get('') ?? opset;
+  return own > opset && newer === 'keep' ? own : opset;
 }
 
 /** The part of `model` between the ends; `model` itself where nothing is cut. Inputs that a cut makes unread are not among the part's. */

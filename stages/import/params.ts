@@ -1,11 +1,12 @@
 /** What can be said to `import`? Where the model begins and ends, which sizes it has, and which operator set it should speak. */
+import type { Newer } from '../../src/onnx/import-model.js';
+import { NEWEST_OPSET, OLDEST_OPSET } from '../../src/onnx/opset/opset-range.js';
 import type { PinnedDim } from '../../src/onnx/pin-shapes.js';
-import { NEWEST_OPSET, OLDEST_OPSET } from '../../src/onnx/upgrade/opset-range.js';
 import type { ParamsSchema } from '../../src/stage/define-stage.js';
 
 export interface ImportParams {
-  /** The oldest operator set that the result may have. */
   readonly opset: number;
+  readonly newer: Newer;
   readonly shapes: Readonly<Record<string, readonly PinnedDim[]>>;
   readonly dims: Readonly<Record<string, PinnedDim>>;
   readonly batch: PinnedDim;
@@ -27,7 +28,14 @@ export const IMPORT_PARAMS: ParamsSchema = {
       minimum: OLDEST_OPSET,
       maximum: NEWEST_OPSET,
       default: 17,
-      description: 'Models of an older ONNX operator set are brought to this one; newer ones stay as they are.',
+      description: 'Models of an older ONNX operator set are raised to this one.',
+    },
+    newer: {
+      type: 'string',
+      enum: ['keep', 'lower'],
+      default: 'keep',
+      description:
+        'What becomes of a model with a newer operator set than `opset`. lower: it is brought down to it, which needs 17 or more.',
     },
     shapes: {
       type: 'object',
@@ -65,7 +73,7 @@ export const IMPORT_PARAMS: ParamsSchema = {
       minimum: 0,
       default: 1e-4,
       description:
-        'Where nodes were upgraded: the largest difference allowed in an output, as a share of its standard deviation. Without, every bit must stay.',
+        'Where nodes were converted: the largest difference allowed in an output, as a share of its standard deviation. Without, every bit must stay.',
     },
   },
 };

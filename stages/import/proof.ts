@@ -1,4 +1,4 @@
-/** Does the imported model compute what the original did? Both run on random inputs: every bit stays, or nearly where operators were upgraded. */
+/** Does the imported model compute what the original did? Both run on random inputs: every bit stays, or nearly where operators were converted. */
 import type { ImportedModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
@@ -26,9 +26,9 @@ const FREE_SIZE = 3;
 
 /** Compares the file at `path` with the unchanged graph. */
 export async function proveImport(imported: ImportedModel, path: string, params: ImportParams, context: Context): Promise<ImportProof> {
-  const wanted: Equality = imported.upgrade.steps.length === 0 ? { kind: 'exact' } : { kind: 'rounding', tolerance: params.tolerance };
+  const wanted: Equality = imported.conversion.steps.length === 0 ? { kind: 'exact' } : { kind: 'rounding', tolerance: params.tolerance };
   if (params.samples === 0) return { wanted, samples: 0, reason: 'samples is 0', outputs: {} };
-  const { from } = imported.upgrade;
+  const { from } = imported.conversion;
   if (from < OLDEST_THAT_RUNS) return { wanted, samples: 0, reason: `ONNX Runtime does not run operator set ${from}`, outputs: {} };
   const feeds = feedsOf(imported.model, params.samples, context);
   const { samples, outputs } = await compareModels(encodeModel(imported.unchanged), path, feeds, { optimization: 'disabled' });
@@ -49,7 +49,7 @@ export function assertProved({ wanted, outputs }: ImportProof): void {
     if (reason === undefined) continue;
     const { maxAbs, sqnrDb, standardDeviation } = output;
     throw new StageError('import-not-equal', `the imported model computes another "${name}": ${reason}`, {
-      help: 'import it without an upgrade (`opset` of the model itself) to see whether that is at fault, and report it',
+      help: 'import it with the operator set that it has (`opset`) to see whether that is at fault, and report it',
       details: { output: name, maxAbs, sqnrDb, standardDeviation },
     });
   }

@@ -1,4 +1,4 @@
-/** What does the report of an import say? What was pinned, cut, upgraded and folded; what is left; and the proof. */
+/** What does the report of an import say? What was pinned, cut, converted and folded; what is left; and the proof. */
 import type { Json, JsonObject } from '../../src/base/json.js';
 import type { ImportedModel } from '../../src/onnx/import-model.js';
 import { getValue, subgraphsOf } from '../../src/onnx/ir/edit.js';
@@ -7,14 +7,14 @@ import { describeNode, formatDims } from '../../src/onnx/shape-inference/node-co
 import type { ImportProof } from './proof.js';
 
 export function makeReport(original: Model, imported: ImportedModel, { wanted, samples, reason, outputs }: ImportProof): JsonObject {
-  const { model, freed, pinned, upgrade, steps } = imported;
+  const { model, freed, pinned, conversion, steps } = imported;
   return {
     producer: [original.producerName, original.producerVersion].filter(part => part !== '').join(' '),
     inputs: describeEnds(model.graph, model.graph.inputs),
     outputs: describeEnds(model.graph, model.graph.outputs),
     pinned: pinned.map(record => ({ ...record })),
     removed: describeRemoved(original.graph, imported.unchanged.graph),
-    upgraded: { from: upgrade.from, to: upgrade.to, steps: upgrade.steps.map(step => ({ ...step })) },
+    converted: { from: conversion.from, to: conversion.to, steps: conversion.steps.map(step => ({ ...step })) },
     freedInitializers: [...freed],
     folded: steps.map(step => ({ ...step, changed: [...step.changed] })),
     before: countNodes(original.graph),

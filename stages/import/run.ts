@@ -17,11 +17,12 @@ export async function runImport({ params, inputs, outputs, context }: StageJob<I
   const original = await readInput(inputs, 'model', path => readModel(path, external));
   sortTopologically(original.graph);
   assertModel(original, 'the input');
-  const { shapes, dims, batch, cut, opset, foldLimitBytes } = params;
+  const { shapes, dims, batch, cut, opset, newer, foldLimitBytes } = params;
   const imported = await importModel(original, {
     pins: { shapes, dims, batch },
     cut,
     opset,
+    newer,
     foldLimitBytes,
     evaluate,
     check: listProblems,
@@ -29,9 +30,10 @@ export async function runImport({ params, inputs, outputs, context }: StageJob<I
   const path = getOutputPath(outputs, 'model');
   await writeModel(path, imported.model);
   const proof = await proveImport(imported, path, params, context);
-  const { upgrade, model } = imported;
-  const upgraded = upgrade.from === upgrade.to ? `operator set ${upgrade.to}` : `operator set ${upgrade.from} became ${upgrade.to}`;
-  context.log('info', `${upgraded}; ${original.graph.nodes.size} nodes became ${model.graph.nodes.size}`);
+  const { conversion, model } = imported;
+  const { from, to } = conversion;
+  const opsets = from === to ? `operator set ${to}` : `operator set ${from} became ${to}`;
+  context.log('info', `${opsets}; ${original.graph.nodes.size} nodes became ${model.graph.nodes.size}`);
   await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(original, imported, proof));
   assertProved(proof);
 }

@@ -6,7 +6,7 @@ import { IMPORT_PARAMS, type ImportParams } from './params.js';
 export const importStage = defineStage<ImportParams>({
   name: 'import',
   version: 1,
-  description: 'Takes an existing ONNX model in: checked, its operator set upgraded, shapes pinned, preprocessing cut off.',
+  description: 'Takes an existing ONNX model in: checked, its operator set converted, shapes pinned, preprocessing cut off.',
   params: IMPORT_PARAMS,
   inputs: {
     model: port('onnx-model', 'Any ONNX file from operator set 7 on.'),
@@ -14,7 +14,7 @@ export const importStage = defineStage<ImportParams>({
   },
   outputs: {
     model: port('onnx-model', 'The model, with its weights inside.'),
-    report: port('report', 'What was pinned, upgraded, removed and folded; inputs and outputs; the proof.'),
+    report: port('report', 'What was pinned, converted, removed and folded; inputs and outputs; the proof.'),
   },
   determinism: 'exact',
   runsModels: 'always',

@@ -75,7 +75,7 @@ describe('import', () => {
     expect(operators(model)).toEqual(['Relu', 'Reshape']);
     expect(report).toMatchObject({
       pinned: [{ input: 'image', before: '[batch, 3, height, width]', after: '[1, 3, 4, 5]' }],
-      upgraded: { from: 13, to: 17, steps: [] },
+      converted: { from: 13, to: 17, steps: [] },
       before: { nodes: 6 },
       after: { nodes: 2, operators: { Relu: 1, Reshape: 1 } },
       proof: { class: 'exact', samples: 1, outputs: { y: { differentBits: 0, elements: 60 } } },
@@ -124,21 +124,34 @@ describe('import', () => {
     expect(ends(model, 'outputs')).toEqual(['y [1, 3, 2, 8]']);
   });
 
-  it('upgrades only what is cut out', async () => {
+  it('converts only what is cut out', async () => {
     const text = `<ir_version: 8, opset_import: ["": 7]> g (float[1, 1, 2, 2] x) => (float[] y) <float[1] s = {1}>
       { n = BatchNormalization<spatial = 0>(x, s, s, s, s) y = Clip<min = 0.0>(n) }`;
-    expect((await failureOf(() => importText(text))).code).toBe('opset-upgrade');
+    expect((await failureOf(() => importText(text))).code).toBe('opset-conversion');
     const { model, report } = await importText(text, { cut: { inputs: ['n'] } });
     expect(operators(model)).toEqual(['Clip']);
     expect(report).toMatchObject({
-      upgraded: { from: 7, to: 17, steps: [{ node: 'Clip of "y"', opset: 11 }] },
+      converted: { from: 7, to: 17, steps: [{ node: 'Clip of "y"', opset: 11 }] },
       proof: { class: 'rounding' },
     });
   });
 
   it('leaves a newer operator set as it is', async () => {
     const { report } = await importText('<ir_version: 10, opset_import: ["": 20]> g (float[1, 3, 4, 4] x) => (float[] y) { y = Relu(x) }');
-    expect(report).toMatchObject({ upgraded: { from: 20, to: 20 } });
+    expect(report).toMatchObject({ converted: { from: 20, to: 20 } });
+  });
+
+  it('lowers a newer operator set where that is asked for', async () => {
+    const text =
+      '<ir_version: 10, opset_import: ["": 18]> g (float[1, 3, 4, 4] x) => (float[] y) <int64[2] axes = {2, 3}> { y = ReduceMean(x, axes) }';
+    const { model, report } = await importText(text, { newer: 'lower' });
+    expect(model.opsets.get('')).toBe(17);
+    expect(report).toMatchObject({
+      converted: { from: 18, to: 17, steps: [{ node: 'ReduceMean of "y"', opset: 18, becomes: 'ReduceMean' }] },
+      proof: { outputs: { y: { differentBits: 0 } } },
+    });
+    const gelu = '<ir_version: 10, opset_import: ["": 20]> g (float[1, 3, 4, 4] x) => (float[] y) { y = Gelu(x) }';
+    expect((await failureOf(() => importText(gelu, { newer: 'lower' }))).message).toContain('Gelu of "y" at 20: the operator is new in 20');
   });
 
   it('takes weights that are listed as inputs for weights', async () => {

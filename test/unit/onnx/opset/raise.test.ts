@@ -1,8 +1,8 @@
 import { cloneModel } from '../../../../src/onnx/ir/clone.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
+import { convertOpset } from '../../../../src/onnx/opset/convert-opset.js';
 import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import { freeInitializers } from '../../../../src/onnx/passes/constants.js';
-import { upgradeModel } from '../../../../src/onnx/upgrade/upgrade-model.js';
 import { evaluate } from '../../../../src/runtime/evaluate.js';
 import { makeRandomFeeds } from '../../../../src/runtime/random-feeds.js';
 import { failureOf } from '../../../support/error-code.js';
@@ -21,9 +21,9 @@ function randomFeeds(model: Model) {
 }
 
 /** ONNX Runtime has the kernels of every set from 7 on: its results for the old text are the oracle. */
-async function upgraded(model: Model, target: number): Promise<Model> {
+async function raised(model: Model, target: number): Promise<Model> {
   const copy = cloneModel(model);
-  const record = upgradeModel(copy, target);
+  const record = convertOpset(copy, target);
   expect(record.to).toBe(target);
   expect(copy.opsets.get('')).toBe(target);
   expect(listProblems(copy)).toEqual([]);
@@ -32,7 +32,7 @@ async function upgraded(model: Model, target: number): Promise<Model> {
   return copy;
 }
 
-describe('upgradeModel keeps every bit', () => {
+describe('raising the operator set keeps every bit', () => {
   it.each<[string, number, number, string, string[]]>([
     ['Slice with attributes', 9, 17, 'y = Slice<starts = [0, 1], ends = [3, 9223372036854775807], axes = [2, 3]>(x)', ['Slice']],
     ['Slice without axes', 7, 10, 'y = Slice<starts = [0, 1], ends = [1, 3]>(x)', ['Slice']],
@@ -65,60 +65,60 @@ describe('upgradeModel keeps every bit', () => {
     ],
   ])('%s', async (_, from, target, body, wanted) => {
     const constants = body.includes('st, en') ? 'int64[1] st = {0}, int64[1] en = {2}, int64[1] ax = {1}' : '';
-    expect(operators(await upgraded(text(from, body, undefined, constants), target))).toEqual(wanted);
+    expect(operators(await raised(text(from, body, undefined, constants), target))).toEqual(wanted);
   });
 
   it('TopK', async () => {
-    await upgraded(text(9, 'y, i = TopK<axis = 3, k = 2>(x)', '(float[1, 1, 2, 5] x) => (float[] y, int64[] i)'), 17);
+    await raised(text(9, 'y, i = TopK<axis = 3, k = 2>(x)', '(float[1, 1, 2, 5] x) => (float[] y, int64[] i)'), 17);
   });
 
   it('BatchNormalization', async () => {
     const constants = 'float[3] s = {1, 2, 3}, float[3] b = {0, 0.5, 1}, float[3] m = {0, 0.1, 0.2}, float[3] v = {1, 2, 3}';
     const model = text(7, 'y = BatchNormalization<epsilon = 0.001, spatial = 1>(x, s, b, m, v)', undefined, constants);
-    const after = await upgraded(model, 17);
+    const after = await raised(model, 17);
     expect([...after.graph.nodes.values()][0]?.attributes.has('spatial')).toBe(false);
   });
 
   it('Resize with scales, which set 10 had as second input', async () => {
-    await upgraded(text(10, 'y = Resize<mode = "nearest">(x, s)', undefined, 'float[4] s = {1, 1, 2, 2}'), 17);
+    await raised(text(10, 'y = Resize<mode = "nearest">(x, s)', undefined, 'float[4] s = {1, 1, 2, 2}'), 17);
   });
 
   it('Resize with sizes beside empty scales', async () => {
     const body = 'y = Resize<mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric">(x, r, s, z)';
-    const after = await upgraded(text(11, body, undefined, 'float[0] r = {}, float[0] s = {}, int64[4] z = {2, 3, 8, 10}'), 17);
+    const after = await raised(text(11, body, undefined, 'float[0] r = {}, float[0] s = {}, int64[4] z = {2, 3, 8, 10}'), 17);
     expect([...after.graph.nodes.values()][0]?.inputs[2]).toBeUndefined();
   });
 
   it('Scatter', async () => {
     const ends = '(float[1, 5] x) => (float[] y)';
-    const after = await upgraded(text(9, 'y = Scatter<axis = 1>(x, i, u)', ends, 'int64[1, 2] i = {1, 3}, float[1, 2] u = {7, 8}'), 17);
+    const after = await raised(text(9, 'y = Scatter<axis = 1>(x, i, u)', ends, 'int64[1, 2] i = {1, 3}, float[1, 2] u = {7, 8}'), 17);
     expect(operators(after)).toEqual(['ScatterElements']);
   });
 
   it('RoiAlign, whose new default has other coordinates', async () => {
     const constants = 'float[2, 4] r = {0, 0, 3, 3, 1, 1, 4, 3}, int64[2] b = {0, 1}';
-    await upgraded(text(10, 'y = RoiAlign<output_height = 2, output_width = 2, sampling_ratio = 2>(x, r, b)', undefined, constants), 17);
+    await raised(text(10, 'y = RoiAlign<output_height = 2, output_width = 2, sampling_ratio = 2>(x, r, b)', undefined, constants), 17);
   });
 
   it('a branch of If', async () => {
     const body = `c = Greater(a, b)
       y = If<then_branch = t () => (float[] p) { p = Clip<min = 0.0>(x) }, else_branch = e () => (float[] q) { q = Softmax(x) }>(c)`;
     const model = text(9, body, '(float[2, 3, 4, 5] x, float a, float b) => (float[] y)');
-    const after = await upgraded(model, 17);
+    const after = await raised(model, 17);
     expect(operators(after)).toEqual(['Greater', 'If']);
   });
 });
 
-describe('upgradeModel', () => {
-  it('does nothing to a model that is new enough', () => {
+describe('raising the operator set', () => {
+  it('does nothing to a model of the set that is wanted', () => {
     const model = text(17, 'y = Relu(x)');
-    expect(upgradeModel(model, 13)).toEqual({ from: 17, to: 17, steps: [] });
+    expect(convertOpset(model, 17)).toEqual({ from: 17, to: 17, steps: [] });
     expect(model.opsets.get('')).toBe(17);
   });
 
   it('names each step, by what the node was called', () => {
     const model = text(9, '[up] y = Upsample(x, s)', undefined, 'float[4] s = {1, 1, 2, 2}');
-    expect(upgradeModel(model, 17).steps).toEqual([
+    expect(convertOpset(model, 17).steps).toEqual([
       { node: 'Upsample "up"', opset: 10, becomes: 'Resize' },
       { node: 'Upsample "up"', opset: 11, becomes: 'Resize' },
       { node: 'Upsample "up"', opset: 13, becomes: 'Resize' },
@@ -129,7 +129,7 @@ describe('upgradeModel', () => {
     const model = parseModelText(
       '<ir_version: 8, opset_import: ["": 9, "com.microsoft": 1]> g (float[2, 2] x) => (float[] y) { y = com.microsoft.Slice<starts = [0]>(x) }',
     );
-    expect(upgradeModel(model, 17).steps).toEqual([]);
+    expect(convertOpset(model, 17).steps).toEqual([]);
   });
 
   it.each([
@@ -138,21 +138,21 @@ describe('upgradeModel', () => {
     ['a BatchNormalization per element', 7, 'y = BatchNormalization<spatial = 0>(x, s, s, s, s)', 'float[3] s = {1, 1, 1}', 'spatial is 0'],
     ['a mask of Dropout', 7, 'y, m = Dropout(x)', '', 'mask'],
   ])('refuses %s, and names node, operator set and reason', async (_, opset, body, constants, reason) => {
-    const failure = await failureOf(() => upgradeModel(text(opset, body, undefined, constants), 17));
-    expect(failure.code).toBe('opset-upgrade');
+    const failure = await failureOf(() => convertOpset(text(opset, body, undefined, constants), 17));
+    expect(failure.code).toBe('opset-conversion');
     expect(failure.message).toContain(`operator set ${opset} cannot be brought to 17 exactly: `);
     expect(failure.message).toMatch(/of "y" at \d+: /);
     expect(failure.message).toContain(reason);
   });
 
   it('refuses an operator set that is too old', async () => {
-    expect((await failureOf(() => upgradeModel(text(5, 'y = Relu(x)'), 17))).message).toContain('operator set 5');
+    expect((await failureOf(() => convertOpset(text(5, 'y = Relu(x)'), 17))).message).toContain('operator set 5');
   });
 
   it('aligns operands of set 6 at their ends', async () => {
     const ends = '(float[2, 3, 4] x) => (float[] y)';
     const model = text(6, 'y = Add<broadcast = 1, axis = 1>(x, b)', ends, 'float[3] b = {1, 2, 3}');
-    upgradeModel(model, 17);
+    convertOpset(model, 17);
     expect(operators(model)).toEqual(['Reshape', 'Add']);
     const feeds = randomFeeds(model);
     const { y } = await runModel(model, feeds);
@@ -162,7 +162,7 @@ describe('upgradeModel', () => {
 
   it('gives a slope per channel of set 6 the dimensions after it', async () => {
     const model = text(6, 'y = PRelu(x, s)', undefined, 'float[3] s = {0.5, 0.25, 2}');
-    upgradeModel(model, 17);
+    convertOpset(model, 17);
     const feeds = randomFeeds(model);
     const { y } = await runModel(model, feeds);
     const slopes = [0.5, 0.25, 2];
@@ -177,7 +177,7 @@ describe('upgradeModel', () => {
       '<ir_version: 3, opset_import: ["": 9]> g (float[1, 1, 2, 2] x, float[4] s) => (float[] y) <float[4] s = {1, 1, 2, 2}> { y = Upsample(x, s) }',
     );
     await freeInitializers.run(model, { evaluate, foldLimitBytes: 0, check: listProblems });
-    upgradeModel(model, 17);
+    convertOpset(model, 17);
     expect(operators(model)).toEqual(['Resize']);
   });
 });

@@ -1,4 +1,4 @@
-/** What is one step of an upgrade? An edit of a node that was right under one operator set, so that it says the same under the next. */
+/** What is one step between operator sets? An edit of a node that was right under one, so that it says the same under its neighbour. */
 
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import type { RawTensor } from '../../tensor/tensor.js';
@@ -22,6 +22,12 @@ export interface StepPlace {
 /** Edits the node; gives the reason where that cannot be done exactly, with the node untouched. */
 export type Step = (place: StepPlace) => string | undefined;
 
+/** No node of the operator goes this step. */
+export const refuse =
+  (reason: string): Step =>
+  () =>
+    reason;
+
 /** A vector of int64 as a new initializer. */
 export function addIntegers(place: StepPlace, what: string, values: readonly (number | bigint)[]): ValueId {
   return addConstant(place, what, encodeRawTensor(makeTensor('int64', [values.length], BigInt64Array.from(values, BigInt))));
@@ -33,7 +39,7 @@ export function addConstant({ model, graph, node, names }: StepPlace, what: stri
   return addInitializer(model, graph, names.take(`${label}_${what}`), constant).id;
 }
 
-/** A node in front of the one being upgraded, with one new output. */
+/** A node in front of the one being converted, with one new output. */
 export function addBefore(
   { model, graph, node, names }: StepPlace,
   spec: Pick<NewNode, 'opType' | 'inputs' | 'attributes' | 'name'>,

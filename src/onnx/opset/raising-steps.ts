@@ -17,12 +17,7 @@ import {
 import { alignSecondInput, alignSlope, dropBroadcast } from './broadcast-steps.js';
 import { resizeDropsEmptyScales, resizeSaysCoordinates, upsampleScalesToInput, upsampleToResize } from './resize-steps.js';
 import { softmaxOverOneAxis } from './softmax-step.js';
-import { hasOutput, type Step } from './step.js';
-
-const refuse =
-  (reason: string): Step =>
-  () =>
-    reason;
+import { hasOutput, refuse, type Step } from './step.js';
 
 const batchNormalizationPerChannel: Step = ({ node }) => {
   if (getInt(node, 'spatial', 1) === 0) return 'it normalises per element (spatial is 0), which is gone';
@@ -70,7 +65,7 @@ const gridSampleModes: Step = ({ node }) => {
 const axesToInput = integersToInput('axes', 1);
 
 /** Operator → operator set → step. */
-export const STEPS: Readonly<Record<string, Readonly<Record<number, Step>>>> = {
+export const RAISING_STEPS: Readonly<Record<string, Readonly<Record<number, Step>>>> = {
   Add: { 7: alignSecondInput },
   And: { 7: alignSecondInput },
   BatchNormalization: { 7: saysTest, 9: batchNormalizationPerChannel, 14: batchNormalizationAtTest },
