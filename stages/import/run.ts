@@ -5,12 +5,13 @@ import type { Model } from '../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { evaluate } from '../../src/runtime/evaluate.js';
+import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import type { ImportParams } from './params.js';
 import { assertProved, proveImport } from './proof.js';
-import { makeReport } from './report.js';
+import { listOtherDomains, makeReport } from './report.js';
 
 export async function runImport({ params, inputs, outputs, context }: StageJob<ImportParams>): Promise<void> {
   const external = inputs.externalData === undefined ? {} : { externalFolder: getInputPath(inputs, 'externalData') };
@@ -33,9 +34,17 @@ export async function runImport({ params, inputs, outputs, context }: StageJob<I
   const { conversion, model } = imported;
   const { from, to } = conversion;
   const opsets = from === to ? `operator set ${to}` : `operator set ${from} became ${to}`;
+  sayOtherDomains(model, context);
   context.log('info', `${opsets}; ${original.graph.nodes.size} nodes became ${model.graph.nodes.size}`);
   await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(original, imported, proof));
   assertProved(proof);
+}
+
+/** Operators that later stages can run, and cannot look into: contributed ones, a vendor's, functions of the model itself. */
+function sayOtherDomains(model: Model, context: Context): void {
+  const others = listOtherDomains(model);
+  if (others.length > 0)
+    context.log('warning', `nodes of other operator domains stay as they are, and their shapes may not be known: ${others.join(', ')}`);
 }
 
 function listProblems(model: Model): readonly string[] {

@@ -14,6 +14,7 @@ export const alignSecondInput: Step = place => {
   if (broadcasts && !Number.isNaN(axis)) {
     if (rank === undefined || second === undefined) return 'it broadcasts from an axis on, and a number of dimensions is not known';
     const from = axis < 0 ? axis + rank : axis;
+    if (from < 0 || from > rank) return `its axis is ${axis}, its first input has ${rank} dimensions`;
     const reason = appendOnes(place, rank - from - second);
     if (reason !== undefined) return reason;
   }

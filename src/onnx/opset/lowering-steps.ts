@@ -79,6 +79,7 @@ const splitSaysSizes: Step = place => {
   const dims = id === undefined ? undefined : types.get(id)?.dims;
   const axis = getInt(node, 'axis', 0);
   const size = dims?.[axis < 0 ? axis + dims.length : axis];
+  if (count !== node.outputs.length) return `its num_outputs is ${count}, it has ${node.outputs.length} outputs`;
   if (node.attributes.has('num_outputs') && typeof size !== 'number') return 'the size that it splits is not known';
   if (node.attributes.has('num_outputs') && typeof size === 'number' && size % count !== 0) {
     const share = Math.ceil(size / count);

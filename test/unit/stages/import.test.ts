@@ -182,6 +182,19 @@ describe('import', () => {
     expect((await failureOf(() => importFile(path, {}))).code).toBe('model-malformed');
   });
 
+  it('says which operators it cannot look into', async () => {
+    const text =
+      '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]> g (float[1, 3, 4, 4] x) => (float[1, 3, 4, 4] y) { y = com.microsoft.Gelu(x) }';
+    const path = join(folder.path, 'gelu.onnx');
+    await writeModel(path, parseModelText(text));
+    const { log, outputs } = await runStage(importStage, { params: {}, inputs: { model: path }, folder: folder.path });
+    expect(log.join()).toContain('com.microsoft.Gelu');
+    expect(await readJsonFile(outputs.report ?? '')).toMatchObject({
+      otherDomains: ['com.microsoft.Gelu'],
+      proof: { outputs: { y: { differentBits: 0 } } },
+    });
+  });
+
   it('needs no proof where none is wanted', async () => {
     const text = '<ir_version: 8, opset_import: ["": 17]> g (string[2] x) => (string[] y) { y = Identity(x) }';
     expect((await failureOf(() => importText(text))).code).toBe('random-input');

@@ -72,6 +72,13 @@ describe('lowering the operator set', () => {
       'int64[4] s = {2, 3, 8, 8}',
       'its keep_aspect_ratio_policy is not_larger',
     ],
+    [
+      'a Split of another number of outputs',
+      18,
+      'y, z = Split<num_outputs = 1000000000>(x)',
+      '',
+      'its num_outputs is 1000000000, it has 2 outputs',
+    ],
     ['dilated pooling', 19, 'y = AveragePool<kernel_shape = [2, 2], dilations = [2, 2]>(x)', '', 'it is dilated'],
     ['padding round', 19, 'y = Pad<mode = "wrap">(x, p)', 'int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}', 'its mode is wrap'],
     [

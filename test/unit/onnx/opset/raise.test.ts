@@ -145,6 +145,11 @@ describe('raising the operator set', () => {
     expect(failure.message).toContain(reason);
   });
 
+  it('refuses an axis of set 6 that is none', async () => {
+    const model = text(6, 'y = Add<broadcast = 1, axis = -9007199254740991>(x, b)', undefined, 'float[3] b = {1, 2, 3}');
+    expect((await failureOf(() => convertOpset(model, 17))).message).toContain('its axis is -9007199254740991');
+  });
+
   it('refuses an operator set that is too old', async () => {
     expect((await failureOf(() => convertOpset(text(5, 'y = Relu(x)'), 17))).message).toContain('operator set 5');
   });
