@@ -1,5 +1,5 @@
 /** Does the default pipeline keep its promises on all 200 images: accuracy per step, and the same bytes wherever and however it runs? */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { digestBytes } from '../../src/base/digest.js';
@@ -7,6 +7,8 @@ import { DIST, givenShapesProject, type ShapesProject } from '../support/shapes-
 
 /** torchvision's float32 detector on these images, by pycocotools. */
 const TORCHVISION = { bbox: 0.6803933338540449, segm: 0.5038187021610646 };
+
+const MEASURED = ['bench'];
 
 describe('the default pipeline on all images', () => {
   let one: ShapesProject;
@@ -20,12 +22,17 @@ describe('the default pipeline on all images', () => {
     two.remove();
   });
 
+  /** Of every file that is exact: what `bench` measures is the machine's. */
   const digests = (project: ShapesProject, built: ReturnType<ShapesProject['build']>): Record<string, string> =>
     Object.fromEntries(
-      [...built.stages.values()].flatMap(({ artifacts }) =>
-        Object.values(artifacts).map(path => [path, digestBytes(readFileSync(project.path(path)))]),
+      [...built.stages].flatMap(([id, { artifacts }]) =>
+        MEASURED.includes(id) ? [] : Object.values(artifacts).flatMap(path => filesAt(project, path)),
       ),
     );
+  const filesAt = (project: ShapesProject, path: string): (readonly [string, string])[] =>
+    statSync(project.path(path)).isDirectory()
+      ? readdirSync(project.path(path)).flatMap(name => filesAt(project, `${path}/${name}`))
+      : [[path, digestBytes(readFileSync(project.path(path)))]];
 
   it('gives equal artifacts in another folder, at another number of jobs', () => {
     const first = one.build('--jobs', '1');
@@ -33,7 +40,7 @@ describe('the default pipeline on all images', () => {
 
     expect([first.exitCode, second.exitCode]).toEqual([0, 0]);
     expect(digests(two, second)).toEqual(digests(one, first));
-    expect(first.stages.size).toBe(19);
+    expect(first.stages.size).toBe(22);
   });
 
   it('loses no more accuracy in a step than its gate allows, and none in the float parts', () => {
@@ -45,12 +52,12 @@ describe('the default pipeline on all images', () => {
       expect(Math.abs((figures('evaluate-float')[type]?.AP ?? 0) - TORCHVISION[type])).toBeLessThan(0.002);
   });
 
-  it.each(['u8s8', 'a8w8'])('%s loses at most 0.006 box AP and 0.008 mask AP to the exactly rewritten float parts', preset => {
+  it.each(['xint8', 'a8w8', 'a16w8'])('%s loses at most 0.008 box and mask AP to the exactly rewritten float parts', preset => {
     const { exitCode, stages } = one.build('-p', 'maxpool=depthwise', '-p', `preset=${preset}`);
     const delta = stages.get('evaluate-int8')?.metrics?.delta;
 
     expect(exitCode).toBe(0);
-    expect(delta?.bbox?.AP).toBeGreaterThanOrEqual(-0.006);
+    expect(delta?.bbox?.AP).toBeGreaterThanOrEqual(-0.008);
     expect(delta?.segm?.AP).toBeGreaterThanOrEqual(-0.008);
     expect(stages.get('evaluate-rewritten')?.metrics?.delta).toMatchObject({ bbox: { AP: 0 }, segm: { AP: 0 } });
   });
