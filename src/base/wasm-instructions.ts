@@ -39,8 +39,20 @@ export const wasm = {
     maxS: simd(0xb8),
     truncSatF32x4S: simd(0xf8),
   },
-  f32x4: { splat: simd(0x13), floor: simd(0x68), mul: simd(0xe6) },
-  f64x2: { promoteLowF32x4: simd(0x5f), add: simd(0xf0), mul: simd(0xf2) },
+  i16x8: { narrowI32x4S: simd(0x85) },
+  i8x16: { narrowI16x8S: simd(0x65), narrowI16x8U: simd(0x66) },
+  f32x4: {
+    splat: simd(0x13),
+    floor: simd(0x68),
+    nearest: simd(0x6a),
+    mul: simd(0xe6),
+    div: simd(0xe7),
+    /** (a, b): b < a ? b : a */
+    pmin: simd(0xea),
+    /** (a, b): a < b ? b : a */
+    pmax: simd(0xeb),
+  },
+  f64x2: { promoteLowF32x4: simd(0x5f), add: simd(0xf0), sub: simd(0xf1), mul: simd(0xf2) },
   /** Both 64-bit lanes of a vector become its upper one. */
   upperHalf: (local: number): WasmCode => [
     ...[0x20, ...unsigned(local)],

@@ -3,7 +3,8 @@ import { getDefined } from '../base/invariant.js';
 import { countElements, type Shape } from '../tensor/shape.js';
 import { TensorError } from '../tensor/tensor-error.js';
 import type { QParams, TensorQParams } from './qparams.js';
-import { type QuantizedDType, storageRange } from './quantized-dtype.js';
+import { QUANTIZE_GROUP, quantizeGroups } from './quantize-kernel.js';
+import { type IntegerRange, type QuantizedDType, storageRange } from './quantized-dtype.js';
 import { saturate } from './rounding.js';
 
 /** Taken out of the global object once: a look-up per element is slow where globals are intercepted. */
@@ -25,12 +26,22 @@ export function makeQuantizedArray(dtype: QuantizedDType, length: number): Quant
  * @see ONNX QuantizeLinear, opset 13.
  */
 export function quantizeLinear(x: Float32Array, dims: Shape, qparams: TensorQParams): QuantizedArray {
-  const { low, high } = storageRange(qparams.dtype);
   const y = makeQuantizedArray(qparams.dtype, x.length);
-  forEachSlice(dims, qparams, ({ scale, zeroPoint }, start, end) => {
-    for (let i = start; i < end; i++) y[i] = saturate(fround((x[i] as number) / scale), low - zeroPoint, high - zeroPoint) + zeroPoint;
-  });
+  const integers = storageRange(qparams.dtype);
+  forEachSlice(dims, qparams, (slice, start, end) => quantizeRun(x.subarray(start, end), y.subarray(start, end), slice, integers));
   return y;
+}
+
+/** Below so many elements, copying to the kernel costs more than it saves. */
+const FEW = 64;
+
+function quantizeRun(x: Float32Array, y: QuantizedArray, slice: QParams, integers: IntegerRange): void {
+  const hasKernel = y instanceof Int8Array || y instanceof Uint8Array;
+  const whole = hasKernel && x.length >= FEW ? x.length - (x.length % QUANTIZE_GROUP) : 0;
+  if (hasKernel && whole > 0) quantizeGroups(x.subarray(0, whole), y.subarray(0, whole), slice, integers);
+  const { scale, zeroPoint } = slice;
+  const [least, greatest] = [integers.low - zeroPoint, integers.high - zeroPoint];
+  for (let i = whole; i < x.length; i++) y[i] = saturate(fround((x[i] as number) / scale), least, greatest) + zeroPoint;
 }
 
 /**

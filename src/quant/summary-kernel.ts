@@ -4,6 +4,7 @@ import { encodeWasm, type WasmCode, type WasmFunction } from '../base/wasm-encod
 import { openWasm } from '../base/wasm-instance.js';
 import { wasm } from '../base/wasm-instructions.js';
 import { OFFSET_BITS } from './histogram.js';
+import { CHUNK_BYTES, eachChunk, eachGroup } from './kernel-chunks.js';
 import { BINS, type Lanes, type OpenBins, ORIGIN } from './plain-summary.js';
 
 /** What lies where in the kernel's memory, in bytes. */
@@ -14,8 +15,7 @@ const TABLES = 1024;
 const LANES = 4;
 const TABLE_BYTES = BINS * BIN_BYTES + 8;
 const DATA = 192 * 1024;
-const CHUNK = 16 * 1024;
-const PAGES = (DATA + CHUNK * 4) / 65536;
+const PAGES = (DATA + CHUNK_BYTES) / 65536;
 /** A bin is one 64-bit integer: its count above, the sum of its offsets below, which so many elements per table cannot fill. */
 const COUNT_SHIFT = 32n;
 const MOST_UNREAD = 2 ** (32 - OFFSET_BITS);
@@ -47,7 +47,7 @@ export function addByKernel(lanes: Lanes, data: Float32Array): void {
   const sums = new Float64Array(memory, STATE + SUM, 8);
   sums.set(lanes.sums, 0);
   sums.set(lanes.squares, 4);
-  eachChunk(data, memory, (from, to) => addUp(from, to));
+  eachChunk(data, memory, DATA, (from, to) => addUp(from, to));
   lanes.least = Math.min(...keys.subarray(0, 4));
   lanes.greatest = Math.max(...keys.subarray(4, 8));
   lanes.smallest = Math.min(...keys.subarray(8, 12));
@@ -69,7 +69,7 @@ export function countByKernel({ counts, offsets }: OpenBins, exponent: number, d
   const words = new Uint32Array(memory, TABLES, tables.length * 2);
   const perUnit = 2 ** (OFFSET_BITS - exponent);
   for (let start = 0; start < data.length; start += MOST_UNREAD) {
-    eachChunk(data.subarray(start, start + MOST_UNREAD), memory, (from, to) => count(from, to, perUnit));
+    eachChunk(data.subarray(start, start + MOST_UNREAD), memory, DATA, (from, to) => count(from, to, perUnit));
     for (let lane = 0; lane < LANES; lane++) {
       const base = (lane * TABLE_BYTES) / 4;
       for (let bin = 0; bin < BINS; bin++) {
@@ -81,21 +81,7 @@ export function countByKernel({ counts, offsets }: OpenBins, exponent: number, d
   }
 }
 
-function eachChunk(data: Float32Array, memory: ArrayBuffer, work: (from: number, to: number) => void): void {
-  const chunk = new Float32Array(memory, DATA, CHUNK);
-  for (let start = 0; start < data.length; start += CHUNK) {
-    const part = data.subarray(start, start + CHUNK);
-    chunk.set(part);
-    work(DATA, DATA + 4 * part.length);
-  }
-}
-
-const { get, set, tee, loopWhile, i32, i64, v128, i32x4, f32x4, f64x2, upperHalf } = wasm;
-
-/** Goes through memory by 16 bytes: local `pointer` from its value to `end`. */
-function eachGroup(pointer: number, end: number, ...body: readonly WasmCode[]): WasmCode {
-  return loopWhile(...body, get(pointer), i32.const(16), i32.add, tee(pointer), get(end), i32.ltU);
-}
+const { get, set, tee, i32, i64, v128, i32x4, f32x4, f64x2, upperHalf } = wasm;
 
 function addUpFunction(): WasmFunction {
   const [pointer, end, x, key, magnitude, half] = [0, 1, 2, 3, 4, 5];
@@ -121,6 +107,7 @@ function addUpFunction(): WasmFunction {
     ...eachGroup(
       pointer,
       end,
+      16,
       [...get(pointer), ...v128.load(0), ...set(x)],
       [...get(x), ...get(x), ...i32.const(31), ...i32x4.shrS, ...magnitudeBits, ...v128.and, ...v128.xor, ...set(key)],
       [...get(least), ...get(key), ...i32x4.minS, ...set(least), ...get(greatest), ...get(key), ...i32x4.maxS, ...set(greatest)],
@@ -147,6 +134,7 @@ function countFunction(): WasmFunction {
   const body = eachGroup(
     pointer,
     end,
+    16,
     [...get(pointer), ...v128.load(0), ...get(perUnit), ...f32x4.splat, ...f32x4.mul, ...f32x4.floor, ...i32x4.truncSatF32x4S],
     [...i32.const(ORIGIN << OFFSET_BITS), ...i32x4.splat, ...i32x4.add, ...set(units)],
     [...get(units), ...i32.const(OFFSET_BITS), ...i32x4.shrU, ...i32.const(3), ...i32x4.shl, ...set(addresses)],

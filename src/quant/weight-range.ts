@@ -4,6 +4,7 @@ import { fitPosition, paramsAt } from './choose-position.js';
 import { nearestPosition, POSITIONS } from './power-of-two.js';
 import { computeQParams, type QParams, type Range } from './qparams.js';
 import { type IntegerRange, type IntegerScheme, mappedRange, storageRange } from './quantized-dtype.js';
+import { measureLoss } from './quantized-loss.js';
 import type { FloatRangeMethod, PositionRule } from './range-method.js';
 
 /** The methods of activations that constants have too. */
@@ -61,18 +62,7 @@ function leastError(
   return best;
 }
 
-/** Σ (x − what stands for it)² in double, in memory order. The scale is a power of two: quotients and products are exact. */
-function squaredError({ data, runs }: Slice, { scale, zeroPoint }: QParams, integers: IntegerRange): number {
-  const [perUnit, least, greatest] = [1 / scale, integers.low - zeroPoint, integers.high - zeroPoint];
-  let sum = 0;
-  for (const [start, end] of runs) {
-    for (let i = start; i < end; i++) {
-      const x = (data[i] as number) * perUnit;
-      // 1.5 · 2⁵²: adding it rounds halves to even (rounding.ts). Inline, as this is the inner loop over every weight.
-      const rounded = x + 6755399441055744 - 6755399441055744;
-      const difference = x - (rounded > greatest ? greatest : rounded < least ? least : rounded);
-      sum += difference * difference;
-    }
-  }
-  return sum * scale * scale;
+/** Σ (x − what stands for it)² in double. The scale is a power of two: quotients, products and differences are exact. */
+function squaredError({ data, runs }: Slice, qparams: QParams, integers: IntegerRange): number {
+  return runs.reduce((sum, [start, end]) => sum + measureLoss(data.subarray(start, end), qparams, integers).noise, 0);
 }

@@ -1,18 +1,28 @@
 /** How do weights become integers? */
+import { getDefined } from '../base/invariant.js';
 import { decodeRawTensor, encodeRawTensor } from '../tensor/raw-tensor.js';
 import type { Shape } from '../tensor/shape.js';
 import { countElements } from '../tensor/shape.js';
 import { makeTensor, type RawTensor } from '../tensor/tensor.js';
-import type { QParams, Range, TensorQParams } from './qparams.js';
+import type { Range, TensorQParams } from './qparams.js';
 import { QuantError } from './quant-error.js';
 import { quantizeLinear } from './quantize-linear.js';
-import type { IntegerScheme } from './quantized-dtype.js';
+import { type IntegerScheme, storageRange } from './quantized-dtype.js';
+import { measureLoss } from './quantized-loss.js';
+import { addUp } from './summarize.js';
 import { chooseWeightQParams, type Slice, type WeightRangeMethod } from './weight-range.js';
 
 /** The float32 elements of a constant. */
 export function decodeFloats(constant: RawTensor): Float32Array {
-  return decodeRawTensor(constant as RawTensor & { readonly dtype: 'float32' }).data;
+  const known = DECODED.get(constant);
+  if (known !== undefined) return known;
+  const { data } = decodeRawTensor(constant as RawTensor & { readonly dtype: 'float32' });
+  DECODED.set(constant, data);
+  return data;
 }
+
+/** Bytes that lie askew in the file are copied once, not for every look at them. */
+const DECODED = new WeakMap<RawTensor, Float32Array>();
 
 export interface WeightRequest {
   readonly scheme: IntegerScheme;
@@ -50,14 +60,17 @@ function slicesOf(data: Float32Array, dims: Shape, axis: number | undefined): Sl
 function rangeOf({ data, runs }: Slice, name: string): Range {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const [start, end] of runs) {
-    for (let i = start; i < end; i++) {
-      const x = data[i] as number;
-      if (x - x !== 0) throw new QuantError('bad-range', `weight "${name}": element ${i} is ${x}`);
-      if (x < low) low = x;
-      if (x > high) high = x;
-    }
+    if (start === end) continue;
+    const { min, max, sum } = addUp(data.subarray(start, end));
+    if (!Number.isFinite(sum)) throw notFinite(data, [start, end], name);
+    [low, high] = [Math.min(low, min), Math.max(high, max)];
   }
   return low > high ? { low: 0, high: 0 } : { low, high };
+}
+
+function notFinite(data: Float32Array, [start, end]: readonly [number, number], name: string): QuantError {
+  const at = start + data.subarray(start, end).findIndex(x => !Number.isFinite(x));
+  return new QuantError('bad-range', `weight "${name}": element ${at} is ${data[at]}`);
 }
 
 /** The integers of a weight, and how well they stand for it: 10·log10(Σx² / Σ(x − q)²) in dB, Infinity where nothing is lost. */
@@ -66,14 +79,10 @@ export function quantizeWeight(weight: RawTensor, qparams: TensorQParams): { rea
   const integers = quantizeLinear(data, weight.dims, qparams);
   let [signal, noise] = [0, 0];
   for (const [at, { runs }] of slicesOf(data, weight.dims, qparams.axis).entries()) {
-    const { scale, zeroPoint } = qparams.slices[at] as QParams;
     for (const [start, end] of runs) {
-      for (let i = start; i < end; i++) {
-        const x = data[i] as number;
-        const difference = x - Math.fround(((integers[i] as number) - zeroPoint) * scale);
-        signal += x * x;
-        noise += difference * difference;
-      }
+      const loss = measureLoss(data.subarray(start, end), getDefined(qparams.slices[at], 'slice'), storageRange(qparams.dtype));
+      signal += loss.signal;
+      noise += loss.noise;
     }
   }
   return { integers: encodeRawTensor(makeTensor(qparams.dtype, weight.dims, integers as never)), sqnrDb: toDb(signal, noise) };
