@@ -190,6 +190,42 @@ suite('the ONNX backend tests of other operator sets', () => {
     expect({ compared, converted }).toEqual(counts);
   });
 
+  /** Old networks of operator set 7 to 9 whose weights are one constant each; the input is that of onnx/backend/test/runner. */
+  it.each([
+    'bvlc_alexnet',
+    'densenet121',
+    'inception_v1',
+    'inception_v2',
+    'resnet50',
+    'shufflenet',
+    'squeezenet',
+    'vgg19',
+    'zfnet512',
+  ])('light_%s gives the recorded output at set 17', async name => {
+    const path = join(root, 'conformance/onnx/light', `light_${name}.onnx`);
+    const imported = await importFile(path, {});
+    const { graph } = imported.model;
+    const feeds = Object.fromEntries(
+      graph.inputs.map(id => {
+        const { name: input, type } = getValue(graph, id);
+        const dims = type?.kind === 'tensor' ? (type.dims ?? []).map(Number) : [];
+        const count = dims.reduce((product, dim) => product * dim, 1);
+        return [
+          input,
+          makeTensor(
+            'float32',
+            dims,
+            Float32Array.from({ length: count }, (_, index) => index / count),
+          ),
+        ];
+      }),
+    );
+    const [output] = Object.values(await runModel(imported, feeds));
+    const wanted = readTensor(path.replace('.onnx', '_output_0.pb'));
+    expect(imported.conversion.from).toBeLessThan(10);
+    expect(wanted !== undefined && isNear(wanted, output)).toBe(true);
+  });
+
   it('node tests of newer sets give the recorded outputs at set 17, or are refused for a reason', async () => {
     const { compared, converted, refused, differing } = await compareAll(worthTrying('node'), 17, 'lower');
     expect(differing).toEqual([]);
@@ -225,15 +261,17 @@ type Status = Readonly<Record<string, { readonly ort: string; readonly opset: nu
 function readRecorded(path: string, side: 'input' | 'output'): (Tensor | undefined)[] {
   const folder = join(dirname(path), 'test_data_set_0');
   const files = existsSync(folder) ? readdirSync(folder).filter(file => file.startsWith(`${side}_`)) : [];
-  return files.map((_, index) => {
-    try {
-      const proto = decodeMessage(WHOLE_SCHEMA, 'TensorProto', new Uint8Array(readFileSync(join(folder, `${side}_${index}.pb`))));
-      const constant = decodeTensorProto(proto, undefined);
-      return 'data' in constant ? constant : decodeRawTensor(constant);
-    } catch {
-      return undefined;
-    }
-  });
+  return files.map((_, index) => readTensor(join(folder, `${side}_${index}.pb`)));
+}
+
+function readTensor(path: string): Tensor | undefined {
+  try {
+    const proto = decodeMessage(WHOLE_SCHEMA, 'TensorProto', new Uint8Array(readFileSync(path)));
+    const constant = decodeTensorProto(proto, undefined);
+    return 'data' in constant ? constant : decodeRawTensor(constant);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The tolerances of the backend tests themselves: relative 1e-3, absolute 1e-7. */
