@@ -1,7 +1,7 @@
 /** What does a model take and give, by its own file? The measure of what a runner says and answers. */
 import { basename } from 'node:path';
 import { getDefined } from '../../base/invariant.js';
-import type { Graph, Model, Value } from '../../onnx/ir/model.js';
+import type { Dim, Graph, Model, Value } from '../../onnx/ir/model.js';
 import { decodeModel } from '../../onnx/serde/decode-model.js';
 import { readModel } from '../../onnx/serde/model-file.js';
 import type { DType } from '../../tensor/dtype.js';
@@ -18,9 +18,12 @@ export interface ModelSignature {
 interface SignatureValue {
   readonly name: string;
   readonly dtype: DType | undefined;
-  /** undefined: of unknown rank; null: a free size. */
-  readonly dims: readonly (number | null)[] | undefined;
+  /** undefined: of unknown rank. */
+  readonly dims: readonly Dim[] | undefined;
 }
+
+/** Sizes of named dimensions, as the inputs of one run have them. */
+type Sizes = ReadonlyMap<string, number>;
 
 /** @throws OnnxError where the model cannot be read. */
 export async function readSignature(model: string | Uint8Array): Promise<ModelSignature> {
@@ -38,8 +41,7 @@ function getValue(graph: Graph, id: Graph['inputs'][number]): Value {
 }
 
 function describe({ name, type }: Value): SignatureValue {
-  if (type?.kind !== 'tensor') return { name, dtype: undefined, dims: undefined };
-  return { name, dtype: type.dtype, dims: type.dims?.map(dim => (typeof dim === 'number' ? dim : null)) };
+  return type?.kind === 'tensor' ? { name, dtype: type.dtype, dims: type.dims } : { name, dtype: undefined, dims: undefined };
 }
 
 /** How what the runner says of the loaded model differs from the model: one sentence each. */
@@ -56,23 +58,44 @@ function compareSide(side: string, own: readonly SignatureValue[], said: readonl
     ...missing.map(({ name }) => `it has no ${side} "${name}"`),
     ...said.flatMap(value => {
       const wanted = own.find(({ name }) => name === value.name);
-      return wanted === undefined ? [`it has ${side} "${value.name}", which the model lacks`] : compareValue(side, wanted, value);
+      return wanted === undefined
+        ? [`it has ${side} "${value.name}", which the model lacks`]
+        : compareValue(side, wanted, value, new Map());
     }),
   ];
 }
 
-/** How a tensor that the runner gave for an output differs from what the model gives. */
-export function compareOutput({ outputs }: ModelSignature, given: TensorHeader): readonly string[] {
-  const wanted = outputs.find(({ name }) => name === given.name);
-  return wanted === undefined ? [`output "${given.name}" is none of the model's`] : compareValue('output', wanted, given);
+/** How the outputs that a run gave differ from what the model gives for these inputs: a named size is that of the inputs. */
+export function compareOutputs(
+  { inputs: own, outputs }: ModelSignature,
+  run: { readonly inputs: readonly TensorHeader[]; readonly wanted: readonly string[]; readonly outputs: readonly TensorHeader[] },
+): readonly string[] {
+  const names = run.outputs.map(({ name }) => name);
+  if (names.length !== run.wanted.length || names.some((name, index) => name !== run.wanted[index]))
+    return [`its outputs are ${names.join(', ')}; asked was for ${run.wanted.join(', ')}`];
+  const sizes = sizesOf(own, run.inputs);
+  return run.outputs.flatMap(given => {
+    const wanted = outputs.find(({ name }) => name === given.name);
+    return wanted === undefined ? [`output "${given.name}" is none of the model's`] : compareValue('output', wanted, given, sizes);
+  });
 }
 
-function compareValue(side: string, wanted: SignatureValue, { name, dtype, dims }: ValueHeader): readonly string[] {
+function sizesOf(own: readonly SignatureValue[], fed: readonly TensorHeader[]): Sizes {
+  const sizes = new Map<string, number>();
+  for (const { name, dims } of fed) {
+    for (const [axis, dim] of (own.find(value => value.name === name)?.dims ?? []).entries()) {
+      if (typeof dim === 'string') sizes.set(dim, dims[axis] ?? 0);
+    }
+  }
+  return sizes;
+}
+
+function compareValue(side: string, wanted: SignatureValue, { name, dtype, dims }: ValueHeader, sizes: Sizes): readonly string[] {
   const problems: string[] = [];
   if (wanted.dtype !== undefined && dtype !== wanted.dtype)
     problems.push(`${side} "${name}" is ${dtype}, the model makes it ${wanted.dtype}`);
-  if (wanted.dims !== undefined && !fits(dims, wanted.dims))
-    problems.push(`${side} "${name}" is ${format(dims)}, the model makes it ${format(wanted.dims)}`);
+  const known = wanted.dims?.map(dim => (typeof dim === 'string' ? (sizes.get(dim) ?? null) : (dim ?? null)));
+  if (known !== undefined && !fits(dims, known)) problems.push(`${side} "${name}" is ${format(dims)}, the model makes it ${format(known)}`);
   return problems;
 }
 

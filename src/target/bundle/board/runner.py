@@ -109,8 +109,10 @@ class Device:
         self.cache = Path(arguments.cache_dir or default_cache()).resolve()
         os.environ.update({name: self.fill(value, "") for name, value in self.row["environment"].items() if name not in os.environ})
         # Only now: providers read the environment when they are loaded.
-        import onnxruntime
-
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise Refused("no-onnxruntime", f"{error}: start the runner in the environment of the Ryzen AI software, or install onnxruntime") from error
         self.ort = onnxruntime
         if self.provider not in self.ort.get_available_providers():
             self.fall_back(f"this onnxruntime has no {self.provider}; it has {', '.join(self.ort.get_available_providers())}")
@@ -133,7 +135,7 @@ class Device:
         return re.sub(r"\$\{(\w+)\}", value_of, text)
 
     def versions(self):
-        found = {"onnxruntime": self.ort.__version__, "numpy": np.__version__}
+        found = {"onnxruntime": self.ort.__version__}
         if self.software:
             found["ryzen-ai"] = self.software
         for name in ("onnxruntime-vitisai", "voe", "ryzenai-onnx-utils"):

@@ -131,6 +131,16 @@ describeWithPython('runner.py check', () => {
     expect(second?.options.cache_key).not.toBe(first?.options.cache_key);
   });
 
+  it('says what is missing where there is no onnxruntime', () => {
+    const { PYTHONPATH: _, ...without } = onBoard();
+    const broken = join(folder.path, 'broken');
+    mkdirSync(broken, { recursive: true });
+    writeFileSync(join(broken, 'onnxruntime.py'), "raise ImportError('no library here')");
+    const { exitCode, stderr } = check([], { ...without, PYTHONPATH: broken });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('error[no-onnxruntime]: no library here');
+  });
+
   it('says what environment the options need', () => {
     const { RYZEN_AI_INSTALLATION_PATH: _, ...without } = onBoard();
     expect(check(['--software', '1.3'], without).stderr).toContain(
@@ -202,7 +212,7 @@ describeWithPython('runner.py serve', () => {
       runner: { name: 'tanren-bundle-runner', version: '1' },
       provider: 'VitisAIExecutionProvider',
       device: { kind: 'npu', name: 'stx-krk', driver: '32.0.203.314' },
-      versions: { numpy: expect.any(String), onnxruntime: '0.0.stub', 'ryzen-ai': '1.8' },
+      versions: { onnxruntime: '0.0.stub', 'ryzen-ai': '1.8' },
     });
     const session = await runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
     const { x, y } = await goldenInput();
