@@ -2,6 +2,7 @@
 import type { StagePlugin } from '../src/stage/define-stage.js';
 import { bench } from './bench/stage.js';
 import { calibrate } from './calibrate/stage.js';
+import { capture } from './capture/stage.js';
 import { command } from './command/stage.js';
 import { compile } from './compile/stage.js';
 import { evaluate } from './evaluate/stage.js';
@@ -26,6 +27,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: split, module: 'stages/split/stage.js' },
   { plugin: simplify, module: 'stages/simplify/stage.js' },
   { plugin: rewrite, module: 'stages/rewrite/stage.js' },
+  { plugin: capture, module: 'stages/capture/stage.js' },
   { plugin: calibrate, module: 'stages/calibrate/stage.js' },
   { plugin: quantize, module: 'stages/quantize/stage.js' },
   { plugin: compile, module: 'stages/compile/stage.js' },

@@ -10,16 +10,23 @@ import { type ListedImage, listImageFolder, listImages, takeFirstImages } from '
 import { makeImageSamples } from './image-samples.js';
 import type { Preprocessing } from './preprocessing.js';
 
-export type DataSource =
-  | { readonly kind: 'images'; readonly folder: string; readonly images: readonly ListedImage[] }
-  | { readonly kind: 'tensors'; readonly path: string };
+export interface ImageSource {
+  readonly kind: 'images';
+  readonly folder: string;
+  readonly images: readonly ListedImage[];
+}
+
+export type DataSource = ImageSource | { readonly kind: 'tensors'; readonly path: string };
 
 /** What is connected: paths by port. */
-export interface DataPaths {
+export interface ImagePaths {
   /** A COCO data set. */
   readonly data?: Readonly<Record<string, string>> | undefined;
   /** A folder of images. */
   readonly images?: string | undefined;
+}
+
+export interface DataPaths extends ImagePaths {
   /** A .npz or .npy file, or a folder of tensor files. */
   readonly tensors?: string | undefined;
 }
@@ -28,17 +35,25 @@ export interface DataPaths {
  * @param count  the first so many images, by id or by name; undefined: all.
  * @throws DetectionError `data-source` unless exactly one is connected; `bad-annotations`, `no-images`, `too-few-images`.
  */
-export async function openDataSource({ data, images, tensors }: DataPaths, count: number | undefined): Promise<DataSource> {
-  const connected = Object.entries({ data, images, tensors }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (connected.length !== 1) {
-    throw new DetectionError('data-source', `${connected.length === 0 ? 'no data is' : `${connected.join(' and ')} are`} connected`, {
-      help: 'connect exactly one of data (COCO annotations and images), images (a folder), tensors (.npz, .npy, ONNX .pb), or captured tensors',
-    });
-  }
-  if (tensors !== undefined) return { kind: 'tensors', path: tensors };
+export async function openDataSource({ tensors, ...images }: DataPaths, count: number | undefined): Promise<DataSource> {
+  if (tensors === undefined) return openImageSource(images, count);
+  if (images.data !== undefined || images.images !== undefined) throw notOneSource('tensors and images are both connected');
+  return { kind: 'tensors', path: tensors };
+}
+
+/** @throws as `openDataSource`. */
+export async function openImageSource({ data, images }: ImagePaths, count: number | undefined): Promise<ImageSource> {
+  if (data !== undefined && images !== undefined) throw notOneSource('data and images are both connected');
   if (images !== undefined) return { kind: 'images', folder: images, images: takeFirstImages(await listImageFolder(images), count) };
-  const { annotations = '', images: folder = '' } = data ?? {};
+  if (data === undefined) throw notOneSource('no data is connected');
+  const { annotations = '', images: folder = '' } = data;
   return { kind: 'images', folder, images: takeFirstImages(listImages(await readAnnotations(annotations)), count) };
+}
+
+function notOneSource(message: string): DetectionError {
+  return new DetectionError('data-source', message, {
+    help: 'connect exactly one of data (COCO annotations and images), images (a folder), tensors (.npz, .npy, ONNX .pb), or captured tensors, of those that the stage takes',
+  });
 }
 
 async function readAnnotations(path: string): Promise<Json> {

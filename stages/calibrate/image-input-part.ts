@@ -8,7 +8,7 @@ import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
 import { prepareImage } from '../../src/detection/torchvision/detector.js';
 import { definePart } from '../../src/stage/context.js';
 import { encodeNpz } from '../../src/tensor/npz.js';
-import { INPUT_ARRAY, INPUT_FILE } from './input-file.js';
+import { INPUT_ARRAY, INPUT_FILE } from './sample-file.js';
 
 export interface ImageInputManifest extends JsonObject {
   readonly recipe: JsonObject;

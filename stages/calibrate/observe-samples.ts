@@ -20,6 +20,7 @@ import type { Context } from '../../src/stage/context.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { COUNTS_FILE, ortPart } from './ort-part.js';
 import type { CalibrateParams } from './params.js';
+import type { SampleFile } from './sample-file.js';
 import { SKETCH_FILE, sketchPart } from './sketch-part.js';
 
 export interface ObserveRequest {
@@ -30,8 +31,7 @@ export interface ObserveRequest {
 }
 
 export interface SampleObserver {
-  /** Sketches the sample in the file `input`. */
-  sketch(input: string): Promise<void>;
+  sketch(sample: SampleFile): Promise<void>;
   /** What was seen of all samples together. Runs the second pass where `compat` asks for it. */
   finish(): Promise<ModelSketches>;
 }
@@ -40,7 +40,7 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
   const digest = digestModelContent(model);
   const manifest = { model: digest, session: sessionManifest(CAPTURE_SESSION) };
   const wishes = params.compat === 'ort' ? params.ortHistograms : undefined;
-  const inputs: string[] = [];
+  const samples: SampleFile[] = [];
   const total = new Map<string, Sketch>();
   const collected = new Map<string, OrtTotal>();
   let inferences = 0;
@@ -48,25 +48,25 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
   const countAll = async (histograms: readonly OrtWish[]): Promise<void> => {
     const binnings = encodeBinnings(planBinnings(total, histograms));
     let counted = 0;
-    for (const [done, input] of inputs.entries()) {
-      context.progress(done, inputs.length, 'samples counted');
+    for (const [done, { path, feeds }] of samples.entries()) {
+      context.progress(done, samples.length, 'samples counted');
       const { files, from } = await context.memo(ortPart, {
-        manifest: { ...manifest, binnings },
-        blobs: { input },
+        manifest: { ...manifest, feeds, binnings },
+        blobs: { input: path },
         unkeyed: { model: modelPath },
       });
       if (from === 'computed') counted++;
       addSampleCounts(collected, parseSampleCounts(await readJsonFile(getDefined(files[COUNTS_FILE], COUNTS_FILE))));
     }
-    context.progress(inputs.length, inputs.length, 'samples counted');
-    context.log('info', `second pass: ${counted} inferred now, ${inputs.length - counted} kept from before`);
+    context.progress(samples.length, samples.length, 'samples counted');
+    context.log('info', `second pass: ${counted} inferred now, ${samples.length - counted} kept from before`);
   };
 
   return {
-    async sketch(input) {
+    async sketch(sample) {
       const part = {
-        manifest: { ...manifest, channels: params.perChannel ? 'each' : 'none' },
-        blobs: { input },
+        manifest: { ...manifest, feeds: sample.feeds, channels: params.perChannel ? 'each' : 'none' },
+        blobs: { input: sample.path },
         unkeyed: { model: modelPath },
       } as const;
       const { files, from } = await context.memo(sketchPart, part);
@@ -74,10 +74,10 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
       const sketches = parseSampleSketches(await readJsonFile(getDefined(files[SKETCH_FILE], SKETCH_FILE)));
       addSample(total, sketches);
       if (wishes !== undefined) addSampleRanges(collected, sketches);
-      inputs.push(input);
+      samples.push(sample);
     },
     async finish() {
-      context.log('info', `${inputs.length} samples: ${inferences} inferred now, ${inputs.length - inferences} kept from before`);
+      context.log('info', `${samples.length} samples: ${inferences} inferred now, ${samples.length - inferences} kept from before`);
       if (wishes !== undefined) await countAll(wishes);
       const values: ModelSketches['values'] = new Map(
         [...addressValues(model)].flatMap(([id, address]) => {
@@ -87,7 +87,7 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
           return [[address, { name, sketch, ...(ort && wishes && { ort: toOrtObserved(ort, wishes) }) }] as const];
         }),
       );
-      return { model: digest, samples: inputs.length, values };
+      return { model: digest, samples: samples.length, values };
     },
   };
 }

@@ -1,11 +1,7 @@
-/** How is the observed model kept open from one part of the work to the next, and what is it fed? */
-import { getDefined } from '../../src/base/invariant.js';
-import { getValue } from '../../src/onnx/ir/edit.js';
+/** How is the observed model kept open from one part of the work to the next? */
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openSketcher, type Sketcher } from '../../src/quant/sketch-model.js';
-import type { Tensor } from '../../src/tensor/tensor.js';
-import { readInput } from './input-file.js';
 
 /** How much of the activations is held at once. The result does not depend on it. */
 const BUDGET_BYTES = 32 << 20;
@@ -28,10 +24,4 @@ export async function openObservedModel(digest: string, path: string): Promise<O
   const model = await readModel(path);
   kept = { digest, model, sketcher: openSketcher(model, { budgetBytes: BUDGET_BYTES, freeDim: FREE_DIM }) };
   return kept;
-}
-
-/** The sample in `path` by the name of the model's input. @throws TensorError of a damaged archive. */
-export async function readFeeds({ graph }: Model, path: string): Promise<Record<string, Tensor>> {
-  const [input] = graph.inputs.map(id => getValue(graph, id)).filter(value => value.constant === undefined);
-  return { [getDefined(input, 'input of the model').name]: await readInput(path) };
 }

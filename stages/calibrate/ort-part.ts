@@ -5,12 +5,14 @@ import type { JsonObject } from '../../src/base/json.js';
 import { encodeSampleCounts, parseBinnings } from '../../src/quant/ort-codec.js';
 import { definePart } from '../../src/stage/context.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
-import { openObservedModel, readFeeds } from './observed-model.js';
+import { openObservedModel } from './observed-model.js';
+import { type FeedsManifest, readFeeds } from './sample-file.js';
 
 export interface OrtManifest extends JsonObject {
   /** Content digest of the model, names left out. */
   readonly model: string;
   readonly session: JsonObject;
+  readonly feeds: FeedsManifest;
   /** Bins of every value, by address: they follow from the ranges of all samples. */
   readonly binnings: JsonObject;
 }
@@ -24,7 +26,10 @@ export const ortPart = definePart<OrtManifest>({
   runsModels: 'always',
   async run({ manifest, blobs, unkeyed, folder }) {
     const { model, sketcher } = await openObservedModel(manifest.model, getDefined(unkeyed.model, 'model'));
-    const counts = await sketcher.count(await readFeeds(model, getDefined(blobs.input, 'input')), parseBinnings(manifest.binnings));
+    const counts = await sketcher.count(
+      await readFeeds(model, getDefined(blobs.input, 'input'), manifest.feeds),
+      parseBinnings(manifest.binnings),
+    );
     await writeJsonFile(join(folder, COUNTS_FILE), encodeSampleCounts(counts));
     return [COUNTS_FILE];
   },

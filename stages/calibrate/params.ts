@@ -1,12 +1,14 @@
 /** What does a `calibrate` stage set? */
+import type { Preprocessing } from '../../src/detection/preprocessing.js';
 import type { OrtWish } from '../../src/quant/ort-observed.js';
 
 export interface CalibrateParams {
-  /** Undefined: the part of the recipe whose inputs the model has. */
+  /** Undefined: the part whose inputs the model has. */
   readonly part?: string;
-  /** The first so many images by id; undefined: all. */
+  /** The first so many; undefined: all. */
   readonly samples?: number;
   readonly rois: { readonly max: number; readonly min: number };
+  readonly preprocess?: Preprocessing;
   readonly perChannel: boolean;
   readonly compat: 'none' | 'ort';
   /** Collected where `compat` is 'ort'. */

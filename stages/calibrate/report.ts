@@ -1,31 +1,30 @@
 /** What went into a calibration, and what did it see? Plain JSON for people. */
 import type { JsonObject } from '../../src/base/json.js';
-import type { ListedImage } from '../../src/detection/image-list.js';
-import type { MaskRcnnPart } from '../../src/detection/recipe.js';
 import { fromDyadic } from '../../src/quant/exact-sum.js';
 import type { ModelSketches } from '../../src/quant/model-sketches.js';
 import type { Sketch } from '../../src/quant/sketch.js';
+import type { CalibrationSample } from './calibration-sample.js';
 
 export interface UsedSample {
-  readonly image: ListedImage;
+  readonly sample: CalibrationSample;
   /** Length of the first axis: 1 for an image, the number of RoIs for a head. */
   readonly rows: number;
 }
 
 export interface LeftOut {
-  readonly image: ListedImage;
+  readonly sample: CalibrationSample;
   readonly reason: string;
 }
 
 export function reportCalibration(
-  part: MaskRcnnPart,
+  part: string,
   sketches: ModelSketches,
   { used, leftOut }: { readonly used: readonly UsedSample[]; readonly leftOut: readonly LeftOut[] },
 ): JsonObject {
   return {
     part,
-    samples: used.map(({ image, rows }) => ({ image: image.id, file: image.fileName, rows })),
-    leftOut: leftOut.map(({ image, reason }) => ({ image: image.id, file: image.fileName, reason })),
+    samples: used.map(({ sample, rows }) => ({ sample: sample.id, file: sample.source, rows })),
+    leftOut: leftOut.map(({ sample, reason }) => ({ sample: sample.id, file: sample.source, reason })),
     values: [...sketches.values.values()].map(({ name, sketch }) => ({ name, ...describe(sketch) })),
   };
 }

@@ -11,7 +11,7 @@ import { collectPartInputs } from '../../src/detection/torchvision/part-inputs.j
 import type { SessionOptions } from '../../src/runtime/session.js';
 import { definePart } from '../../src/stage/context.js';
 import { encodeNpz } from '../../src/tensor/npz.js';
-import { INPUT_ARRAY, roiFile } from './input-file.js';
+import { INPUT_ARRAY, roiFile } from './sample-file.js';
 
 export interface RoiInputManifest extends JsonObject {
   readonly recipe: JsonObject;

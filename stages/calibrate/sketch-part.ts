@@ -5,12 +5,14 @@ import type { JsonObject } from '../../src/base/json.js';
 import { encodeSampleSketches } from '../../src/quant/model-sketches.js';
 import { definePart } from '../../src/stage/context.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
-import { openObservedModel, readFeeds } from './observed-model.js';
+import { openObservedModel } from './observed-model.js';
+import { type FeedsManifest, readFeeds } from './sample-file.js';
 
 export interface SketchManifest extends JsonObject {
   /** Content digest of the model, names left out. */
   readonly model: string;
   readonly session: JsonObject;
+  readonly feeds: FeedsManifest;
   readonly channels: 'none' | 'each';
 }
 
@@ -23,7 +25,7 @@ export const sketchPart = definePart<SketchManifest>({
   runsModels: 'always',
   async run({ manifest, blobs, unkeyed, folder }) {
     const { model, sketcher } = await openObservedModel(manifest.model, getDefined(unkeyed.model, 'model'));
-    const sketches = await sketcher.sample(await readFeeds(model, getDefined(blobs.input, 'input')), manifest.channels);
+    const sketches = await sketcher.sample(await readFeeds(model, getDefined(blobs.input, 'input'), manifest.feeds), manifest.channels);
     await writeJsonFile(join(folder, SKETCH_FILE), encodeSampleSketches(sketches));
     return [SKETCH_FILE];
   },

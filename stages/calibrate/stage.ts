@@ -1,4 +1,5 @@
-/** What does `calibrate` take and give? A part of a detector and images; sketches of every activation. */
+/** What does `calibrate` take and give? A float model and data; sketches of every activation. */
+import { PREPROCESSING_SCHEMA } from '../../src/detection/preprocessing-schema.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import type { CalibrateParams } from './params.js';
@@ -14,9 +15,13 @@ export const calibrate = defineStage<CalibrateParams>({
       part: {
         type: 'string',
         minLength: 1,
-        description: 'The part of the recipe that the model is; found by its input names where absent.',
+        description: 'The part of the detector that the model is; found by its input names where absent.',
       },
-      samples: { type: 'integer', minimum: 1, description: 'The first so many images by id; all where absent.' },
+      samples: {
+        type: 'integer',
+        minimum: 1,
+        description: 'The first so many images by id, files by name, captured samples; all where absent.',
+      },
       rois: {
         type: 'object',
         additionalProperties: false,
@@ -32,6 +37,7 @@ export const calibrate = defineStage<CalibrateParams>({
         },
         description: 'For parts that take RoI features. Batches are as long as they are: never padded.',
       },
+      preprocess: PREPROCESSING_SCHEMA,
       perChannel: { type: 'boolean', default: false, description: 'Keeps the least and greatest element of each channel (axis 1) too.' },
       compat: {
         type: 'string',
@@ -67,8 +73,15 @@ export const calibrate = defineStage<CalibrateParams>({
   },
   inputs: {
     model: port('onnx-model', 'The float part to observe.'),
-    recipe: port('recipe', 'How the host joins the parts: what the part takes, and how images are fitted to it.'),
-    data: recordPort({ annotations: 'annotations', images: 'images' }, 'The calibration set, in COCO layout.'),
+    captured: port('captured', 'Tensors that `capture` kept: instead of data, recipe and detector.', { optional: true }),
+    data: recordPort({ annotations: 'annotations', images: 'images' }, 'The calibration set, in COCO layout.', { optional: true }),
+    images: port('images', 'A folder of images, instead of `data`.', { optional: true }),
+    tensors: port('any', 'A .npz or .npy file, or a folder of these or of ONNX test data (input_0.pb), instead of `data`.', {
+      optional: true,
+    }),
+    recipe: port('recipe', 'With images, for a part of a detector: what the part takes, and how images are fitted to it.', {
+      optional: true,
+    }),
     detector: recordPort(
       { backbone: 'onnx-model', box_head: 'onnx-model', mask_head: 'onnx-model' },
       'The float parts that give RoIs to heads.',

@@ -1,6 +1,8 @@
-/** What does the observed part take for one image? A kept part of the work gives it; images with too few RoIs are left out. */
+/** What does a part of a detector see of each image? A kept part of the work gives it; images with too few RoIs are left out. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
+import type { ImageSource } from '../../src/detection/data-source.js';
+import { findImageFile } from '../../src/detection/image-list.js';
 import { encodeRecipe, type MaskRcnnPart, type Recipe } from '../../src/detection/recipe.js';
 import type { DetectorConfig } from '../../src/detection/torchvision/config.js';
 import { digestModelContent } from '../../src/onnx/digest.js';
@@ -8,19 +10,14 @@ import { readModel } from '../../src/onnx/serde/model-file.js';
 import { sessionManifest } from '../../src/runtime/session.js';
 import type { Context } from '../../src/stage/context.js';
 import { StageError } from '../../src/stage/stage-error.js';
+import { readNpz } from '../../src/tensor/npz.js';
+import { type CalibrationSample, type SampleInput, tooFewRows } from './calibration-sample.js';
 import { imageInputPart } from './image-input-part.js';
-import { INPUT_FILE, readInput, roiFile } from './input-file.js';
 import type { CalibrateParams } from './params.js';
 import { DETECTOR_SESSION, roiInputPart } from './roi-input-part.js';
+import { INPUT_ARRAY, INPUT_FILE, ONE_INPUT, roiFile } from './sample-file.js';
 
-/** What one image gives: a file with the part's input, its first axis `rows` long; or nothing, and why. */
-export type SampleInput =
-  | { readonly kind: 'input'; readonly path: string; readonly rows: number }
-  | { readonly kind: 'left-out'; readonly reason: string };
-
-export type FindInput = (imagePath: string) => Promise<SampleInput>;
-
-export interface InputRequest {
+export interface DetectorRequest {
   readonly part: MaskRcnnPart;
   readonly recipe: Recipe;
   readonly config: DetectorConfig;
@@ -30,25 +27,33 @@ export interface InputRequest {
   readonly context: Context;
 }
 
+type FindInput = (imagePath: string) => Promise<SampleInput>;
+
 /** @throws StageError `detector-missing` where a head is observed and no detector gives its RoIs. */
-export async function openInputs(request: InputRequest): Promise<FindInput> {
+export async function openDetectorSamples({ images, folder }: ImageSource, request: DetectorRequest): Promise<CalibrationSample[]> {
   const base = { recipe: encodeRecipe(request.recipe), config: request.config as unknown as JsonObject };
-  return request.part === 'backbone' ? imageInputs(request, base) : roiInputs(request, request.part, base);
+  const find = request.part === 'backbone' ? imageInputs(request, base) : await roiInputs(request, request.part, base);
+  return images.map(image => ({
+    id: String(image.id),
+    source: image.fileName,
+    label: `image ${image.id} (${image.fileName})`,
+    find: async () => find(await findImageFile(folder, image)),
+  }));
 }
 
 type BaseManifest = { readonly recipe: JsonObject; readonly config: JsonObject };
 
-function imageInputs({ context }: InputRequest, manifest: BaseManifest): FindInput {
+function imageInputs({ context }: DetectorRequest, manifest: BaseManifest): FindInput {
   return async image => {
     const { files } = await context.memo(imageInputPart, { manifest, blobs: { image } });
-    return { kind: 'input', path: getDefined(files[INPUT_FILE], INPUT_FILE), rows: 1 };
+    return { kind: 'input', file: { path: getDefined(files[INPUT_FILE], INPUT_FILE), feeds: ONE_INPUT }, rows: 1 };
   };
 }
 
-async function roiInputs({ context, detector, rois }: InputRequest, part: MaskRcnnPart, base: BaseManifest): Promise<FindInput> {
+async function roiInputs({ context, detector, rois }: DetectorRequest, part: MaskRcnnPart, base: BaseManifest): Promise<FindInput> {
   if (detector === undefined) {
     throw new StageError('detector-missing', `part "${part}" takes RoI features, and no detector is connected that gives them`, {
-      help: 'connect the float parts: detector: {backbone: …, box_head: …, mask_head: …}',
+      help: 'connect captured tensors, or the float parts: detector: {backbone: …, box_head: …, mask_head: …}',
     });
   }
   const models = {
@@ -60,9 +65,8 @@ async function roiInputs({ context, detector, rois }: InputRequest, part: MaskRc
   return async image => {
     const { files } = await context.memo(roiInputPart, { manifest, blobs: { image }, unkeyed: detector });
     const path = getDefined(files[roiFile(part)], roiFile(part));
-    const rows = (await readInput(path)).dims[0] ?? 0;
-    if (rows >= rois.min) return { kind: 'input', path, rows };
-    return { kind: 'left-out', reason: `it has ${rows} RoI${rows === 1 ? '' : 's'}, fewer than ${rois.min}` };
+    const rows = (await readNpz(path)).get(INPUT_ARRAY).dims[0] ?? 0;
+    return rows >= rois.min ? { kind: 'input', file: { path, feeds: ONE_INPUT }, rows } : tooFewRows(rows, rois.min);
   };
 }
 

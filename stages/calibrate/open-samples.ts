@@ -1,0 +1,42 @@
+/** Where do the samples of a calibration come from? From what is connected: captured tensors, images through a detector, or a plain model's own data. */
+import { openDataSource, openImageSource } from '../../src/detection/data-source.js';
+import { DetectionError } from '../../src/detection/detection-error.js';
+import { parseRecipe } from '../../src/detection/recipe.js';
+import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readJsonFile } from '../../src/stage/json-file.js';
+import { getInputPath, getInputRecord, readInput } from '../../src/stage/paths.js';
+import type { CalibrationSamples } from './calibration-sample.js';
+import { openCapturedSamples } from './captured-samples.js';
+import { openDetectorSamples } from './detector-samples.js';
+import { findPart } from './find-part.js';
+import type { CalibrateParams } from './params.js';
+import { openPlainSamples } from './plain-samples.js';
+
+/** @throws DetectionError `data-source`, and whatever the source itself throws. */
+export async function openSamples(job: StageJob<CalibrateParams>, model: Model): Promise<CalibrationSamples> {
+  const { params, inputs, context } = job;
+  const data = inputs.data === undefined ? undefined : getInputRecord(inputs, 'data');
+  const images = inputs.images === undefined ? undefined : getInputPath(inputs, 'images');
+  const tensors = inputs.tensors === undefined ? undefined : getInputPath(inputs, 'tensors');
+  if (inputs.captured !== undefined) {
+    if (data !== undefined || images !== undefined || tensors !== undefined) throw tooMuch('captured tensors and other data are connected');
+    return openCapturedSamples(getInputPath(inputs, 'captured'), model, params);
+  }
+  if (inputs.recipe === undefined || tensors !== undefined) {
+    return openPlainSamples(await openDataSource({ data, images, tensors }, params.samples), model, params, context.scratch);
+  }
+  if (params.preprocess !== undefined) throw tooMuch('a recipe is connected, which says how images are fitted, and `preprocess` is set');
+  const recipe = parseRecipe(await readInput(inputs, 'recipe', readJsonFile));
+  const config =
+    inputs.config === undefined ? recipe.config : parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined).config;
+  const part = findPart(model, recipe, params.part);
+  const source = await openImageSource({ data, images }, params.samples);
+  const detector = inputs.detector === undefined ? undefined : getInputRecord(inputs, 'detector');
+  return { part, samples: await openDetectorSamples(source, { part, recipe, config, detector, rois: params.rois, context }) };
+}
+
+function tooMuch(message: string): DetectionError {
+  return new DetectionError('data-source', message, { help: 'leave one of the two out' });
+}

@@ -1,0 +1,45 @@
+/** How is one sample handed from one part of the work to the next? As arrays of an npz archive, one per input of the model. */
+
+import { getDefined } from '../../src/base/invariant.js';
+import type { JsonObject } from '../../src/base/json.js';
+import type { MaskRcnnPart } from '../../src/detection/recipe.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { listModelInputs } from '../../src/runtime/model-inputs.js';
+import { readNpz } from '../../src/tensor/npz.js';
+import { sliceRows } from '../../src/tensor/rows.js';
+import type { Tensor } from '../../src/tensor/tensor.js';
+
+export const INPUT_FILE = 'input.npz';
+export const INPUT_ARRAY = 'input';
+
+/** The file that holds the RoI features of a head. */
+export function roiFile(part: MaskRcnnPart): string {
+  return `${part}.npz`;
+}
+
+export interface SampleFile {
+  readonly path: string;
+  readonly feeds: FeedsManifest;
+}
+
+/** What of an archive the model is fed: belongs to the manifest of whoever runs it. */
+export interface FeedsManifest extends JsonObject {
+  /** Names of arrays, in the order of the model's inputs. */
+  readonly arrays: readonly string[];
+  /** The first so many rows of each; null: all. */
+  readonly rows: number | null;
+}
+
+/** All of the one array that the parts of this stage write. */
+export const ONE_INPUT: FeedsManifest = { arrays: [INPUT_ARRAY], rows: null };
+
+/** A sample by the names of the model's inputs. @throws TensorError of a damaged archive. */
+export async function readFeeds(model: Model, path: string, { arrays, rows }: FeedsManifest): Promise<Record<string, Tensor>> {
+  const archive = await readNpz(path);
+  return Object.fromEntries(
+    listModelInputs(model).map(({ name }, index) => {
+      const tensor = archive.get(getDefined(arrays[index], `array of input "${name}"`));
+      return [name, rows === null || (tensor.dims[0] ?? 0) <= rows ? tensor : sliceRows(tensor, 0, rows)];
+    }),
+  );
+}

@@ -1,0 +1,125 @@
+/** How does `capture` work? One kept part per sample runs the models; its files are copied into the folder, and the index is written last. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getDefined } from '../../src/base/invariant.js';
+import type { JsonObject } from '../../src/base/json.js';
+import { openDataSource, openImageSource, openModelSamples } from '../../src/detection/data-source.js';
+import { findImageFile } from '../../src/detection/image-list.js';
+import { encodeRecipe, MASKRCNN_PARTS, parseRecipe } from '../../src/detection/recipe.js';
+import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
+import { digestModelContent } from '../../src/onnx/digest.js';
+import { getValue } from '../../src/onnx/ir/edit.js';
+import { readModel } from '../../src/onnx/serde/model-file.js';
+import { type CaptureWriter, openCaptureWriter } from '../../src/runtime/capture-writer.js';
+import { listModelInputs } from '../../src/runtime/model-inputs.js';
+import { sessionManifest } from '../../src/runtime/session.js';
+import type { PartResult } from '../../src/stage/context.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readJsonFile } from '../../src/stage/json-file.js';
+import { nameSample } from '../../src/stage/name-sample.js';
+import { getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { writeNpz } from '../../src/tensor/npz.js';
+import { type DetectorManifest, detectorPart } from './detector-part.js';
+import { type ModelManifest, modelPart, PLAIN_PART } from './model-part.js';
+import type { CaptureParams } from './params.js';
+import { readPartFiles } from './part-files.js';
+
+type CaptureJob = StageJob<CaptureParams>;
+
+/** @throws DetectionError of data sets, images, preprocessing and detectors; RuntimeError of samples, `model-load`, `model-run`. */
+export async function runCapture(job: CaptureJob): Promise<void> {
+  await (job.params.of === 'detector' ? captureDetector(job) : captureModel(job));
+}
+
+async function captureDetector(job: CaptureJob): Promise<void> {
+  const { params, inputs, context } = job;
+  const { images, folder } = await openImageSource(dataPaths(job), params.samples);
+  const detector = getInputRecord(inputs, 'detector');
+  const recipe = parseRecipe(await readInput(inputs, 'recipe', readJsonFile));
+  const config =
+    inputs.config === undefined ? recipe.config : parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined).config;
+  const digestOf = async (part: string) => digestModelContent(await readModel(getDefined(detector[part], part)));
+  const models = { backbone: await digestOf('backbone'), box_head: await digestOf('box_head'), mask_head: await digestOf('mask_head') };
+  const { optimization, rois } = params;
+  const manifest: DetectorManifest = {
+    recipe: encodeRecipe(recipe),
+    config: config as unknown as JsonObject,
+    fit: params.fit ?? recipe.image.fit,
+    models,
+    optimization,
+    session: sessionManifest({ optimization }),
+    rois: { max: rois.max, keep: rois.keep },
+  };
+  const parts = MASKRCNN_PARTS.map(name => ({ name, model: models[name], firstAxis: name === 'backbone' ? 'any' : 'rows' }) as const);
+  await write(job, await openCaptureWriter(getOutputPath(job.outputs, 'captured'), parts), images.length, async (index, add) => {
+    const image = getDefined(images[index], 'image');
+    await nameSample(`image ${image.id} (${image.fileName})`, async () => {
+      const blobs = { image: await findImageFile(folder, image) };
+      await add({ id: String(image.id), source: image.fileName }, await context.memo(detectorPart, { manifest, blobs, unkeyed: detector }));
+    });
+  });
+}
+
+async function captureModel(job: CaptureJob): Promise<void> {
+  const { params, inputs, context } = job;
+  const path = getInputPath(inputs, 'model');
+  const model = await readInput(inputs, 'model', readModel);
+  const modelInputs = listModelInputs(model);
+  const source = await openDataSource(dataPaths(job), params.samples);
+  const samples = await openModelSamples(source, { inputs: modelInputs, preprocess: params.preprocess, samples: params.samples });
+  const { optimization } = params;
+  const manifest: ModelManifest = {
+    model: digestModelContent(model),
+    inputs: modelInputs.map(({ name }) => name),
+    outputs: model.graph.outputs.map(id => getValue(model.graph, id).name),
+    optimization,
+    session: sessionManifest({ optimization }),
+  };
+  const parts = [{ name: PLAIN_PART, model: digestModelContent(model), firstAxis: 'any' }] as const;
+  const feeds = join(context.scratch, 'feeds.npz');
+  await write(job, await openCaptureWriter(getOutputPath(job.outputs, 'captured'), parts), samples.length, async (index, add) => {
+    const sample = getDefined(samples[index], 'sample');
+    await nameSample(`sample ${sample.id}`, async () => {
+      const tensors = Object.values(await sample.read());
+      await writeNpz(feeds, new Map(tensors.map((tensor, at) => [`${at}`, tensor])));
+      await add(sample, await context.memo(modelPart, { manifest, blobs: { input: feeds }, unkeyed: { model: path } }));
+    });
+  });
+  await rm(feeds, { force: true });
+}
+
+type AddSample = (sample: { readonly id: string; readonly source: string }, kept: PartResult) => Promise<void>;
+
+/** Takes one sample after the other; says how many were run, and which have nothing for a head. */
+async function write(
+  { context }: CaptureJob,
+  writer: CaptureWriter,
+  count: number,
+  capture: (index: number, add: AddSample) => Promise<void>,
+): Promise<void> {
+  let computed = 0;
+  const empty = new Map<string, number>();
+  const add: AddSample = async ({ id, source }, { files, from }) => {
+    if (from === 'computed') computed++;
+    const parts = await readPartFiles(files);
+    for (const [part, { rows }] of Object.entries(parts)) if (rows === 0) empty.set(part, (empty.get(part) ?? 0) + 1);
+    await writer.add({ id, source }, parts);
+  };
+  for (let index = 0; index < count; index++) {
+    context.signal.throwIfAborted();
+    context.progress(index, count, 'samples');
+    await capture(index, add);
+  }
+  context.progress(count, count, 'samples');
+  await writer.finish();
+  context.log('info', `${count} samples: ${computed} run now, ${count - computed} kept from before`);
+  for (const [part, samples] of empty) context.log('warning', `part ${part} has no rows in ${samples} of ${count} samples`);
+}
+
+function dataPaths({ inputs }: CaptureJob) {
+  return {
+    data: inputs.data === undefined ? undefined : getInputRecord(inputs, 'data'),
+    images: inputs.images === undefined ? undefined : getInputPath(inputs, 'images'),
+    tensors: inputs.tensors === undefined ? undefined : getInputPath(inputs, 'tensors'),
+  };
+}
