@@ -9,6 +9,7 @@ import { evaluate } from './evaluate/stage.js';
 import { exportStage } from './export/stage.js';
 import { importStage } from './import/stage.js';
 import { quantize } from './quantize/stage.js';
+import { report } from './report/stage.js';
 import { rewrite } from './rewrite/stage.js';
 import { simplify } from './simplify/stage.js';
 import { split } from './split/stage.js';
@@ -34,5 +35,6 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: verify, module: 'stages/verify/stage.js' },
   { plugin: bench, module: 'stages/bench/stage.js' },
   { plugin: evaluate, module: 'stages/evaluate/stage.js' },
+  { plugin: report, module: 'stages/report/stage.js' },
   { plugin: command, module: 'stages/command/stage.js' },
 ];

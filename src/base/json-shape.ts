@@ -37,6 +37,20 @@ export function fields<T extends object>(readers: ReaderOf<T>): JsonReader<T> {
   };
 }
 
+/** An object with at least these fields; unknown ones are left out. For what another version may write more of. */
+export function someFields<T extends object>(readers: ReaderOf<T>): JsonReader<T> {
+  const known = fields(readers);
+  const names = Object.keys(readers);
+  return (value, path, problems) => {
+    if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describe(value)}`);
+    return known(
+      Object.fromEntries(names.flatMap(name => (Object.hasOwn(value, name) ? [[name, value[name] as Json]] : []))),
+      path,
+      problems,
+    );
+  };
+}
+
 /** An object with names of the user's choice; `checkName` gives the reason why a name is not allowed. */
 export function record<T>(member: JsonReader<T>, checkName: (name: string) => string | undefined): JsonReader<Readonly<Record<string, T>>> {
   return (value, path, problems) => {
@@ -62,6 +76,12 @@ export function list<T>(member: JsonReader<T>, options: { length?: number } = {}
   };
 }
 
+/** A list that may be empty. */
+export function anyList<T>(member: JsonReader<T>): JsonReader<readonly T[]> {
+  const filled = list(member);
+  return (value, path, problems) => (Array.isArray(value) && value.length === 0 ? [] : filled(value, path, problems));
+}
+
 /** A finite number within `min` and `max`, both inclusive; `above` is an exclusive lower bound. */
 export function number(options: { min?: number; max?: number; above?: number } = {}): JsonReader<number> {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, above = Number.NEGATIVE_INFINITY } = options;
@@ -80,6 +100,17 @@ export function integer(min: number): JsonReader<number> {
     if (typeof value !== 'number' || !Number.isSafeInteger(value)) return fail(problems, path, `should be an integer, ${describe(value)}`);
     return value < min ? fail(problems, path, `should be at least ${min}, it is ${value}`) : value;
   };
+}
+
+/** true or false. */
+export function flag(): JsonReader<boolean> {
+  return (value, path, problems) =>
+    typeof value === 'boolean' ? value : fail(problems, path, `should be true or false, ${describe(value)}`);
+}
+
+/** A string that may be empty. */
+export function anyText(): JsonReader<string> {
+  return (value, path, problems) => (typeof value === 'string' ? value : fail(problems, path, `should be text, ${describe(value)}`));
 }
 
 /** A string that is not empty. */

@@ -1,6 +1,6 @@
 /** How far has every value of a model moved from its float original, all errors before it included? The shape in which `verify` reports it, and its reader. */
 import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
-import { fields, formatJsonProblems, integer, type JsonReader, list, number, readJsonShape, text } from '../base/json-shape.js';
+import { anyList, anyText, fields, formatJsonProblems, integer, number, readJsonShape, text } from '../base/json-shape.js';
 import type { ComparisonFigures } from '../tensor/compare.js';
 import { QuantError } from './quant-error.js';
 
@@ -32,12 +32,6 @@ export function encodePropagatedErrors(parts: readonly PartErrors[]): readonly J
   return parts as unknown as readonly JsonObject[];
 }
 
-const label: JsonReader<string> = (value, path, problems) => (value === '' ? '' : text()(value, path, problems));
-
-function anyList<T>(member: JsonReader<T>): JsonReader<readonly T[]> {
-  return (value, path, problems) => (Array.isArray(value) && value.length === 0 ? [] : list(member)(value, path, problems));
-}
-
 const reader = anyList(
   fields<PartErrors>({
     part: text(),
@@ -46,8 +40,8 @@ const reader = anyList(
       fields<PropagatedError>({
         value: text(),
         comparedWith: text(),
-        node: label,
-        opType: label,
+        node: anyText(),
+        opType: anyText(),
         standardDeviation: number({ min: 0 }),
         maxAbs: number({ min: 0 }),
         cosine: number({ min: -1, max: 1 }),

@@ -1,0 +1,119 @@
+/** How is a graph drawn? Laid out in layers by dagre, as SVG: boxes of a few lines, and arrows. */
+import { type Html, html } from './html.js';
+
+export interface GraphNode {
+  readonly id: string;
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** A class of the style: what kind of thing it is. Never the only sign of it. */
+  readonly look: string;
+}
+
+export interface GraphEdge {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Graph {
+  /** Unique on the page. */
+  readonly id: string;
+  readonly description: string;
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+  readonly direction: 'down' | 'right';
+}
+
+const LINE = 16;
+const PADDING = { x: 12, y: 8 };
+const [TITLE_WIDTH, LINE_WIDTH, LONGEST] = [7.1, 6.1, 34];
+
+/** Draws it in its natural size; where that is wider than its place, it scrolls by itself. */
+export async function drawGraph(graph: Graph): Promise<Html> {
+  const { width, height, boxes, arrows } = await layOut(graph);
+  const arrow = `${graph.id}-arrow`;
+  return html`<div class="scroll graph" tabindex="0" role="img" aria-label="${graph.description}">
+<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" aria-hidden="true">
+<defs><marker id="${arrow}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0.5L8 4L0 7.5Z"/></marker></defs>
+${arrows.map(path => html`<path class="edge" d="${path}" marker-end="url(#${arrow})"/>\n`)}${boxes}</svg></div>
+`;
+}
+
+async function layOut({ nodes, edges, direction }: Graph) {
+  const { default: dagre } = await import('@dagrejs/dagre');
+  const graph = new dagre.graphlib.Graph<Record<string, never>, { width: number; height: number }, Record<string, never>>();
+  const rank = direction === 'down' ? { rankdir: 'TB', ranksep: 34, nodesep: 18 } : { rankdir: 'LR', ranksep: 38, nodesep: 14 };
+  graph.setGraph({ ...rank, marginx: 2, marginy: 2 } as never);
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const node of nodes) graph.setNode(node.id, measure(node));
+  for (const { from, to } of edges) graph.setEdge(from, to);
+  dagre.layout(graph as never);
+  const placed = (id: string) => graph.node(id) as unknown as { x: number; y: number; width: number; height: number };
+  const size = graph.graph() as unknown as { width?: number; height?: number };
+  return {
+    width: Math.ceil(size.width ?? 0),
+    height: Math.ceil(size.height ?? 0),
+    boxes: nodes.map(node => drawBox(node, placed(node.id))),
+    arrows: edges.map(({ from, to }) => drawPath((graph.edge(from, to) as unknown as { points: readonly Point[] }).points)),
+  };
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+function measure({ title, lines }: GraphNode): { width: number; height: number } {
+  const widest = Math.max(shorten(title).length * TITLE_WIDTH, ...lines.map(line => shorten(line).length * LINE_WIDTH));
+  return { width: Math.ceil(Math.max(72, widest + 2 * PADDING.x)), height: LINE * (1 + lines.length) + 2 * PADDING.y };
+}
+
+function drawBox({ title, lines, look }: GraphNode, place: Point & { readonly width: number; readonly height: number }): Html {
+  const left = round(place.x - place.width / 2);
+  const top = round(place.y - place.height / 2);
+  const x = round(left + PADDING.x);
+  const y = (line: number): number => round(top + PADDING.y + LINE * line + 12);
+  return html`<g class="box ${look}"><title>${title}: ${lines.join('; ')}</title><rect x="${left}" y="${top}" width="${place.width}" height="${place.height}" rx="5"/><rect class="strip" x="${left}" y="${top}" width="4" height="${place.height}" rx="2"/><text class="title" x="${x}" y="${y(0)}">${shorten(title)}</text>${lines.map((line, index) => html`<text x="${x}" y="${y(index + 1)}">${shorten(line)}</text>`)}</g>
+`;
+}
+
+function shorten(text: string): string {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+}
+
+/** A smooth line through the points: quadratic curves between the middles. */
+function drawPath(points: readonly Point[]): string {
+  const [first, ...others] = points;
+  if (first === undefined) return '';
+  const last = others.at(-1) ?? first;
+  let path = `M${at(first)}`;
+  for (const [index, point] of others.slice(0, -1).entries()) {
+    const next = others[index + 1] ?? last;
+    const end = index === others.length - 2 ? last : { x: (point.x + next.x) / 2, y: (point.y + next.y) / 2 };
+    path += `Q${at(point)} ${at(end)}`;
+  }
+  return others.length === 1 ? `${path}L${at(last)}` : path;
+}
+
+function at({ x, y }: Point): string {
+  return `${round(x)} ${round(y)}`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** The edges without those that a longer path implies. The graph has no cycle. */
+export function withoutImplied(edges: readonly GraphEdge[]): readonly GraphEdge[] {
+  const next = new Map<string, Set<string>>();
+  for (const { from, to } of edges) next.set(from, (next.get(from) ?? new Set()).add(to));
+  const reached = new Map<string, ReadonlySet<string>>();
+  const reach = (id: string): ReadonlySet<string> => {
+    const known = reached.get(id);
+    if (known !== undefined) return known;
+    const all = new Set<string>();
+    for (const one of next.get(id) ?? []) for (const other of [one, ...reach(one)]) all.add(other);
+    reached.set(id, all);
+    return all;
+  };
+  return edges.filter(({ from, to }) => ![...(next.get(from) ?? [])].some(other => other !== to && reach(other).has(to)));
+}

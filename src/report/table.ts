@@ -1,0 +1,37 @@
+/** How does a table stand on the page? With a caption, scopes, numbers to the right; wider than its place, it scrolls by itself and not with the page. */
+import { type Html, type HtmlValue, html } from './html.js';
+
+export interface Column {
+  readonly title: HtmlValue;
+  /** 'number': to the right, digits of one width. */
+  readonly align: 'text' | 'number';
+}
+
+export interface Table {
+  readonly caption: HtmlValue;
+  readonly columns: readonly Column[];
+  /** The first cell of a row is its heading. */
+  readonly rows: readonly (readonly HtmlValue[])[];
+}
+
+export function text(title: HtmlValue): Column {
+  return { title, align: 'text' };
+}
+
+export function number(title: HtmlValue): Column {
+  return { title, align: 'number' };
+}
+
+export function drawTable({ caption, columns, rows }: Table): Html {
+  const classOf = (index: number): string => (columns[index]?.align === 'number' ? 'n' : 't');
+  const cell = (value: HtmlValue, index: number): Html =>
+    index === 0 ? html`<th scope="row" class="${classOf(index)}">${value}</th>` : html`<td class="${classOf(index)}">${value}</td>`;
+  // Focusable, so that a keyboard can scroll it.
+  return html`<div class="scroll" tabindex="0" role="group"><table>
+<caption>${caption}</caption>
+<thead><tr>${columns.map(({ title }, index) => html`<th scope="col" class="${classOf(index)}">${title}</th>`)}</tr></thead>
+<tbody>
+${rows.map(row => html`<tr>${row.map(cell)}</tr>\n`)}</tbody>
+</table></div>
+`;
+}

@@ -1,0 +1,60 @@
+/** What stands on the record ports, in which order? */
+import { isCodedError } from '../../src/base/coded-error.js';
+import type { Json } from '../../src/base/json.js';
+import { formatJsonProblems, type JsonReader, readJsonShape } from '../../src/base/json-shape.js';
+import type { InputPaths } from '../../src/stage/define-stage.js';
+import { readJsonFile } from '../../src/stage/json-file.js';
+import { StageError } from '../../src/stage/stage-error.js';
+
+/** An artifact under the name of its entry. */
+export interface Named<T> {
+  readonly name: string;
+  readonly value: T;
+}
+
+/**
+ * Every entry of a record port, parsed; none where it is not connected. Those named in `order` come first, the others by name, as a record has no order
+ * in the stage's key.
+ * @throws what reading and `parse` throw, with port and entry before the message.
+ */
+export async function readEntries<T>(
+  inputs: InputPaths,
+  port: string,
+  order: readonly string[],
+  parse: (value: Json) => T,
+): Promise<readonly Named<T>[]> {
+  const paths = inputs[port];
+  if (typeof paths !== 'object') return [];
+  const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  const names = Object.keys(paths).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  const entries: Named<T>[] = [];
+  for (const name of names) entries.push({ name, value: await readEntry(`${port}.${name}`, paths[name] ?? '', parse) });
+  return entries;
+}
+
+async function readEntry<T>(place: string, path: string, parse: (value: Json) => T): Promise<T> {
+  try {
+    return parse(await readJsonFile(path));
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    const { code, message, details, help, cause } = error;
+    throw new StageError(code, `input "${place}": ${message}`, { details, cause, ...(help === undefined ? {} : { help }) });
+  }
+}
+
+/** Problems shown of one file. */
+const MOST = 8;
+
+/** A parser of the part of a document that the page shows. @throws StageError `report-input` with what is not as it should be. */
+export function parserOf<T>(reader: JsonReader<T>, writer: string): (value: Json) => T {
+  return value => {
+    const read = readJsonShape(reader, value);
+    if (read.kind === 'ok') return read.value;
+    const lines = formatJsonProblems(read.problems);
+    const more = lines.length > MOST ? `; and ${lines.length - MOST} more` : '';
+    throw new StageError('report-input', `this is no report of \`${writer}\`: ${lines.slice(0, MOST).join('; ')}${more}`, {
+      details: lines.slice(0, 100),
+      help: `connect what \`${writer}\` wrote, and build that stage again where it is of another version`,
+    });
+  };
+}

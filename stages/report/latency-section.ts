@@ -1,0 +1,179 @@
+/** How long does it take? What `bench` measured, and, in tables of their own, what `compile` estimates. */
+import type { Json } from '../../src/base/json.js';
+import { seriesColor, variable } from '../../src/report/colors.js';
+import { drawBadge, type Section } from '../../src/report/document.js';
+import { type Html, type HtmlValue, html } from '../../src/report/html.js';
+import { formatCount, formatFixed } from '../../src/report/numbers.js';
+import { drawTable, number, text } from '../../src/report/table.js';
+import type { LatencyEstimate } from '../../src/target/compile-report.js';
+import type { Named } from './entries.js';
+import type { BenchPart, BenchRow, BenchStrategy, BenchView, LatencyView } from './read-bench.js';
+import type { CompiledModel, CompileView } from './read-compile.js';
+
+export function drawLatency(bench: readonly Named<BenchView>[], compile: readonly Named<CompileView>[]): Section | undefined {
+  if (bench.length === 0 && compile.length === 0) return undefined;
+  return {
+    id: 'latency',
+    title: 'Latency',
+    body: html`<p>Measured and estimated times never share a table.</p>
+${bench.map(({ name, value }) => drawMeasured(bench.length > 1 ? name : undefined, value))}${compile.map(({ name, value }) => drawEstimated(compile.length > 1 ? name : undefined, value))}`,
+  };
+}
+
+/** Of all parts of an image, each in its fastest way; undefined where a part lacks the form. */
+export function addPerImage(bench: BenchView, form: string): number | undefined {
+  let sum = 0;
+  for (const part of bench.parts) {
+    const timed = part.forms.find(one => one.form === form);
+    const row = timed?.rows[timed.best];
+    if (row === undefined) return undefined;
+    sum += row.perImageMs;
+  }
+  return bench.parts.length === 0 ? undefined : sum;
+}
+
+function drawMeasured(name: string | undefined, bench: BenchView): Html {
+  const { where, warmup, repeats, parts } = bench;
+  return html`<h3>${name ?? 'Runs'} ${drawBadge('good', 'measured')}</h3>
+<p>${formatCount(repeats)} runs after ${formatCount(warmup)} to warm up, on ${describeWhere(where)}.</p>
+${drawTable({
+  caption: 'Models as a whole, or one batch at the middle count of RoIs, in milliseconds.',
+  columns: [
+    text('Part'),
+    text('Form'),
+    number('p50'),
+    number('p90'),
+    number('p99'),
+    number('Least'),
+    number('Mean'),
+    number('Std dev'),
+    number('Float by int8'),
+  ],
+  rows: parts.flatMap(part => part.forms.map(({ form, rows }, index) => drawReference(part, form, rows[0], index))),
+})}${parts.filter(({ counts }) => counts.length > 0).map(drawHead)}${drawOperators(parts)}`;
+}
+
+function drawReference(part: BenchPart, form: string, row: BenchRow | undefined, index: number): readonly HtmlValue[] {
+  const count = row?.counts[row.counts.length >> 1];
+  const latency: LatencyView | undefined = count?.device ?? count?.here;
+  const figures = latency === undefined ? [] : [latency.p50Ms, latency.p90Ms, latency.p99Ms, latency.minMs, latency.meanMs, latency.stdMs];
+  const speedup = index === 0 && part.speedup !== undefined ? `${formatFixed(part.speedup, 2)} ×` : '';
+  return [part.part, form, ...figures.map(formatMs), speedup];
+}
+
+/** "how are heads fed fastest?" */
+function drawHead({ part, counts, forms }: BenchPart): Html {
+  const slowest = Math.max(...forms.flatMap(({ rows }) => rows.map(({ perImageMs }) => perImageMs)));
+  const images = counts.reduce((sum, count) => sum + count.images, 0);
+  return drawTable({
+    caption: `${part}: ways to run an image's RoIs, at ${counts.map(({ rows }) => rows).join(', ')} RoIs, which stand for ${formatCount(images)} images.`,
+    columns: [
+      text('Way'),
+      text('Form'),
+      ...counts.map(({ rows }) => number(`p50 at ${rows} (ms)`)),
+      number('Mean per image (ms)'),
+      text(''),
+    ],
+    rows: forms.flatMap(({ form, rows, best }, formIndex) =>
+      rows.map((row, index) => [
+        describeStrategy(row.strategy),
+        form,
+        ...counts.map((_, at) => formatMs((row.counts[at]?.device ?? row.counts[at]?.here)?.p50Ms)),
+        html`${drawBar(row.perImageMs / slowest, formIndex)}${formatMs(row.perImageMs)}`,
+        index === best ? drawBadge('good', 'fastest') : '',
+      ]),
+    ),
+  });
+}
+
+function drawBar(share: number, index: number): Html {
+  return html`<span class="bar" style="width:${Math.round(60 * share)}px;background:${variable(seriesColor(index))}" aria-hidden="true"></span>`;
+}
+
+function describeStrategy({ kind, batch, sessions }: BenchStrategy): string {
+  switch (kind) {
+    case 'whole':
+      return 'as it is';
+    case 'one-batch':
+      return 'all in one batch';
+    case 'fixed':
+      return batch === 1 ? 'one by one' : `batches of ${batch ?? 0}`;
+    case 'parallel':
+      return `${sessions ?? 0} sessions in parallel`;
+    default:
+      return kind;
+  }
+}
+
+/** Operators shown of each model. */
+const MOST_OPERATORS = 8;
+
+function drawOperators(parts: readonly BenchPart[]): HtmlValue {
+  const profiles = parts.flatMap(({ part, forms }) =>
+    forms.flatMap(({ form, profile }) => (profile === undefined ? [] : [{ part, form, profile }])),
+  );
+  if (profiles.length === 0) return undefined;
+  return html`<details class="plain"><summary>Times per operator</summary>${profiles.map(({ part, form, profile: { operators } }) => {
+    const total = operators.reduce((sum, { meanMs }) => sum + meanMs, 0);
+    return drawTable({
+      caption: `${part}, ${form}: the operators that take longest, of ${operators.length}; profiling slows them down.`,
+      columns: [text('Operator'), number('Mean (ms)'), number('Share')],
+      rows: operators
+        .slice(0, MOST_OPERATORS)
+        .map(({ opType, meanMs }) => [opType, formatMs(meanMs), total === 0 ? '–' : `${formatFixed((100 * meanMs) / total, 1)} %`]),
+    });
+  })}</details>`;
+}
+
+function describeWhere(where: BenchView['where']): string {
+  const flatten = (value: Json, path: string): readonly string[] => {
+    if (value === null) return [];
+    if (typeof value !== 'object') return [`${path} ${String(value)}`];
+    return Object.entries(value).flatMap(([name, member]) => flatten(member, path === '' ? name : `${path}.${name}`));
+  };
+  return flatten(where, '').join(', ');
+}
+
+/** Three digits at least. */
+function formatMs(ms: number | undefined): string {
+  if (ms === undefined) return '–';
+  if (ms >= 100) return formatFixed(ms, 0);
+  return formatFixed(ms, ms >= 10 ? 1 : ms >= 1 ? 2 : 3);
+}
+
+function drawEstimated(name: string | undefined, { target, models }: CompileView): Html {
+  return html`<h3>${name ?? 'Target'} ${drawBadge('warn', 'estimate')}</h3>
+<p>Of the NPU parts alone, one run each, one after the other, on ${target.title} ${target.device}. Not measured: no device took part.</p>
+${drawTable({
+  caption: 'Estimated milliseconds on the NPU, with what is thought likely at least and at most.',
+  columns: [text('Model'), number('Estimate'), number('At least'), number('At most')],
+  rows: models.map(({ name: model, estimate: { npu } }) => [model, ...figuresOf(npu)]),
+})}${models.map(drawBatches)}${[...new Set(models.map(({ estimate }) => estimate.basis.formula))].map(formula => html`<p class="soft">Basis: ${formula}</p>`)}`;
+}
+
+export function figuresOf({ ms, lowMs, highMs }: LatencyEstimate): readonly string[] {
+  return [formatMs(ms), formatMs(lowMs), formatMs(highMs)];
+}
+
+function drawBatches({ name, estimate: { batches } }: CompiledModel): HtmlValue {
+  if (batches === undefined) return undefined;
+  return drawTable({
+    caption: `${name}: estimated milliseconds per image by batch size.`,
+    columns: [
+      text('Batch'),
+      number('Calls per image'),
+      number('RoIs computed in vain'),
+      number('Estimate'),
+      number('At least'),
+      number('At most'),
+      text(''),
+    ],
+    rows: batches.rows.map(({ batch, calls, padded, perImage }, index) => [
+      String(batch),
+      formatFixed(calls, 1),
+      formatFixed(padded, 1),
+      ...figuresOf(perImage),
+      index === batches.best ? drawBadge('good', 'best') : '',
+    ]),
+  });
+}

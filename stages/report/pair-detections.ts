@@ -1,0 +1,54 @@
+/** What did either side find in an image, and which of it is the same? Pairs by class and IoU, what only one side found, and how much they differ. */
+import type { CocoResult } from '../../src/detection/coco/results.js';
+import { rasterise } from '../../src/detection/coco/segmentation.js';
+import { type LabelledBoxes, matchDetections } from '../../src/detection/match.js';
+import { rleBox } from '../../src/detection/rle.js';
+import type { ImageSize } from '../../src/detection/transform.js';
+
+/** One object: of both sides, or of one. */
+export interface Pair {
+  readonly left: CocoResult | undefined;
+  readonly right: CocoResult | undefined;
+  /** Of the boxes; absent where one side lacks it. */
+  readonly iou?: number;
+}
+
+/** Box IoU from which on detections of one class are partners. */
+const LEAST_IOU = 0.5;
+
+/** By falling score of the left side; then what only the right side has. */
+export function pairDetections(left: readonly CocoResult[], right: readonly CocoResult[], image: ImageSize): readonly Pair[] {
+  const { pairs, missed, extra } = matchDetections(toBoxes(left, image), toBoxes(right, image), LEAST_IOU);
+  const found: readonly Pair[] = [
+    ...pairs.map(({ reference, candidate, iou }) => ({ left: left[reference], right: right[candidate], iou })),
+    ...missed.map(index => ({ left: left[index], right: undefined })),
+  ];
+  const byScore = [...found].sort((a, b) => (b.left?.score ?? 0) - (a.left?.score ?? 0));
+  return [...byScore, ...extra.map(index => ({ left: undefined, right: right[index] }))];
+}
+
+/** 1 for each object that one side lacks; for pairs what they lack to equal boxes and scores. */
+export function measureDifference(pairs: readonly Pair[]): number {
+  return pairs.reduce((sum, { left, right, iou }) => {
+    if (left === undefined || right === undefined) return sum + 1;
+    return sum + (1 - (iou ?? 0)) + Math.abs(left.score - right.score);
+  }, 0);
+}
+
+/** x, y, width, height; of the mask where the detection has no box. */
+export function boxOf({ box, segmentation }: CocoResult, image: ImageSize): readonly number[] {
+  if (box !== undefined) return box;
+  return segmentation === undefined ? [0, 0, 0, 0] : rleBox(rasterise(segmentation, image));
+}
+
+function toBoxes(results: readonly CocoResult[], image: ImageSize): LabelledBoxes {
+  const corners = results.flatMap(result => {
+    const [x = 0, y = 0, width = 0, height = 0] = boxOf(result, image);
+    return [x, y, x + width, y + height];
+  });
+  return {
+    boxes: Float32Array.from(corners),
+    scores: Float32Array.from(results, ({ score }) => score),
+    labels: results.map(({ categoryId }) => categoryId),
+  };
+}

@@ -1,0 +1,88 @@
+/** How is the page made? What is connected is read and checked, each section is drawn from it, and the page is written once all are. */
+import { writeFile } from 'node:fs/promises';
+import { getDefined } from '../../src/base/invariant.js';
+import { isJsonObject, type Json } from '../../src/base/json.js';
+import { parseModelSketches } from '../../src/quant/model-sketches.js';
+import { drawPage, type Section } from '../../src/report/document.js';
+import { html } from '../../src/report/html.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readJsonFile } from '../../src/stage/json-file.js';
+import { getInputRecord, getOutputPath } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import { drawAccuracy } from './accuracy-section.js';
+import { drawComparisons } from './comparison-section.js';
+import { readEntries } from './entries.js';
+import { drawErrors, joinErrors } from './error-section.js';
+import { drawLatency } from './latency-section.js';
+import { drawOverlays } from './overlay-section.js';
+import type { ReportParams } from './params.js';
+import { drawPartition } from './partition-section.js';
+import { drawPipeline } from './pipeline-section.js';
+import { drawRanges } from './range-section.js';
+import { parseBench } from './read-bench.js';
+import { parseCompile } from './read-compile.js';
+import { parseQuantization } from './read-quantization.js';
+import { parseVerify } from './read-verify.js';
+import { drawSummary } from './summary.js';
+
+/** @throws StageError `report-input`, `report-overlays`; errors of sketches, data sets, detections and images. */
+export async function runReport({ params, inputs, outputs, context }: StageJob<ReportParams>): Promise<void> {
+  const read = <T>(port: string, parse: (value: Json) => T) => readEntries(inputs, port, params.order, parse);
+  const build = getDefined(context.build, 'summary of the build');
+  const [metrics, verify, quantization] = [
+    await read('metrics', parseMetrics),
+    await read('verify', parseVerify),
+    await read('quantization', parseQuantization),
+  ];
+  const [sketches, compile, bench] = [
+    await read('sketches', parseModelSketches),
+    await read('compile', parseCompile),
+    await read('bench', parseBench),
+  ];
+  const errors = joinErrors(quantization, verify);
+  const sections: readonly (Section | undefined)[] = [
+    await drawPipeline(build),
+    await drawAccuracy(metrics),
+    await drawOverlaysOf({ params, inputs }),
+    drawComparisons(verify),
+    await drawErrors(errors),
+    await drawRanges({ quantization, sketches, errors, most: params.tensors }),
+    await drawPartition(compile),
+    drawLatency(bench, compile),
+  ];
+  const page = drawPage({
+    title: params.title,
+    lead: describeBuild(build.stages.length, sections.filter(section => section !== undefined).length),
+    summary: drawSummary({ build, metrics, quantization, compile, bench }),
+    sections: sections.filter(section => section !== undefined),
+    footer: html`<p>Written by Tanren’s <code>report</code> stage. Outcomes are those of the build that wrote the page; times are of the runs that made the results. The page loads nothing from anywhere.</p>`,
+  });
+  await writeFile(getOutputPath(outputs, 'page'), page);
+}
+
+function describeBuild(stages: number, sections: number): string {
+  if (sections === 0) return 'Nothing is connected: connect metrics, reports, sketches or detections.';
+  return stages === 0 ? '' : `What a build of ${stages} stages made, measured and decided.`;
+}
+
+/** @throws StageError `report-input`. */
+function parseMetrics(value: Json) {
+  if (isJsonObject(value)) return value;
+  throw new StageError('report-input', 'metrics are an object of numbers', { help: 'connect an output of kind metrics' });
+}
+
+async function drawOverlaysOf({ params, inputs }: Pick<StageJob<ReportParams>, 'params' | 'inputs'>): Promise<Section | undefined> {
+  const detections = await readEntries(inputs, 'detections', params.order, value => value);
+  if (detections.length === 0 && inputs.data === undefined) return undefined;
+  if (inputs.data === undefined || detections.length < 2) {
+    throw new StageError(
+      'report-overlays',
+      `overlays need \`data\` and two or more \`detections\`; there ${detections.length === 1 ? 'is' : 'are'} ${detections.length}${inputs.data === undefined ? ', and no `data`' : ''}`,
+      {
+        help: 'connect both, or neither',
+      },
+    );
+  }
+  const { annotations = '', images = '' } = getInputRecord(inputs, 'data');
+  return drawOverlays({ annotations: await readJsonFile(annotations), imageFolder: images, detections }, params.overlays);
+}

@@ -1,0 +1,147 @@
+/** What does somebody need to know who reads no further? A few figures, and every gate. */
+import { formatDuration } from '../../src/base/format.js';
+import { drawBadge, drawTiles, type Tile } from '../../src/report/document.js';
+import { type Html, html } from '../../src/report/html.js';
+import { formatCount, formatDelta, formatFixed, formatNumber, formatShare } from '../../src/report/numbers.js';
+import type { BuildSummary, SummarizedGate } from '../../src/stage/build-summary.js';
+import { findFigure, type Metrics } from './accuracy-section.js';
+import type { Named } from './entries.js';
+import { addPerImage, figuresOf } from './latency-section.js';
+import { countOutcomes } from './pipeline-section.js';
+import type { BenchView } from './read-bench.js';
+import type { CompileView } from './read-compile.js';
+import type { QuantizationView } from './read-quantization.js';
+
+export interface SummaryData {
+  readonly build: BuildSummary;
+  readonly metrics: readonly Metrics[];
+  readonly quantization: readonly Named<QuantizationView>[];
+  readonly compile: readonly Named<CompileView>[];
+  readonly bench: readonly Named<BenchView>[];
+}
+
+export function drawSummary(data: SummaryData): Html {
+  const gates = data.build.stages.flatMap(({ stage, gates: own }) => own.map(gate => ({ stage, gate })));
+  const missed = gates.filter(({ gate }) => gate.verdict === 'missed');
+  const tiles: readonly Tile[] = [
+    ...(gates.length === 0 ? [] : [gateTile(gates.length, missed.length)]),
+    ...(['bbox', 'segm'] as const).flatMap(kind => accuracyTile(kind, data.metrics)),
+    ...quantizationTile(data.quantization),
+    ...data.compile.flatMap(partitionTile),
+    ...data.bench.flatMap(({ name, value }) => latencyTile(data.bench.length > 1 ? name : undefined, value)),
+    ...data.compile.flatMap(estimateTile),
+    ...buildTile(data.build),
+  ];
+  return html`${drawTiles(tiles)}${gates.length === 0 ? undefined : drawGates(gates)}`;
+}
+
+function gateTile(count: number, missed: number): Tile {
+  return {
+    label: 'Gates',
+    value:
+      missed === 0
+        ? html`<span class="good">✓ ${count} of ${count} met</span>`
+        : html`<span class="bad">✗ ${missed} of ${count} missed</span>`,
+    note: missed === 0 ? 'every bound of the pipeline holds' : 'named below',
+  };
+}
+
+function drawGates(gates: readonly { readonly stage: string; readonly gate: SummarizedGate }[]): Html {
+  const missed = gates.filter(({ gate }) => gate.verdict === 'missed');
+  const list = html`<ul class="gates">${[...missed, ...gates.filter(one => !missed.includes(one))].map(
+    ({ stage, gate: { metric, operator, bound, value, verdict } }) =>
+      html`<li>${verdict === 'met' ? drawBadge('good', '✓ met') : drawBadge('bad', '✗ missed')} ${stage}: <code>${metric} ${operator} ${formatNumber(bound)}</code>, is ${value === undefined ? 'not there' : formatNumber(value)}</li>\n`,
+  )}</ul>`;
+  return html`<details class="plain"${missed.length > 0 ? html` open` : undefined}><summary>All gates</summary>${list}</details>
+`;
+}
+
+/** From the first entry to the last. */
+function accuracyTile(kind: 'bbox' | 'segm', metrics: readonly Metrics[]): readonly Tile[] {
+  const [first, last] = [metrics[0], metrics.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const [from, to] = [findFigure(first.value, kind, 'AP'), findFigure(last.value, kind, 'AP')];
+  if (to === undefined) return [];
+  const label = kind === 'bbox' ? 'Box AP' : 'Mask AP';
+  if (from === undefined || first === last) return [{ label: `${label}, ${last.name}`, value: formatFixed(to, 4) }];
+  return [
+    {
+      label: `${label}, ${first.name} to ${last.name}`,
+      value: html`${formatDelta(to - from, 4)}`,
+      note: `${formatFixed(from, 4)} → ${formatFixed(to, 4)}`,
+    },
+  ];
+}
+
+function quantizationTile(quantization: readonly Named<QuantizationView>[]): readonly Tile[] {
+  if (quantization.length === 0) return [];
+  const describe = (view: QuantizationView): string => {
+    const dtypeOf = (name: string): string => {
+      const part = view.scheme[name];
+      const dtype = typeof part === 'object' && part !== null && 'dtype' in part ? part.dtype : undefined;
+      return typeof dtype === 'string' ? dtype : '?';
+    };
+    return `${dtypeOf('activation')} / ${dtypeOf('weight')}`;
+  };
+  const schemes = [...new Set(quantization.map(({ value }) => describe(value)))];
+  const inFloat = quantization.reduce((sum, { value }) => sum + value.inFloat.length, 0);
+  const samples = [...new Set(quantization.map(({ value }) => value.samples))].map(formatCount).join(' or ');
+  return [
+    {
+      label: 'Activations / weights',
+      value: schemes.join(', '),
+      note: `calibrated on ${samples} samples, ${inFloat === 0 ? 'no node' : `${formatCount(inFloat)} nodes`} left in float`,
+    },
+  ];
+}
+
+function partitionTile({ value: { target, models } }: Named<CompileView>): readonly Tile[] {
+  const macs = models.reduce((sum, { counts }) => sum + counts.macs, 0);
+  const onNpu = models.reduce((sum, { counts }) => sum + counts.npuMacShare * counts.macs, 0);
+  const nodes = models.reduce((sum, { counts }) => sum + counts.nodes - counts.edgeNodes, 0);
+  const npuNodes = models.reduce((sum, { counts }) => sum + counts.npuNodes, 0);
+  return [
+    {
+      label: 'On the NPU',
+      value: macs === 0 ? '–' : html`${formatShare(onNpu / macs)} <span class="note">of the MACs</span>`,
+      note: `${formatCount(npuNodes)} of ${formatCount(nodes)} nodes; ${target.title}, ${target.device}`,
+    },
+  ];
+}
+
+function latencyTile(name: string | undefined, bench: BenchView): readonly Tile[] {
+  const [float, int8] = [addPerImage(bench, 'float'), addPerImage(bench, 'int8')];
+  const last = int8 ?? float;
+  if (last === undefined) return [];
+  return [
+    {
+      label: `${name === undefined ? 'Models' : `${name}, models`} per image, measured`,
+      value: `${formatNumber(Number(last.toPrecision(3)))} ms`,
+      note: `${float === undefined || int8 === undefined ? '' : `float ${formatNumber(Number(float.toPrecision(3)))} ms; `}each part in its fastest way, without the host's work`,
+    },
+  ];
+}
+
+function estimateTile({ value: { models } }: Named<CompileView>): readonly Tile[] {
+  const sum = (pick: (model: CompileView['models'][number]) => number): number => models.reduce((total, model) => total + pick(model), 0);
+  const total = {
+    ms: sum(({ estimate }) => estimate.npu.ms),
+    lowMs: sum(({ estimate }) => estimate.npu.lowMs),
+    highMs: sum(({ estimate }) => estimate.npu.highMs),
+  };
+  if (total.ms === 0) return [];
+  const [ms, low, high] = figuresOf(total);
+  return [{ label: 'NPU parts, estimate', value: `${ms} ms`, note: `${low} to ${high} ms for one run of each; not measured` }];
+}
+
+function buildTile({ stages }: BuildSummary): readonly Tile[] {
+  if (stages.length === 0) return [];
+  const durationMs = stages.reduce((sum, stage) => sum + stage.durationMs, 0);
+  return [
+    {
+      label: 'Stages',
+      value: String(stages.length),
+      note: `${countOutcomes(stages)}; their runs took ${formatDuration(durationMs)} together`,
+    },
+  ];
+}

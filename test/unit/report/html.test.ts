@@ -1,0 +1,21 @@
+/** Can text from outside become markup? */
+import { assert, property, string } from 'fast-check';
+import { html, trusted } from '../../../src/report/html.js';
+
+describe('html', () => {
+  it('escapes values in content and in attributes', () => {
+    expect(html`<a title="${`"><script>'&`}">${'<b>'}</a>`.markup).toBe('<a title="&quot;&gt;&lt;script&gt;&#39;&amp;">&lt;b&gt;</a>');
+  });
+
+  it('takes markup as it is, joins lists, and makes nothing of undefined', () => {
+    expect(html`${[html`<i>${1}</i>`, trusted('<hr>'), '&']}${undefined}`.markup).toBe('<i>1</i><hr>&amp;');
+  });
+
+  it('shows what would turn the direction of text, controls and lone surrogates as a replacement character', () => {
+    expect(html`${'a\u202Eb\u0000c\uD800d\u2066e'}`.markup).toBe('a\uFFFDb\uFFFDc\uFFFDd\uFFFDe');
+  });
+
+  it('lets no value end its place', () => {
+    assert(property(string({ unit: 'binary' }), value => !/[<>"']/.test(html`${value}`.markup)));
+  });
+});
