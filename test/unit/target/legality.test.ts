@@ -1,0 +1,349 @@
+/** Does every rule fire where it should, with measured value, limit and source, and only there? */
+import { float, int, ints, string } from '../../../src/onnx/ir/attribute.js';
+import { evaluate } from '../../../src/runtime/evaluate.js';
+import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../../src/target/choose-target.js';
+import { compileModel } from '../../../src/target/compile-model.js';
+import type { ModelReport } from '../../../src/target/compile-report.js';
+import { type QdqGraph, type QdqParams, qdqGraph } from '../../support/qdq-graph.js';
+import { floats, integers, randomConstant, smallModel } from '../../support/small-model.js';
+
+type Build = (graph: QdqGraph) => void;
+
+async function judge(build: Build, choice: TargetChoice = {}, name = 'ryzen-ai'): Promise<ModelReport> {
+  const graph = qdqGraph();
+  build(graph);
+  const target = chooseTarget(getBuiltInProfile(name), choice);
+  return (await compileModel('m', graph.build(), target, { evaluate, undocumented: 'cpu', accept: 'any' })).report;
+}
+
+/** "rule severity: measured | limit | source" of every finding, of units and of the model. */
+function findingsOf({ units, findings }: ModelReport): string[] {
+  return [...findings, ...units.flatMap(unit => unit.findings)].map(
+    ({ rule, severity, measured, limit, source }) => `${rule} ${severity}: ${measured} | ${limit} | ${source.title}`,
+  );
+}
+
+/** Two Conv before what is tested, so that no part is too small. */
+function start(graph: QdqGraph, params: QdqParams = {}): string {
+  graph.input('x', [1, 4, 8, 8], params);
+  for (const [index, from, to] of [
+    [0, 'x', 'c0'],
+    [1, 'c0', 'c1'],
+  ] as const) {
+    graph.constant(`w${index}`, [4, 4, 1, 1]);
+    graph.unit('Conv', [from, `w${index}`], [to], { params });
+  }
+  return 'c1';
+}
+
+function then(
+  op: string,
+  attributes: Parameters<QdqGraph['unit']>[3] = {},
+  more: (graph: QdqGraph) => readonly string[] = () => [],
+): Build {
+  return graph => {
+    const x = start(graph);
+    graph.unit(op, [x, ...more(graph)], ['y'], attributes);
+    graph.output('y');
+  };
+}
+
+const weight =
+  (dims: readonly number[], params: QdqParams = {}) =>
+  (graph: QdqGraph): readonly string[] => {
+    graph.constant('w', dims, params);
+    return ['w'];
+  };
+
+const float32 =
+  (name: string, dims: readonly number[], values: readonly number[], inputs = [name]) =>
+  (graph: QdqGraph): readonly string[] => {
+    graph.float(name, floats(dims, values));
+    return inputs;
+  };
+
+const shape =
+  (dims: readonly number[]) =>
+  (graph: QdqGraph): readonly string[] => {
+    graph.float('shape', integers(dims));
+    return ['shape'];
+  };
+
+function floatWeight(graph: QdqGraph): readonly string[] {
+  graph.float('w', randomConstant([4, 4, 1, 1]));
+  return ['w'];
+}
+
+const AIE2P = 'AMD target description AMD_AIE2P_4x4_Overlay';
+const VAIP = 'AMD VitisAI execution provider, to_xir_ops';
+
+describe('a legal model', () => {
+  it('has no findings and is one NPU part, its ends counted apart', async () => {
+    const report = await judge(then('Relu'));
+    expect(findingsOf(report)).toEqual([]);
+    expect(report).toMatchObject({ legal: true, counts: { npuParts: 1, parts: 1, cpuNodes: 0, edgeNodes: 2, npuMacShare: 1 } });
+  });
+});
+
+/** Name, model, what is found, and the rule that cannot but be found beside it. */
+const CASES: readonly (readonly [string, Build, string, string?])[] = [
+  [
+    'a kernel that is too large',
+    then('Conv', { attributes: { pads: ints([5, 5, 5, 5]) } }, weight([4, 4, 11, 11])),
+    `kernel refused: kernel 11×11 | 1 to 9 in each direction | ${AIE2P}`,
+  ],
+  [
+    'a stride of a depthwise Conv',
+    then('Conv', { attributes: { group: int(4), strides: ints([4, 4]) } }, weight([4, 1, 1, 1])),
+    `stride refused: stride 4×4 | 1 to 2 in each direction | ${AIE2P}`,
+    'observed',
+  ],
+  [
+    'groups',
+    then('Conv', { attributes: { group: int(2) } }, weight([4, 2, 1, 1])),
+    'groups undocumented: 2 groups of 2 channels, 4 outputs | one group | AMD Ryzen AI, Supported Operators (1.5)',
+  ],
+  [
+    'output padding',
+    then('ConvTranspose', { attributes: { output_padding: ints([1, 1]), strides: ints([2, 2]) } }, weight([4, 4, 2, 2])),
+    `attribute refused: output_padding 1, 1 | 0 | ${VAIP}`,
+    'operator',
+  ],
+  [
+    'an activation function that is not joined',
+    then('Conv', { activation: 'Tanh' }, weight([4, 4, 1, 1])),
+    `activation refused: Tanh joined to Conv | Relu, Clip, LeakyRelu, PRelu, HardSigmoid, HardSwish | ${AIE2P}`,
+  ],
+  [
+    'a HardSigmoid of other slope',
+    then('Relu', { activation: 'HardSigmoid', activationAttributes: { alpha: float(0.2) } }),
+    `attribute refused: alpha 0.2000 | 0.1667 | ${VAIP}`,
+    'operator',
+  ],
+  [
+    'an unknown mode of Resize',
+    then('Resize', { attributes: { mode: string('cubic') } }, float32('s', [4], [1, 1, 2, 2], ['', 's'])),
+    `attribute refused: mode cubic | nearest, linear | ${VAIP}`,
+  ],
+  [
+    'a Clip without an upper bound',
+    then('Clip', {}, float32('low', [], [0])),
+    `constant-input refused: input 2 is left out | inputs 1, 2 constant | ${VAIP}`,
+  ],
+  [
+    'an operator that is not documented',
+    then('Sigmoid'),
+    'operator undocumented: Sigmoid | Sigmoid is documented for a16w8, a8w8 | AMD Ryzen AI, Supported Operators (1.5)',
+  ],
+  [
+    'two outputs',
+    graph => {
+      const x = start(graph);
+      graph.unit('Split', [x], ['y', 'z'], { attributes: { axis: int(1) } });
+      graph.output('y', 'z');
+    },
+    `outputs refused: outputs 2 | 1 | ${VAIP}`,
+    'operator',
+  ],
+  [
+    'a Reshape that ends the model',
+    then('Reshape', {}, shape([1, -1])),
+    'trailing-reshape refused: Reshape at the end of the model | no Flatten, Reshape, Squeeze after the last other operator | AMD VitisAI execution provider, partitioner',
+  ],
+  [
+    'a scale per channel',
+    then('Conv', {}, weight([4, 4, 1, 1], { scale: [0.5, 0.25, 0.5, 1] })),
+    `per-channel refused: 4 scales along axis 1 of weight "w" | one scale per tensor | ${VAIP}`,
+  ],
+  [
+    'a zero point beside the middle',
+    then('Relu', { params: { zeroPoint: 0 } }),
+    `zero-point refused: zero point 0 of activation "y" (uint8) | 128 | ${VAIP}`,
+  ],
+  [
+    'integers of another width',
+    then('Conv', {}, weight([4, 4, 1, 1], { dtype: 'int16' })),
+    'weight-type refused: weight "w" int16 | int8 | AMD Quark, presets XINT8, A8W8, A16W8',
+  ],
+  [
+    'a weight in float',
+    then('Conv', {}, floatWeight),
+    'weight-float refused: weight "w" float32 | integers | AMD Quark, presets XINT8, A8W8, A16W8',
+  ],
+  [
+    'a shift that is too far',
+    then('Conv', { params: { scale: 2 ** 20 } }, weight([4, 4, 1, 1])),
+    'shift-cut warning: position of weight + input − output = 28 | 0 to 16 | AMD Quark, position constraints of the DPU (refine.py)',
+  ],
+  [
+    'a pool that changes the position',
+    then('MaxPool', { attributes: { kernel_shape: ints([2, 2]) }, params: { scale: 2 ** -3 } }),
+    'position-aligned warning: position of an input − output = 1 | 0 | AMD Quark, position constraints of the DPU (refine.py)',
+  ],
+];
+
+describe('one finding with its numbers', () => {
+  for (const [name, build, expected, also] of CASES) {
+    it(`says of ${name} what is measured, the limit and its source`, async () => {
+      const found = findingsOf(await judge(build));
+      expect(found).toContain(expected);
+      // The ends may repeat what their neighbour has.
+      const rules = new Set(found.map(line => line.split(' ')[0]));
+      expect([...rules].sort()).toEqual([...new Set([expected.split(' ')[0], ...(also === undefined ? [] : [also])])].sort());
+    });
+  }
+
+  it('says of a scale that is no power of two which tensor has it, once per unit that touches it', async () => {
+    const report = await judge(then('Relu', { params: { scale: 0.1 } }));
+    expect(findingsOf(report)).toEqual(
+      Array(2).fill(`scale-power-of-two refused: scale 0.100000 of activation "y" | a power of two | ${VAIP}`),
+    );
+  });
+
+  it('lists all that fails of one unit, not the first alone', async () => {
+    const report = await judge(
+      then(
+        'Conv',
+        { params: { scale: 0.1, zeroPoint: 3 }, attributes: { strides: ints([5, 5]), pads: ints([5, 5, 5, 5]) } },
+        weight([4, 4, 10, 10], { scale: 0.3 }),
+      ),
+    );
+    const unit = report.units.find(one => one.name === 'Conv_y');
+    expect(unit?.findings.map(finding => finding.rule)).toEqual([
+      'kernel',
+      'stride',
+      'scale-power-of-two',
+      'scale-power-of-two',
+      'zero-point',
+    ]);
+  });
+
+  it('takes float scales and any zero point for a8w8', async () => {
+    const build = (graph: QdqGraph): void => {
+      const x = start(graph, { scale: 0.07, zeroPoint: 3, dtype: 'int8' });
+      graph.unit('Relu', [x], ['y'], { params: { scale: 0.1, zeroPoint: -128, dtype: 'int8' } });
+      graph.output('y');
+    };
+    expect(findingsOf(await judge(build, { dtype: 'a8w8' }))).toEqual([]);
+  });
+});
+
+describe('float islands', () => {
+  it('are on the CPU with what stands before and after them; the rest stays quantized', async () => {
+    const report = await judge(graph => {
+      const x = start(graph);
+      graph.plain('HardSwish', [x], ['s']);
+      graph.plain('Neg', ['s'], ['n']);
+      graph.output('n');
+    });
+    const islands = report.units.filter(unit => unit.findings.some(finding => finding.rule === 'float-island'));
+    expect(islands.map(unit => [unit.opType, unit.device, unit.findings[0]?.measured])).toEqual([
+      ['HardSwish', 'cpu', 'Neg reads "s" as it is'],
+      ['Neg', 'cpu', 'input "s" is not quantized; output "n" of the model is not quantized'],
+    ]);
+    expect(report.counts).toMatchObject({ npuParts: 1, cpuNodes: 2, edgeNodes: 2 });
+  });
+});
+
+describe('what concerns a whole model', () => {
+  it('with one Conv goes to the CPU, all of it', async () => {
+    const report = await judge(graph => {
+      graph.input('x', [1, 4, 8, 8]);
+      graph.constant('w', [4, 4, 1, 1]);
+      graph.unit('Conv', ['x', 'w'], ['y']);
+      graph.output('y');
+    });
+    expect(report.findings).toMatchObject([{ rule: 'too-few-conv', measured: '1 Conv', limit: '2 or more' }]);
+    expect(report.counts).toMatchObject({ npuNodes: 0, npuParts: 0, parts: 1 });
+    expect(report.legal).toBe(false);
+  });
+
+  it('warns of a batch that XINT8 does not document, once', async () => {
+    const report = await judge(graph => {
+      graph.input('x', [3, 4, 8, 8]);
+      graph.constant('w', [4, 4, 1, 1]);
+      graph.constant('v', [4, 4, 1, 1]);
+      graph.unit('Conv', ['x', 'w'], ['y']);
+      graph.unit('Conv', ['y', 'v'], ['z']);
+      graph.output('z');
+    });
+    expect(findingsOf(report)).toEqual(['batch warning: batch 3 | 1 | AMD Ryzen AI, Release Notes']);
+    expect(report).toMatchObject({ legal: true, counts: { npuParts: 1 } });
+  });
+
+  it('gives up the NPU parts with the fewest MACs beyond those that the target takes', async () => {
+    const profile = {
+      ...(getBuiltInProfile('ryzen-ai') as object),
+      graph: {
+        ...(getBuiltInProfile('ryzen-ai') as { graph: object }).graph,
+        minConvs: { value: 1, source: 'cvml' },
+        maxSubgraphs: { value: 1, source: 'vaip-config' },
+      },
+    };
+    const model = qdqGraph();
+    model.input('x', [1, 4, 8, 8]);
+    model.constant('small', [4, 4, 1, 1]);
+    model.constant('large', [4, 4, 3, 3]);
+    model.unit('Conv', ['x', 'small'], ['a']);
+    model.unit('Sigmoid', ['a'], ['s']);
+    model.unit('Conv', ['s', 'large'], ['b'], { attributes: { pads: ints([1, 1, 1, 1]) } });
+    model.output('b');
+    const { report } = await compileModel('m', model.build(), chooseTarget(profile as never, {}), {
+      evaluate,
+      undocumented: 'cpu',
+      accept: 'any',
+    });
+    expect(report.findings).toMatchObject([{ rule: 'too-many-subgraphs', severity: 'warning' }]);
+    expect(report.units.filter(unit => unit.device === 'npu' && !unit.edge).map(unit => unit.name)).toEqual(['Conv_b']);
+    expect(report.counts.npuParts).toBe(1);
+  });
+});
+
+describe('what no document names', () => {
+  it('goes to the CPU, or to the NPU where params trust the target; the finding stays', async () => {
+    const graph = qdqGraph();
+    then('Sigmoid')(graph);
+    const model = graph.build();
+    const target = chooseTarget(getBuiltInProfile('ryzen-ai'), {});
+    const place = async (undocumented: 'cpu' | 'npu') =>
+      (await compileModel('m', model, target, { evaluate, undocumented, accept: 'any' })).report;
+    expect((await place('cpu')).counts).toMatchObject({ cpuNodes: 4, npuParts: 1 });
+    const trusted = await place('npu');
+    expect(trusted.counts).toMatchObject({ cpuNodes: 0, npuParts: 1 });
+    expect(trusted.legal).toBe(false);
+  });
+
+  it('depends on the software: the lists until 1.4 name ConvTranspose', async () => {
+    const build = then('ConvTranspose', { attributes: { strides: ints([2, 2]) } }, weight([4, 4, 2, 2]));
+    expect(findingsOf(await judge(build, { version: '1.4' }))).toEqual([]);
+    const [unit] = (await judge(build, { version: '1.5' })).units.filter(one => one.opType === 'ConvTranspose');
+    expect(unit?.findings[0]?.fixIts).toMatchObject([{ rule: 'conv-transpose-depth-to-space', effect: 'exact' }]);
+  });
+
+  it('offers no rewrite that would decline: a ConvTranspose whose kernel is not its stride', async () => {
+    const build = then('ConvTranspose', { attributes: { strides: ints([2, 2]) } }, weight([4, 4, 3, 3]));
+    const [unit] = (await judge(build)).units.filter(one => one.opType === 'ConvTranspose');
+    expect(unit?.findings[0]?.fixIts).toEqual([]);
+  });
+});
+
+describe('a float model', () => {
+  it('is held against rules on shapes and operators alone', async () => {
+    const model = smallModel({
+      inputs: { x: ['float32', ['batch', 4, 8, 8]] },
+      constants: { w: randomConstant([4, 4, 11, 11]) },
+      nodes: [
+        { op: 'Conv', in: ['x', 'w'], out: ['y'], attributes: { pads: ints([5, 5, 5, 5]) } },
+        { op: 'Sigmoid', in: ['y'], out: ['z'] },
+      ],
+      outputs: ['z'],
+    });
+    const target = chooseTarget(getBuiltInProfile('ryzen-ai'), {});
+    const { report } = await compileModel('m', model, target, { evaluate, undocumented: 'cpu', accept: 'any' });
+    const rules = report.units.map(unit => unit.findings.map(finding => finding.rule));
+    expect(rules).toEqual([
+      ['kernel', 'shape-dynamic', 'shape-dynamic'],
+      ['operator', 'shape-dynamic', 'shape-dynamic'],
+    ]);
+  });
+});
