@@ -1,0 +1,96 @@
+import { int, ints } from '../../../src/onnx/ir/attribute.js';
+import { evaluate } from '../../../src/runtime/evaluate.js';
+import { estimateBatches } from '../../../src/target/batch-estimate.js';
+import { chooseTarget, getBuiltInProfile } from '../../../src/target/choose-target.js';
+import { compileModel } from '../../../src/target/compile-model.js';
+import { estimateCalls, estimateUnit } from '../../../src/target/estimate.js';
+import type { UnitWork } from '../../../src/target/unit-work.js';
+import { qdqGraph } from '../../support/qdq-graph.js';
+
+/** 1 TMAC/s at half efficiency, 10 GB/s, 0.2 ms per call. */
+const target = chooseTarget(getBuiltInProfile('generic-int8'), {});
+
+const work = (part: Partial<UnitWork>): UnitWork => ({
+  macs: 0,
+  elements: 0,
+  engine: 'conv',
+  weightBytes: 0,
+  inputBytes: 0,
+  outputBytes: 0,
+  ...part,
+});
+
+describe('the estimate of a unit', () => {
+  it('is bound by compute where multiply-accumulates take longer than bytes', () => {
+    // 5e8 MAC / (0.5 · 1e12/s) = 1 ms; 1e6 B / 1e10 B/s = 0.1 ms. Bounds: 0.7 of 2e12, 0.3 of 0.5e12.
+    const { ms, lowMs, highMs, bound } = estimateUnit(target, work({ macs: 5e8, inputBytes: 6e5, outputBytes: 4e5 }));
+    expect(bound).toBe('compute');
+    expect(ms).toBeCloseTo(1, 9);
+    expect(lowMs).toBeCloseTo((5e8 / 1.4e12) * 1000, 9);
+    expect(highMs).toBeCloseTo((5e8 / 0.15e12) * 1000, 9);
+  });
+
+  it('is bound by memory where bytes do', () => {
+    expect(estimateUnit(target, work({ macs: 1e6, weightBytes: 2e7 }))).toMatchObject({ ms: 2, bound: 'memory' });
+  });
+
+  it('grows with the batch in work and activations, not in weights', () => {
+    const one = work({ weightBytes: 1e7, inputBytes: 1e6 });
+    expect(estimateUnit(target, one, 4).ms).toBeCloseTo(1 + 0.4, 9);
+  });
+});
+
+describe('the table by batch', () => {
+  it('counts calls and padded rows on the RoIs of each image, and names the best', () => {
+    // Per RoI 0.1 ms of compute, per call 0.2 ms.
+    const rois = { from: 'params', counts: [5, 8], mean: 6.5 } as const;
+    const { rows, best } = estimateBatches(target, { npuParts: 1, works: [work({ macs: 5e7 })], batch: 1, rois, sizes: [1, 4, 8] });
+    expect(
+      rows.map(({ batch, calls, padded, perCall, perImage }) =>
+        [batch, calls, padded, perCall.ms, perImage.ms].map(value => Number(value.toFixed(6))),
+      ),
+    ).toEqual([
+      [1, 6.5, 0, 0.3, 1.95],
+      [4, 2, 1.5, 0.6, 1.2],
+      [8, 1, 1.5, 1, 1],
+    ]);
+    expect(best).toBe(8);
+  });
+
+  it('pays each part’s call, and knows the batch that the model was compiled with', () => {
+    const rois = { from: 'params', counts: [4], mean: 4 } as const;
+    const { rows } = estimateBatches(target, { npuParts: 3, works: [work({ macs: 2e8 })], batch: 4, rois, sizes: [4] });
+    // 0.4 ms for the four together, three calls of 0.2 ms.
+    expect(rows[0]?.perImage.ms).toBeCloseTo(1, 9);
+    expect(estimateCalls(target, 3, []).ms).toBeCloseTo(0.6, 9);
+  });
+});
+
+describe('multiply-accumulates and bytes', () => {
+  it('of Conv, depthwise Conv, ConvTranspose, Gemm and MatMul are those of the definition', async () => {
+    const graph = qdqGraph();
+    graph.input('x', [1, 8, 10, 12]);
+    graph.constant('conv', [16, 8, 3, 3]);
+    graph.constant('bias', [16], { dtype: 'int32' });
+    graph.constant('depth', [16, 1, 3, 3]);
+    graph.constant('up', [16, 4, 2, 2]);
+    graph.constant('full', [960 * 2, 5]);
+    graph.float('shape', { dtype: 'int64', dims: [2], bytes: new Uint8Array(BigInt64Array.of(1n, 1920n).buffer) });
+    graph.unit('Conv', ['x', 'conv', 'bias'], ['a'], { attributes: { pads: ints([1, 1, 1, 1]) } });
+    graph.unit('Conv', ['a', 'depth'], ['b'], { attributes: { pads: ints([1, 1, 1, 1]), group: int(16) } });
+    graph.unit('ConvTranspose', ['b', 'up'], ['c'], { attributes: { strides: ints([2, 2]) } });
+    graph.unit('Reshape', ['c', 'shape'], ['d']);
+    graph.unit('Gemm', ['d', 'full'], ['e']);
+    graph.output('e');
+    const { report } = await compileModel('m', graph.build(), target, { evaluate, undocumented: 'cpu', accept: 'quantized' });
+    const of = (name: string) => report.units.find(unit => unit.name === name);
+    expect(of('Conv_a')).toMatchObject({ macs: 16 * 120 * 8 * 9, inputBytes: 8 * 120, outputBytes: 16 * 120 });
+    // Weights, int32 bias, and scales (4 bytes) with zero points (1; 4 of the bias) of input, weight, bias and output.
+    expect(of('Conv_a')?.weightBytes).toBe(16 * 8 * 9 + 16 * 4 + (4 + 1) + (4 + 1) + (4 + 4) + (4 + 1));
+    expect(of('Conv_b')).toMatchObject({ macs: 16 * 120 * 9 });
+    expect(of('ConvTranspose_c')).toMatchObject({ macs: 16 * 120 * 4 * 4 });
+    expect(of('Reshape_d')).toMatchObject({ macs: 0, inputBytes: 1920, outputBytes: 1920 });
+    expect(of('Gemm_e')).toMatchObject({ macs: 1920 * 5 });
+    expect(report.counts.macs).toBe(16 * 120 * 72 + 16 * 120 * 9 + 16 * 120 * 16 + 9600);
+  });
+});

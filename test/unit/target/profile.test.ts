@@ -1,0 +1,192 @@
+import type { Json } from '../../../src/base/json.js';
+import { RULE_LIST } from '../../../src/onnx/rewrite/rules/rule-list.js';
+import { BUILT_IN_PROFILES } from '../../../src/target/built-in-profiles.js';
+import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../../src/target/choose-target.js';
+import { parseIntegerSet } from '../../../src/target/integer-set.js';
+import { readProfile } from '../../../src/target/profile-reader.js';
+import { failureOf } from '../../support/error-code.js';
+
+/** What tests change in a profile. */
+interface Draft {
+  title?: string;
+  format: string;
+  readonly graph: Record<string, unknown>;
+  limits: Record<string, unknown>[];
+  readonly devices: Record<string, Record<string, unknown>>;
+}
+
+/** A copy of ryzen-ai that `edit` may change. */
+function edited(edit: (profile: Draft) => void): Json {
+  const profile = structuredClone(getBuiltInProfile('ryzen-ai')) as unknown as Draft;
+  edit(profile);
+  return profile as unknown as Json;
+}
+
+const choose = (json: Json, choice: TargetChoice = {}) => failureOf(() => chooseTarget(json, choice));
+
+describe('the built-in profiles', () => {
+  it.each(Object.keys(BUILT_IN_PROFILES))('%s is whole for every device, data type and version that it has', name => {
+    const json = getBuiltInProfile(name);
+    const read = readProfile(json);
+    if (read.kind !== 'ok') throw new Error(JSON.stringify(read.problems));
+    let chosen = 0;
+    const { devices, dtypes, versions } = read.value;
+    for (const device of Object.keys(devices)) {
+      for (const [dtype, { devices: on }] of Object.entries(dtypes)) {
+        for (const version of versions) {
+          const since = [devices[device]?.since.value ?? '', dtypes[dtype]?.since.value ?? ''];
+          if (!on.value.includes(device) || since.some(first => versions.indexOf(first) > versions.indexOf(version))) continue;
+          expect(chooseTarget(json, { device, dtype, version }).identity).toMatchObject({ profile: name, device, dtype, version });
+          chosen++;
+        }
+      }
+    }
+    expect(chosen).toBeGreaterThan(0);
+  });
+
+  it('name real places: each source has a URL or a page of ours', () => {
+    for (const json of Object.values(BUILT_IN_PROFILES)) {
+      const { sources } = json as { sources: Record<string, { ref: string }> };
+      for (const { ref } of Object.values(sources)) expect(ref).toMatch(/^(https:\/\/|docs\/)/);
+    }
+  });
+
+  it('have bounds of every constant of the estimate around its value', () => {
+    for (const json of Object.values(BUILT_IN_PROFILES)) {
+      const read = readProfile(json);
+      if (read.kind !== 'ok') throw new Error('a profile is no profile');
+      for (const { estimate } of Object.values(read.value.devices)) {
+        for (const { low, value, high } of [estimate.peak, ...Object.values(estimate.efficiency), estimate.bandwidth, estimate.fixedMs]) {
+          expect([low <= value, value <= high]).toEqual([true, true]);
+        }
+      }
+    }
+  });
+});
+
+describe('a profile that is not whole', () => {
+  it.each<readonly [string, (profile: Draft) => void, string]>([
+    ['lacks the least number of Conv', profile => delete profile.graph.minConvs, 'graph.minConvs: should be an object, it is missing'],
+    ['has a limit without its source', profile => delete profile.limits[0]?.source, 'limits[0].source: should be text, it is missing'],
+    [
+      'names a source that it does not have',
+      profile => Object.assign(profile.limits[0] ?? {}, { source: 'aie2pp' }),
+      'limits.0.source: names "aie2pp", which the profile does not have; did you mean "aie2p"?',
+    ],
+    [
+      'names a rewrite rule that there is not',
+      profile => Object.assign(profile.limits[0] ?? {}, { fixIts: ['max-pool'] }),
+      'limits.0.fixIts: names "max-pool", which the profile does not have',
+    ],
+    [
+      'has sizes that are none',
+      profile => Object.assign(profile.limits[0] ?? {}, { allowed: '1..9' }),
+      'limits[0].allowed: should be integers such as "1-9" or "1,2,4", it is "1..9"',
+    ],
+    [
+      'has a rule that there is not',
+      profile => Object.assign(profile.limits[0] ?? {}, { rule: 'kernels' }),
+      'limits[0].rule: should be "kernel" or',
+    ],
+    [
+      'is of another format',
+      profile => Object.assign(profile, { format: 'tanren-target-profile/9' }),
+      'format: should be "tanren-target-profile/1"',
+    ],
+    [
+      'counts from a version that it does not have',
+      profile =>
+        Object.assign(profile.devices, {
+          'stx-krk': { ...profile.devices['stx-krk'], since: { value: '2.0', source: 'amdxdna' } },
+        }),
+      'devices.stx-krk.version: names "2.0", which the profile does not have',
+    ],
+  ])('%s: it is refused, and the place is named', async (_name, edit, expected) => {
+    const { code, message } = await choose(edited(edit));
+    expect(code).toBe('profile-malformed');
+    expect(message).toContain(expected);
+  });
+
+  it('is told of all its problems at once', async () => {
+    const { message } = await choose(
+      edited(profile => {
+        Object.assign(profile.limits[0] ?? {}, { allowed: 3 });
+        delete profile.title;
+      }),
+    );
+    expect(message).toContain('limits[0].allowed');
+    expect(message).toContain('title');
+  });
+
+  it('lacks a limit on a window for the chosen device: that is said, with operator and limit', async () => {
+    const without = edited(profile => Object.assign(profile, { limits: profile.limits.filter(limit => limit.rule !== 'stride') }));
+    const { code, message } = await choose(without);
+    expect(code).toBe('profile-limit-missing');
+    expect(message).toContain('a limit "stride" for Conv, a limit "stride" for DepthwiseConv, a limit "stride" for MaxPool');
+  });
+});
+
+describe('a choice', () => {
+  it.each<readonly [TargetChoice, string, string]>([
+    [{ device: 'stx' }, 'unknown-device', 'there is no device "stx"'],
+    [{ dtype: 'xint16' }, 'unknown-dtype', 'there is no data type "xint16"'],
+    [{ version: '1.9' }, 'unknown-version', 'there is no version "1.9"'],
+    [{ device: 'phx-hpt', dtype: 'a8w8' }, 'target-combination', 'data type a8w8 is not documented for device phx-hpt'],
+    [{ device: 'stx-krk', version: '1.1' }, 'target-combination', 'device stx-krk came with version 1.2; the version is 1.1'],
+  ])('%j fails with %s', async (choice, code, message) => {
+    const failure = await choose(getBuiltInProfile('ryzen-ai'), choice);
+    expect(failure.code).toBe(code);
+    expect(failure.message).toContain(message);
+  });
+
+  it('of an unknown target says which there are', async () => {
+    expect(await failureOf(() => getBuiltInProfile('ryzen-a1'))).toMatchObject({
+      code: 'unknown-target',
+      message: 'there is no target "ryzen-a1"',
+    });
+    expect(await failureOf(() => getBuiltInProfile('constructor'))).toMatchObject({ code: 'unknown-target' });
+  });
+
+  it('narrows limits to the device: AIE2 has strides 1, 2 and 4, AIE2P 1 to 4', () => {
+    const stride = (device: string) =>
+      chooseTarget(getBuiltInProfile('ryzen-ai'), { device }).limits.flatMap(limit =>
+        limit.rule === 'stride' && limit.ops.includes('Conv') ? [limit.allowed] : [],
+      );
+    expect([stride('phx-hpt'), stride('stx-krk')]).toEqual([['1,2,4'], ['1-4']]);
+  });
+
+  it('has the digest of the profile: another limit is another target', () => {
+    const digest = (json: Json) => chooseTarget(json, {}).identity.digest;
+    expect(digest(edited(() => undefined))).toBe(digest(getBuiltInProfile('ryzen-ai')));
+    expect(digest(edited(profile => Object.assign(profile.limits[0] ?? {}, { allowed: '1-8' })))).not.toBe(
+      digest(getBuiltInProfile('ryzen-ai')),
+    );
+  });
+});
+
+describe('rewrite rules that profiles name', () => {
+  it('are rules that there are', () => {
+    const names: string[] = RULE_LIST.map(rule => rule.name);
+    const found = JSON.stringify(BUILT_IN_PROFILES).match(/"fixIts":\[[^\]]*\]/g) ?? [];
+    const named = found.flatMap(text => [...text.matchAll(/"([a-z0-9-]+)"/g)].map(match => match[1] ?? ''));
+    expect(new Set(named)).toEqual(new Set(['maxpool-1x1', 'conv-transpose-depth-to-space']));
+    for (const name of named) expect(names).toContain(name);
+  });
+});
+
+describe('sets of integers', () => {
+  it.each([
+    ['1-9', [1, 5, 9], [0, 10], '1 to 9'],
+    ['1, 2,4', [1, 2, 4], [3, 5], '1, 2 or 4'],
+    ['0-0', [0], [1], '0'],
+  ])('%s', (text, inside, outside, said) => {
+    const set = parseIntegerSet(text);
+    expect(inside.every(value => set?.has(value))).toBe(true);
+    expect(outside.some(value => set?.has(value))).toBe(false);
+    expect(set?.text).toBe(said);
+  });
+
+  it.each(['', '9-1', '1-', '-1', 'a', '1;2'])('%j is none', text => {
+    expect(parseIntegerSet(text)).toBeUndefined();
+  });
+});
