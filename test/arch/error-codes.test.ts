@@ -20,6 +20,7 @@ const COMMANDER = [
   'excess-arguments',
   'invalid-argument',
   'missing-argument',
+  'missing-mandatory-option-value',
   'option-missing-argument',
   'unknown-command',
   'unknown-option',

@@ -1,9 +1,11 @@
 /** Does every command print what docs/cli.md shows? UPDATE_GOLDEN=1 writes the page's output anew. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { findMismatch, playSteps, stepsOf, updatePage } from '../../support/console-blocks.js';
+import { makeNeck } from '../../support/neck.js';
 import { encodeHeadSketches, smallHead } from '../../support/small-detector-head.js';
 import { DIST } from '../../support/world.js';
 
@@ -18,6 +20,7 @@ describe('docs/cli.md', () => {
     const [pipeline = '', ...others] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
     world = givenProject({ 'bin/tanren': `#!/bin/sh\nexec "${process.execPath}" "${join(DIST, 'bin/tanren.js')}" "$@"\n` });
     world.write('project/pipeline.yaml', pipeline);
+    writeFileSync(join(world.folder, 'project/neck.onnx'), encodeModel(makeNeck()));
     // The first line of each further file is its name.
     for (const other of others) world.write(`project/${/^# (\S+)/.exec(other)?.[1]}`, other);
     await writeModel(join(world.folder, 'project/head.onnx'), smallHead());
