@@ -16,16 +16,20 @@ export function encodeCounts(counts: ArrayLike<number>): string {
 }
 
 /** @throws QuantError `bad-sketches` where a count is cut off or above 2⁵³. */
-export function decodeCounts(text: string): number[] {
-  const counts: number[] = [];
-  let [count, unit] = [0, 1];
-  for (const byte of Buffer.from(text, 'base64')) {
-    count += (byte % 128) * unit;
-    if (!Number.isSafeInteger(count)) throw new QuantError('bad-sketches', 'a histogram count is above 2^53');
+export function decodeCounts(text: string): Float64Array {
+  const bytes = Buffer.from(text, 'base64');
+  let length = 0;
+  for (let i = 0; i < bytes.length; i++) if ((bytes[i] as number) < 128) length++;
+  const counts = new Float64Array(length);
+  let [next, count, unit] = [0, 0, 1];
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number;
+    count += (byte & 127) * unit;
     if (byte >= 128) {
       unit *= 128;
     } else {
-      counts.push(count);
+      if (!(count <= Number.MAX_SAFE_INTEGER)) throw new QuantError('bad-sketches', 'a histogram count is above 2^53');
+      counts[next++] = count;
       [count, unit] = [0, 1];
     }
   }

@@ -24,7 +24,16 @@ export interface Distribution {
 
 const UNITS = 2 ** OFFSET_BITS;
 
+/** Ranges, errors and reports look at the same sketch, one after the other. */
+const KNOWN = new WeakMap<Sketch, Distribution>();
+
 export function distributionOf(sketch: Sketch): Distribution {
+  const known = KNOWN.get(sketch) ?? joinGrids(sketch);
+  KNOWN.set(sketch, known);
+  return known;
+}
+
+function joinGrids(sketch: Sketch): Distribution {
   const { histograms, zeros, min = 0, max = 0 } = sketch;
   const exponent = histograms.at(-1)?.exponent ?? 0;
   const width = 2 ** exponent;

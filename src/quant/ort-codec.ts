@@ -32,7 +32,7 @@ const encodedReader = fields<EncodedObserved>({
 export const ortObservedReader: JsonReader<OrtObserved> = (value, path, problems) => {
   const encoded = encodedReader(value, path, problems);
   if (encoded === undefined || problems.length > 0) return undefined;
-  const histograms = (encoded.histograms ?? []).map(({ of, counts }) => ({ of, counts: Float64Array.from(decodeCounts(counts)) }));
+  const histograms = (encoded.histograms ?? []).map(({ of, counts }) => ({ of, counts: decodeCounts(counts) }));
   return { sampleMin: decodeFloats(encoded.sampleMin), sampleMax: decodeFloats(encoded.sampleMax), histograms };
 };
 
@@ -74,5 +74,5 @@ export function parseSampleCounts(value: Json): SampleCounts {
     value,
     'counts of a sample',
   );
-  return new Map(Object.entries(read).map(([address, own]) => [address, own.map(counts => Float64Array.from(decodeCounts(counts)))]));
+  return new Map(Object.entries(read).map(([address, own]) => [address, own.map(decodeCounts)]));
 }

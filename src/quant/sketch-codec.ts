@@ -91,13 +91,18 @@ export const sketchReader: JsonReader<Sketch> = (value, path, problems) => {
 };
 
 function decodeHistogram({ exponent, first, counts: encodedCounts, offsets: encodedOffsets }: EncodedHistogram): Histogram {
-  const counts = Float64Array.from(decodeCounts(encodedCounts));
+  const counts = decodeCounts(encodedCounts);
   const sums = decodeCounts(encodedOffsets);
   const offsets = new Float64Array(counts.length);
-  let next = 0;
-  for (let bin = 0; bin < counts.length; bin++) if (counts[bin] !== 0) offsets[bin] = sums[next++] ?? Number.NaN;
-  const fits = counts.every((count, bin) => (offsets[bin] ?? 0) <= count * (2 ** OFFSET_BITS - 1));
-  if (counts.length > 2 ** (BITS + 1) + 1 || next !== sums.length || !fits) {
+  let [next, fits] = [0, counts.length <= 2 ** (BITS + 1) + 1];
+  for (let bin = 0; bin < counts.length; bin++) {
+    const count = counts[bin] as number;
+    if (count === 0) continue;
+    const offset = sums[next++] ?? Number.POSITIVE_INFINITY;
+    fits &&= offset <= count * (2 ** OFFSET_BITS - 1);
+    offsets[bin] = offset;
+  }
+  if (next !== sums.length || !fits) {
     throw new QuantError('bad-sketches', 'counts and offsets of a histogram do not belong together', { help: 'run `calibrate` again' });
   }
   return { exponent, first, counts, offsets };

@@ -168,7 +168,8 @@ export function setInput(node: Node, index: number, value: ValueId | undefined):
 /** Makes every node input and graph output that is `from` be `to`, in sub-graphs too. Names stay where they are. */
 export function replaceAllUses(graph: Graph, from: ValueId, to: ValueId): void {
   for (const node of graph.nodes.values()) {
-    for (const [index, input] of node.inputs.entries()) if (input === from) node.inputs[index] = to;
+    const { inputs } = node;
+    for (let index = 0; index < inputs.length; index++) if (inputs[index] === from) inputs[index] = to;
     for (const sub of subgraphsOf(node)) replaceAllUses(sub, from, to);
   }
   graph.outputs = graph.outputs.map(output => (output === from ? to : output));
