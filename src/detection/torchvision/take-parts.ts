@@ -6,7 +6,8 @@ import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes
 import { DetectionError } from '../detection-error.js';
 import type { FitPolicy, MaskRcnnPart, MaskRcnnRecipe } from '../recipe.js';
 import type { DetectorConfig } from './config.js';
-import { type LocatedHead, type LocatedParts, locateParts } from './locate-parts.js';
+import type { LocatedHead } from './locate-heads.js';
+import { type LocatedParts, locateParts } from './locate-parts.js';
 import { levelNames, makeRecipe } from './make-recipe.js';
 
 export interface TakenParts {
