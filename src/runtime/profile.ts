@@ -47,7 +47,8 @@ export function parseProfile(text: string, { warmup, runs }: { readonly warmup: 
   for (const event of parseEvents(text)) {
     if (!isJsonObject(event) || event.cat !== 'Node' || typeof event.name !== 'string' || !event.name.endsWith(SUFFIX)) continue;
     const { dur, args } = event;
-    if (typeof dur !== 'number' || !(dur >= 0) || !isJsonObject(args)) throw badProfile(`event "${event.name}" has no duration or no args`);
+    if (typeof dur !== 'number' || !(dur >= 0 && Number.isFinite(dur)) || !isJsonObject(args))
+      throw badProfile(`event "${event.name}" has no duration or no args`);
     const node = event.name.slice(0, -SUFFIX.length);
     const { op_name: opType, provider, node_index: index } = args;
     if (typeof opType !== 'string') throw badProfile(`event "${event.name}" names no operator`);

@@ -39,7 +39,7 @@ function makeRandomInput(input: Value | undefined, options: FeedOptions): Tensor
 
 function noRandomForm(input: Value | undefined, reason: string): RuntimeError {
   return new RuntimeError('random-input', `input "${input?.name}" cannot be fed with random values: ${reason}`, {
-    help: 'set samples to 0 to leave the proof out',
+    help: 'connect data where the stage takes some; where random values prove something, `samples: 0` leaves the proof out',
   });
 }
 

@@ -4,17 +4,19 @@ import { countElements } from './shape.js';
 import type { Tensor } from './tensor.js';
 import { TensorError } from './tensor-error.js';
 
-/** `count` rows of `tensor`, repeated from the first where it has fewer. @throws TensorError `no-rows` for scalars, strings, types under 8 bits, and tensors without rows. */
+/** `count` rows of `tensor`, repeated from the first where it has fewer; shares its memory where it has enough. @throws TensorError `no-rows` for scalars, strings, types under 8 bits, and tensors without rows. */
 export function takeRows(tensor: Tensor, count: number): Tensor {
   const { bytes, width, rows } = rowsOf(tensor);
+  if (count <= rows) return withRows(tensor, count, bytes.subarray(0, count * width));
   const taken = new Uint8Array(count * width);
   for (let row = 0; row < count; row++) taken.set(bytes.subarray((row % rows) * width, ((row % rows) + 1) * width), row * width);
   return withRows(tensor, count, taken);
 }
 
-/** Rows `start` … `start + count`; what lies beyond the end is zeros. @throws TensorError `no-rows`. */
+/** Rows `start` … `start + count`; what lies beyond the end is zeros. Shares its memory where nothing does. @throws TensorError `no-rows`. */
 export function sliceRows(tensor: Tensor, start: number, count: number): Tensor {
-  const { bytes, width } = rowsOf(tensor);
+  const { bytes, width, rows } = rowsOf(tensor);
+  if (start + count <= rows) return withRows(tensor, count, bytes.subarray(start * width, (start + count) * width));
   const taken = new Uint8Array(count * width);
   taken.set(bytes.subarray(start * width, (start + count) * width));
   return withRows(tensor, count, taken);

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../src/base/json.js';
 import { type LatencySummary, summarizeLatency } from '../../src/runtime/latency.js';
 import type { ModelProfile, NodeProfile, OperatorProfile } from '../../src/runtime/profile.js';
+import type { Placement } from '../../src/runtime/runner.js';
 import type { PartFeeds } from './feeds.js';
 import { meanOverImages, type RowCount } from './row-counts.js';
 import type { Strategy, Timing, Variant } from './variants.js';
@@ -15,9 +16,18 @@ export type BenchReport = {
   readonly format: typeof BENCH_FORMAT;
   /** The machine and libraries, or what an external runner says of itself. */
   readonly where: JsonObject;
+  /** Of the machine that ran this stage. */
+  readonly conditions: { readonly before: Conditions; readonly after: Conditions };
   readonly warmup: number;
   readonly repeats: number;
   readonly parts: readonly PartReport[];
+};
+
+export type Conditions = {
+  /** Of the fastest processor, as the operating system says; 0 where it does not. */
+  readonly processorMhz: number;
+  /** Mean number of runnable threads in the last minute; 0 where the system has no such figure. */
+  readonly loadAverage: number;
 };
 
 export type PartReport = {
@@ -36,6 +46,8 @@ export type FormReport = {
   readonly rows: readonly StrategyReport[];
   /** Index of the strategy with the least mean time per image. */
   readonly best: number;
+  /** Where the operators ran, as an external runner says. */
+  readonly placement?: Placement;
   readonly profile?: { readonly runs: number; readonly operators: readonly OperatorProfile[]; readonly nodes: readonly NodeProfile[] };
 };
 
@@ -62,7 +74,7 @@ export function reportForm(
   form: Form,
   timed: readonly TimedVariant[],
   counts: readonly RowCount[] | undefined,
-  profile: ModelProfile | undefined,
+  { profile, placement }: { readonly profile: ModelProfile | undefined; readonly placement: Placement | undefined },
 ): FormReport {
   const groups = new Map<string, TimedVariant[]>();
   for (const one of timed) {
@@ -71,7 +83,13 @@ export function reportForm(
   }
   const rows = [...groups.values()].map(group => reportStrategy(group, counts ?? [{ rows: 1, images: 1 }]));
   const best = rows.reduce((least, row, index) => (row.perImageMs < (rows[least]?.perImageMs ?? 0) ? index : least), 0);
-  return { form, rows, best, ...(profile === undefined ? {} : { profile: { ...profile } }) };
+  return {
+    form,
+    rows,
+    best,
+    ...(placement === undefined ? {} : { placement }),
+    ...(profile === undefined ? {} : { profile: { ...profile } }),
+  };
 }
 
 /** @param group one entry per row count, in their order. */

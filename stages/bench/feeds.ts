@@ -2,10 +2,10 @@
 import type { Model } from '../../src/onnx/ir/model.js';
 import { rowCounts } from '../../src/runtime/capture-index.js';
 import type { Captured } from '../../src/runtime/captured.js';
-import type { NamedTensors } from '../../src/runtime/model-inputs.js';
+import { formatDims, listModelInputs, type ModelInput, type NamedTensors, pickFeeds } from '../../src/runtime/model-inputs.js';
 import { makeRandomFeeds } from '../../src/runtime/random-feeds.js';
 import { StageError } from '../../src/stage/stage-error.js';
-import { takeRows } from '../../src/tensor/rows.js';
+import { sliceRows, takeRows } from '../../src/tensor/rows.js';
 import type { BenchParams } from './params.js';
 import { chooseCounts, type RowCount } from './row-counts.js';
 
@@ -15,8 +15,16 @@ export interface PartFeeds {
   readonly counts: readonly RowCount[] | undefined;
   /** Images that gave the part no rows. */
   readonly imagesWithout: number;
-  /** The part's inputs, with so many rows; without `rows`, as the model fixes them. */
-  feeds(rows?: number): NamedTensors;
+  /** What there is: of a fixed batch, what the model takes. */
+  readonly whole: NamedTensors;
+  /** An image with so many rows: repeated where there are fewer. */
+  image(rows: number): ImageRows;
+}
+
+export interface ImageRows {
+  readonly rows: number;
+  /** Rows `start` … `start + count`, zeros beyond the image's; inputs without rows as they are. */
+  slice(start: number, count: number): NamedTensors;
 }
 
 interface FeedRequest {
@@ -27,49 +35,61 @@ interface FeedRequest {
   readonly random: () => number;
 }
 
-/** Rows that are kept to be fed; more are made by repeating them. */
-const MOST_ROWS = 1024;
+/** Random rows that are made; more are had by repeating them. */
+const MOST_ROWS = 256;
 
-/** @throws StageError `no-row-counts`; RuntimeError `random-input`, `capture-part`, `capture-mismatch`. */
+/** @throws StageError `no-row-counts`, `free-size`; RuntimeError `random-input`, `capture-part`, `capture-mismatch`, `sample-mismatch`. */
 export async function openFeeds({ part, model, captured, params, random }: FeedRequest): Promise<PartFeeds> {
-  const isCaptured = captured?.index.parts.some(({ name }) => name === part) === true;
-  const seen = isCaptured && captured !== undefined ? rowCounts(captured.index, part).seen : [];
-  const counts = hasFreeBatch(model) ? (params.rois?.map(rows => ({ rows, images: 1 })) ?? chooseCounts(seen, params.counts)) : undefined;
+  const inputs = listModelInputs(model);
+  const withRows = new Set(inputs.filter(hasFreeBatch).map(({ name }) => name));
+  const seen = captured !== undefined && hasPart(captured, part) ? rowCounts(captured.index, part).seen : [];
+  const counts = withRows.size === 0 ? undefined : (params.rois?.map(rows => ({ rows, images: 1 })) ?? chooseCounts(seen, params.counts));
   if (counts?.length === 0) {
     throw new StageError('no-row-counts', `part "${part}" has a free batch, and nothing says how many rows an image has`, {
       help: 'set `rois`, such as [8, 32, 100], or connect `captured` with images in which the detector finds something',
     });
   }
-  const pool = isCaptured && captured !== undefined ? await readPool(captured, part) : undefined;
-  const base =
-    pool ??
-    makeRandomFeeds(model, { random, sizes: {}, freeSize: Math.min(MOST_ROWS, Math.max(1, ...(counts ?? []).map(({ rows }) => rows))) });
+  const sample = captured !== undefined && hasPart(captured, part) ? await readSample(captured, part, inputs) : undefined;
+  const most = Math.min(MOST_ROWS, Math.max(1, ...(counts ?? []).map(({ rows }) => rows)));
+  const whole = sample ?? makeFeeds(part, model, { random, rows: most });
   return {
-    from: pool === undefined ? 'random' : 'captured',
+    from: sample === undefined ? 'random' : 'captured',
     counts,
     imagesWithout: seen.filter(rows => rows === 0).length,
-    feeds: rows =>
-      rows === undefined ? base : Object.fromEntries(Object.entries(base).map(([name, tensor]) => [name, takeRows(tensor, rows)])),
+    whole,
+    image: rows => {
+      const all = mapRows(whole, withRows, tensor => takeRows(tensor, rows));
+      return { rows, slice: (start, count) => mapRows(all, withRows, tensor => sliceRows(tensor, start, count)) };
+    },
   };
 }
 
-export function hasFreeBatch({ graph }: Model): boolean {
-  return graph.inputs.some(id => {
-    const value = graph.values.get(id);
-    return (
-      value?.constant === undefined &&
-      value?.type?.kind === 'tensor' &&
-      value.type.dims !== undefined &&
-      value.type.dims.length > 0 &&
-      typeof value.type.dims[0] !== 'number'
-    );
-  });
+function mapRows(tensors: NamedTensors, names: ReadonlySet<string>, change: (tensor: NamedTensors[string]) => NamedTensors[string]) {
+  return Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, names.has(name) ? change(tensor) : tensor]));
+}
+
+function hasFreeBatch({ dims }: ModelInput): boolean {
+  return dims !== undefined && dims.length > 0 && typeof dims[0] !== 'number';
+}
+
+function hasPart({ index }: Captured, part: string): boolean {
+  return index.parts.some(({ name }) => name === part);
 }
 
 /** The inputs of the captured sample with the most rows; undefined where none has any. */
-async function readPool(captured: Captured, part: string): Promise<NamedTensors | undefined> {
-  const [most] = captured.index.samples
-    .filter(sample => (sample.parts[part]?.rows ?? 0) > 0)
-    .sort((a, b) => (b.parts[part]?.rows ?? 0) - (a.parts[part]?.rows ?? 0));
-  return most === undefined ? undefined : captured.read(most, part, 'input');
+async function readSample(captured: Captured, part: string, inputs: readonly ModelInput[]): Promise<NamedTensors | undefined> {
+  const rowsOf = (sample: (typeof captured.index.samples)[number]): number => sample.parts[part]?.rows ?? 0;
+  const [most] = captured.index.samples.filter(sample => rowsOf(sample) > 0).sort((a, b) => rowsOf(b) - rowsOf(a));
+  if (most === undefined) return undefined;
+  return pickFeeds(inputs, await captured.read(most, part, 'input'), `captured sample "${most.id}", part "${part}"`);
+}
+
+function makeFeeds(part: string, model: Model, { random, rows }: { readonly random: () => number; readonly rows: number }): NamedTensors {
+  for (const { name, dims } of listModelInputs(model)) {
+    if (dims?.slice(1).every(dim => typeof dim === 'number') !== false) continue;
+    throw new StageError('free-size', `part "${part}": input "${name}" ${formatDims(dims)} has free sizes besides its first`, {
+      help: 'pin the sizes, as `import` and `export` do, or connect `captured`, whose tensors have sizes',
+    });
+  }
+  return makeRandomFeeds(model, { random, sizes: {}, freeSize: rows });
 }

@@ -1,6 +1,6 @@
 /** How does `bench` work? All variants of a part are opened, warmed up, and timed in turns; then the model's own profile is taken. */
 import { readdir, readFile } from 'node:fs/promises';
-import { arch, cpus, platform } from 'node:os';
+import { arch, cpus, loadavg, platform } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/base/json.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
@@ -17,6 +17,7 @@ import { StageError } from '../../src/stage/stage-error.js';
 import {
   BENCH_FORMAT,
   type BenchReport,
+  type Conditions,
   type Form,
   metricsOf,
   type PartReport,
@@ -37,6 +38,7 @@ export async function runBench(job: BenchJob): Promise<void> {
   const captured = inputs.captured === undefined ? undefined : await readInput(inputs, 'captured', openCaptured);
   const runner = await openRunner(params, runnerFiles(inputs), context);
   try {
+    const before = readConditions();
     const reports: PartReport[] = [];
     for (const [done, [part, models]] of parts.entries()) {
       context.progress(done, parts.length, 'parts');
@@ -44,7 +46,9 @@ export async function runBench(job: BenchJob): Promise<void> {
     }
     context.progress(parts.length, parts.length, 'parts');
     const { warmup, repeats } = params;
-    const report: BenchReport = { format: BENCH_FORMAT, where: describeWhere(params, runner), warmup, repeats, parts: reports };
+    const where = describeWhere(params, runner);
+    const conditions = { before, after: readConditions() };
+    const report: BenchReport = { format: BENCH_FORMAT, where, conditions, warmup, repeats, parts: reports };
     await writeJsonFile(getOutputPath(outputs, 'report'), report as unknown as JsonObject);
     await writeJsonFile(getOutputPath(outputs, 'metrics'), metricsOf(report));
   } finally {
@@ -94,12 +98,12 @@ async function benchPart({ params, context }: BenchJob, runner: Runner, { part, 
       context.signal,
     );
     const forms = [];
-    for (const [index, { form, path, feeds }] of opened.entries()) {
+    for (const [index, { form, path, feeds, model }] of opened.entries()) {
       const profile =
         params.operators && params.runner === 'cpu'
           ? await profileModel(path, feeds, params, join(context.scratch, `${part}-${form}`))
           : undefined;
-      forms.push(reportForm(form, timed[index] ?? [], feeds.counts, profile));
+      forms.push(reportForm(form, timed[index] ?? [], feeds.counts, { profile, placement: model.placement() }));
     }
     const [first] = opened;
     if (first === undefined) throw new StageError('no-models', `part "${part}" has no model`);
@@ -126,21 +130,27 @@ async function timeInTurns(
   return timed;
 }
 
+/** The profile of a run has an event per node: ONNX Runtime stops writing after a million, and a file of many runs is large. */
+const MOST_PROFILED_RUNS = 20;
+
 /** In a session of its own: profiling slows it down. At the middle row count, all rows in one batch. */
 async function profileModel(
   path: string,
-  { counts, feeds }: PartFeeds,
+  { counts, whole, image }: PartFeeds,
   { warmup, repeats, optimization, threads }: BenchParams,
   prefix: string,
 ): Promise<ModelProfile> {
+  const before = Math.min(warmup, MOST_PROFILED_RUNS);
+  const runs = Math.min(repeats, MOST_PROFILED_RUNS);
+  const middle = counts?.[counts.length >> 1];
+  const tensors = middle === undefined ? whole : image(middle.rows).slice(0, middle.rows);
   const session = await openSession(path, { optimization, threads, profilePrefix: prefix });
-  const tensors = feeds(counts?.[counts.length >> 1]?.rows);
   try {
-    for (let run = 0; run < warmup + repeats; run++) await session.run(tensors);
+    for (let run = 0; run < before + runs; run++) await session.run(tensors);
   } finally {
     await session.close();
   }
-  return parseProfile(await readProfile(prefix), { warmup, runs: repeats });
+  return parseProfile(await readProfile(prefix), { warmup: before, runs });
 }
 
 /** ONNX Runtime adds the time to the name that it was given. */
@@ -151,6 +161,11 @@ async function readProfile(prefix: string): Promise<string> {
   const [only] = found;
   if (only === undefined || found.length > 1) throw new StageError('no-profile', `ONNX Runtime wrote ${found.length} profiles, not one`);
   return readFile(join(folder, only), 'utf8');
+}
+
+/** What else can slow the models down: a clock that falls, other programs. */
+function readConditions(): Conditions {
+  return { processorMhz: Math.max(...cpus().map(({ speed }) => speed), 0), loadAverage: loadavg()[0] ?? 0 };
 }
 
 function describeWhere(params: BenchParams, { identity }: Runner): JsonObject {

@@ -1,9 +1,9 @@
 /** In which ways can a model be run on an image's rows? Each way is a variant: opened once, timed often. */
 import type { NamedTensors } from '../../src/runtime/model-inputs.js';
-import type { Runner, RunnerSession } from '../../src/runtime/runner.js';
+import type { Placement, Runner, RunnerSession } from '../../src/runtime/runner.js';
 import type { SessionOptions } from '../../src/runtime/session.js';
-import { sliceRows } from '../../src/tensor/rows.js';
-import type { PartFeeds } from './feeds.js';
+import { openSessionThreads, type SessionThreads } from '../../src/runtime/session-threads.js';
+import type { ImageRows, PartFeeds } from './feeds.js';
 import type { BenchParams } from './params.js';
 
 /**
@@ -33,6 +33,8 @@ export interface Variant {
 
 export interface OpenedModel {
   readonly variants: readonly Variant[];
+  /** As of the last run: see RunnerSession. */
+  placement(): Placement | undefined;
   close(): Promise<void>;
 }
 
@@ -46,30 +48,44 @@ export async function openVariants(
   settings: Settings,
   options: SessionOptions,
 ): Promise<OpenedModel> {
-  const parallel = settings.runner === 'cpu' && feeds.counts !== undefined && settings.sessions > 1 ? settings.sessions : 1;
   const clock = runner.identity === undefined ? 'here' : 'device';
-  const sessions: RunnerSession[] = [];
-  for (let i = 0; i < parallel; i++) sessions.push(await runner.open(path, options));
-  const [session] = sessions;
-  if (session === undefined) return { variants: [], close: async () => undefined };
+  const session = await runner.open(path, options);
+  const threads =
+    settings.runner === 'cpu' && feeds.counts !== undefined && settings.sessions > 1
+      ? await openSessionThreads(path, options, settings.sessions)
+      : undefined;
+  const close = async (): Promise<void> => {
+    await threads?.close();
+    await session.close();
+  };
+  try {
+    return { variants: await makeVariants({ session, threads, clock }, feeds, settings), placement: () => session.placement, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly session: RunnerSession;
+  readonly threads: SessionThreads | undefined;
+  readonly clock: Clock;
+}
+
+async function makeVariants({ session, threads, clock }: Opened, feeds: PartFeeds, settings: Settings): Promise<readonly Variant[]> {
+  if (feeds.counts === undefined) return [variantOf({ kind: 'whole' }, undefined, [[session, feeds.whole]], 0, clock)];
   const variants: Variant[] = [];
-  if (feeds.counts === undefined) variants.push(variantOf({ kind: 'whole' }, undefined, [[session, feeds.feeds()]], 0, clock));
-  for (const [index, { rows }] of (feeds.counts ?? []).entries()) {
-    const all = feeds.feeds(rows);
-    variants.push(variantOf({ kind: 'one-batch' }, index, [[session, all]], 0, clock));
+  for (const [index, { rows }] of feeds.counts.entries()) {
+    const image = feeds.image(rows);
+    variants.push(variantOf({ kind: 'one-batch' }, index, [[session, image.slice(0, rows)]], 0, clock));
     for (const batch of settings.batches) {
       const calls = Math.ceil(rows / batch);
-      const runs = Array.from({ length: calls }, (_, call) => [session, cut(all, call * batch, batch)] as const);
+      const runs = Array.from({ length: calls }, (_, call) => [session, image.slice(call * batch, batch)] as const);
       variants.push(variantOf({ kind: 'fixed', batch }, index, runs, calls * batch - rows, clock));
     }
-    if (parallel > 1) variants.push(parallelVariant(sessions, all, rows, index));
+    if (threads !== undefined) variants.push(await parallelVariant(threads, settings.sessions, image, index));
   }
-  return {
-    variants,
-    async close() {
-      for (const one of sessions) await one.close();
-    },
-  };
+  return variants;
 }
 
 /** Whose clock counts beside the one here. */
@@ -96,25 +112,25 @@ function variantOf(strategy: Strategy, count: number | undefined, runs: readonly
   };
 }
 
-function parallelVariant(sessions: readonly RunnerSession[], all: NamedTensors, rows: number, count: number): Variant {
-  const share = Math.ceil(rows / sessions.length);
-  const runs = sessions.flatMap((session, i): Run[] => {
-    const own = Math.min(share, rows - i * share);
-    return own > 0 ? [[session, cut(all, i * share, own)]] : [];
-  });
+async function parallelVariant(threads: SessionThreads, sessions: number, image: ImageRows, count: number): Promise<Variant> {
+  const shares = shareEvenly(image.rows, sessions);
+  const run = await threads.prepare(shares.map(({ start, rows }) => image.slice(start, rows)));
   return {
-    strategy: { kind: 'parallel', sessions: sessions.length },
+    strategy: { kind: 'parallel', sessions },
     count,
-    calls: runs.length,
+    calls: shares.length,
     padded: 0,
     async run() {
       const started = performance.now();
-      await Promise.all(runs.map(([session, feeds]) => session.run(feeds)));
+      await run();
       return { hereMs: performance.now() - started, deviceMs: undefined };
     },
   };
 }
 
-function cut(feeds: NamedTensors, start: number, count: number): NamedTensors {
-  return Object.fromEntries(Object.entries(feeds).map(([name, tensor]) => [name, sliceRows(tensor, start, count)]));
+/** `rows` in at most `shares` runs of rows whose lengths differ by one at most; none is empty. */
+export function shareEvenly(rows: number, shares: number): readonly { readonly start: number; readonly rows: number }[] {
+  const used = Math.min(rows, shares);
+  const startOf = (share: number): number => Math.floor((share * rows) / used);
+  return Array.from({ length: used }, (_, share) => ({ start: startOf(share), rows: startOf(share + 1) - startOf(share) }));
 }

@@ -1,13 +1,18 @@
 /** Does `bench` time what it says, in the ways it says? Structure, counts and orders of figures: times themselves are the machine's. */
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { digestBytes } from '../../../src/base/digest.js';
 import type { JsonObject } from '../../../src/base/json.js';
 import { parseModelText } from '../../../src/onnx/parse-text.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import { encodeCaptureIndex } from '../../../src/runtime/capture-index.js';
+import { encodeNpz } from '../../../src/tensor/npz.js';
+import { makeTensor } from '../../../src/tensor/tensor.js';
 import type { BenchReport } from '../../../stages/bench/bench-report.js';
 import { chooseCounts, meanOverImages } from '../../../stages/bench/row-counts.js';
 import { bench } from '../../../stages/bench/stage.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { CPU_RUNNER } from '../../support/runner-host.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 const at = (name: string): string => join(folder.path, name);
@@ -20,7 +25,7 @@ afterAll(() => folder.remove());
 
 async function run(
   params: JsonObject,
-  inputs: Record<string, Record<string, string>>,
+  inputs: Record<string, Record<string, string> | string>,
 ): Promise<{ report: BenchReport; metrics: JsonObject }> {
   const { outputs } = await runStage(bench, { params: { warmup: 1, repeats: 4, ...params }, inputs, folder: folder.path });
   const read = async (port: string): Promise<unknown> => JSON.parse(await readFile(outputs[port] ?? '', 'utf8'));
@@ -87,6 +92,82 @@ describe('a head', () => {
   it('without row counts is an error that says what to set', async () => {
     await expect(run({}, { float: { head: at('head.onnx') } })).rejects.toMatchObject({ code: 'no-row-counts' });
   });
+});
+
+/** Images with so many RoIs of the part "head", of which half are kept. */
+async function givenCaptured(name: string, seen: readonly number[], input = 'x'): Promise<string> {
+  const path = at(name);
+  await mkdir(path);
+  const samples = seen.map((count, image) => ({ id: `${image}`, rows: Math.ceil(count / 2), seen: count }));
+  for (const { id, rows } of samples) {
+    const array = makeTensor('float32', [rows, 8], new Float32Array(rows * 8).fill(Number(id)));
+    await writeFile(join(path, `${id}.npz`), encodeNpz({ in: array, out: array }));
+  }
+  const value = { dtype: 'float32', dims: ['rows', 8] } as const;
+  const values = [
+    { ...value, role: 'input', name: input, array: 'in' },
+    { ...value, role: 'output', name: 'y', array: 'out' },
+  ] as const;
+  const index = encodeCaptureIndex({
+    format: 'tanren-capture',
+    version: 1,
+    parts: [{ name: 'head', model: digestBytes(Buffer.from('head')), values }],
+    samples: samples.map(({ id, ...counts }) => ({ id, source: `${id}.jpg`, parts: { head: { file: `${id}.npz`, ...counts } } })),
+  });
+  await writeFile(join(path, 'index.json'), JSON.stringify(index));
+  return path;
+}
+
+describe('a head with captured tensors', () => {
+  it('is timed at counts that were seen, weighted by their images', async () => {
+    const captured = await givenCaptured('captured', [4, 0, 20, 20, 6, 5]);
+    const { report } = await run({ counts: 2, operators: false, sessions: 0 }, { float: { head: at('head.onnx') }, captured });
+    const [part] = report.parts;
+
+    // Without the empty one: 4, 5 | 6, 20, 20 and its medians.
+    expect(part).toMatchObject({ fed: 'captured', imagesWithout: 1 });
+    expect(part?.counts).toEqual([
+      { rows: 5, images: 3 },
+      { rows: 20, images: 2 },
+    ]);
+    const [oneBatch] = part?.forms[0]?.rows ?? [];
+    const [few = 0, many = 0] = oneBatch?.counts.map(({ here }) => here.meanMs) ?? [];
+    expect(oneBatch?.perImageMs).toBeCloseTo((3 * few + 2 * many) / 5, 12);
+  });
+
+  it('of other input names is refused', async () => {
+    const captured = await givenCaptured('other', [4], 'z');
+    await expect(run({}, { float: { head: at('head.onnx') }, captured })).rejects.toMatchObject({ code: 'sample-mismatch' });
+  });
+});
+
+describe('a model with free sizes', () => {
+  it('beyond the batch is an error that says what to do', async () => {
+    await writeModel(at('free.onnx'), parseModelText('agraph (float[1, 3, H, W] x) => (float[1, 3, H, W] y) { y = Relu(x) }'));
+    await expect(run({}, { float: { net: at('free.onnx') } })).rejects.toMatchObject({ code: 'free-size' });
+  });
+
+  it('has its other inputs as they are', async () => {
+    await writeModel(at('two.onnx'), parseModelText('agraph (float[N, 8] x, float[8] b) => (float[N, 8] y) { y = Add(x, b) }'));
+    const { report } = await run({ rois: [3], batches: [2], sessions: 2, operators: false }, { float: { head: at('two.onnx') } });
+    expect(report.parts[0]?.forms[0]?.rows.map(({ strategy }) => strategy.kind)).toEqual(['one-batch', 'fixed', 'parallel']);
+  });
+});
+
+it('on an external runner tells its times beside those seen here, and where the operators ran', async () => {
+  const external = { command: [process.execPath, CPU_RUNNER], device: 'cpu', label: 'board' };
+  const { report } = await run({ runner: 'external', external, rois: [6], batches: [4] }, { float: { head: at('head.onnx') } });
+  const form = report.parts[0]?.forms[0];
+
+  expect(report.where).toMatchObject({ runner: 'external', label: 'board', identity: { provider: 'CPUExecutionProvider' } });
+  expect(form?.placement).toMatchObject([{ device: 'cpu' }]);
+  expect(form?.rows.map(({ strategy }) => strategy)).toEqual([{ kind: 'one-batch' }, { kind: 'fixed', batch: 4 }]);
+  for (const row of form?.rows ?? []) {
+    const [{ here, device } = { here: undefined, device: undefined }] = row.counts;
+    expect(row.perImageMs).toBe(device?.meanMs);
+    expect(device?.minMs).toBeLessThan(here?.minMs ?? 0);
+  }
+  expect(form?.profile).toBeUndefined();
 });
 
 it('without models is an error', async () => {

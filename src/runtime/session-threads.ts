@@ -1,0 +1,88 @@
+/** How do several sessions of a model run at the same time? Each in a thread of its own: inside one thread, ONNX Runtime's Node binding runs one after the other. */
+import { basename } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { NamedTensors } from './model-inputs.js';
+import { RuntimeError, type SessionOptions } from './session.js';
+import type { ThreadAnswer, ThreadMessage, ThreadModel } from './session-thread.js';
+
+export interface SessionThreads {
+  /**
+   * Hands each thread its rows, one entry per thread at most. The function returned runs them all at the same time, and ends when the last has ended.
+   * What the models compute stays in the threads.
+   * @throws RuntimeError `model-run`, `session-thread`, from the function too.
+   */
+  prepare(feeds: readonly NamedTensors[]): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+/** Opens the model of `path` in `count` threads. @throws RuntimeError `model-load`, `session-thread`. */
+export async function openSessionThreads(path: string, options: SessionOptions, count: number): Promise<SessionThreads> {
+  const threads = Array.from({ length: count }, () => startThread({ path, options }));
+  const close = async (): Promise<void> => void (await Promise.all(threads.map(thread => thread.close())));
+  try {
+    await Promise.all(threads.map(thread => thread.started));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  let prepared = 0;
+  return {
+    async prepare(feeds) {
+      const id = prepared++;
+      const used = threads.slice(0, feeds.length);
+      await Promise.all(used.map((thread, index) => thread.ask({ kind: 'keep', id, feeds: ownTensors(feeds[index] ?? {}) })));
+      return async () => void (await Promise.all(used.map(thread => thread.ask({ kind: 'run', id }))));
+    },
+    close,
+  };
+}
+
+/** Sending a view sends all of the memory behind it. */
+function ownTensors(feeds: NamedTensors): NamedTensors {
+  return Object.fromEntries(
+    Object.entries(feeds).map(([name, tensor]) => [name, { ...tensor, data: tensor.data.slice() } as typeof tensor]),
+  );
+}
+
+interface Thread {
+  /** The model is open. */
+  readonly started: Promise<void>;
+  ask(message: ThreadMessage): Promise<void>;
+  /** Ends the thread, also one that failed. */
+  close(): Promise<void>;
+}
+
+function startThread(model: ThreadModel): Thread {
+  const worker = new Worker(new URL('./session-thread.js', import.meta.url), { workerData: model });
+  const waiting: { resolve(): void; reject(error: RuntimeError): void }[] = [];
+  let ended: RuntimeError | undefined;
+  const next = (): Promise<void> =>
+    ended === undefined ? new Promise((resolve, reject) => waiting.push({ resolve, reject })) : Promise.reject(ended);
+  const end = (reason: string): void => {
+    ended ??= new RuntimeError('session-thread', `a thread that runs ${basename(model.path)} ended: ${reason}`, {
+      help: 'set `sessions: 0` to leave sessions in parallel out',
+    });
+    for (const { reject } of waiting.splice(0)) reject(ended);
+  };
+  worker.on('message', (answer: ThreadAnswer) => {
+    const first = waiting.shift();
+    if (answer.kind === 'done') first?.resolve();
+    else first?.reject(new RuntimeError(answer.code, answer.message, answer.help === undefined ? {} : { help: answer.help }));
+  });
+  worker.on('error', error => end(error instanceof Error ? error.message : String(error)));
+  const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
+  void exited.then(() => end('it stopped'));
+  const ask = (message: ThreadMessage): Promise<void> => {
+    const answered = next();
+    if (ended === undefined) worker.postMessage(message);
+    return answered;
+  };
+  return {
+    started: next(),
+    ask,
+    async close() {
+      if (ended === undefined) await ask({ kind: 'close' }).catch(() => worker.terminate());
+      await exited;
+    },
+  };
+}
