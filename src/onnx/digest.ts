@@ -94,9 +94,16 @@ function digestNode(node: Node, digestOf: (id: ValueId | undefined) => Json, aro
   });
 }
 
+/** Constants are values: an edit replaces one, and never writes into it. So the bytes of a model are read once for all its digests. */
+const ofConstants = new WeakMap<Constant, Digest>();
+
 function digestConstant(constant: Constant): Digest {
+  const known = ofConstants.get(constant);
+  if (known !== undefined) return known;
   const content = 'data' in constant ? digestJson([...constant.data]) : digestBytes(constant.bytes);
-  return digestJson({ dtype: constant.dtype, dims: [...constant.dims], content });
+  const digest = digestJson({ dtype: constant.dtype, dims: [...constant.dims], content });
+  ofConstants.set(constant, digest);
+  return digest;
 }
 
 function describeType(type: ValueType | undefined, sizeNames: Map<string, number>): Json {

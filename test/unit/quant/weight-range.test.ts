@@ -1,12 +1,16 @@
 /** Do power-of-two weights and biases have the least squared error of all positions that may be chosen? By trying them all in another way. */
+import type { NodeId } from '../../../src/onnx/ir/model.js';
 import { quantizeBiasByItself } from '../../../src/quant/biases.js';
+import { planQuantization } from '../../../src/quant/plan-quantization.js';
 import { findPosition } from '../../../src/quant/power-of-two.js';
 import type { QParams } from '../../../src/quant/qparams.js';
 import { dequantizeLinear, quantizeLinear } from '../../../src/quant/quantize-linear.js';
+import { PRESETS } from '../../../src/quant/scheme.js';
 import type { WeightRangeMethod } from '../../../src/quant/weight-range.js';
 import { computeWeightQParams } from '../../../src/quant/weights.js';
 import { encodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
+import { rangesOf, smallGraph } from './small-graph.js';
 
 const INT8 = { dtype: 'int8', symmetric: true, reduceRange: false } as const;
 const MIN_MSE: WeightRangeMethod = { kind: 'power-of-two', position: { kind: 'min-mse', first: -1, last: 3 } };
@@ -68,9 +72,18 @@ describe('power-of-two weights', () => {
     expect(found.slices).toEqual([{ scale: 1, zeroPoint: 0 }]);
   });
 
-  it('an element that is not finite is refused by name', () => {
-    const request = { scheme: INT8, method: MIN_MSE, axis: undefined, name: 'conv.w' };
-    expect(() => computeWeightQParams(constant(Float32Array.from([1, Number.NaN])), request)).toThrow(/conv\.w.*element 1 is NaN/);
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])('an element %p is refused by name', x => {
+    const small = smallGraph();
+    small.input('image', [1, 1, 1, 1]);
+    small.floats('conv.w', [2, 1, 1, 1], [1, x]);
+    small.node('Conv image conv.w -> y');
+    small.output('y');
+    for (const scheme of [PRESETS.u8s8, PRESETS.xint8]) {
+      const request = { scheme, observations: rangesOf(small.model, { low: -1, high: 1 }), excluded: new Set<NodeId>() };
+      expect(() => planQuantization(small.model.graph, request)).toThrow(
+        expect.objectContaining({ code: 'bad-range', message: `weight "conv.w": element 1 is ${x}` }),
+      );
+    }
   });
 });
 
