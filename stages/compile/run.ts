@@ -50,7 +50,7 @@ export async function runCompile(job: CompileJob): Promise<void> {
       ...(counts === undefined ? {} : { batches: { rois: counts, sizes: params.batches } }),
     });
     const wholePath = await placeWhole(job, { name, model: pinned, path });
-    compiled.push({ name, wholePath, whole: pinned, golden: await readGolden(job, name, pinned), ...result });
+    compiled.push({ name, sourcePath: path, wholePath, whole: pinned, golden: await readGolden(job, name, pinned), ...result });
     context.log('info', describe(result));
     context.progress(compiled.length, models.length, 'models');
   }
@@ -58,8 +58,9 @@ export async function runCompile(job: CompileJob): Promise<void> {
   await writeBundle({
     folder: getOutputPath(outputs, 'bundle'),
     report,
-    models: compiled.map(({ name, wholePath, whole, golden, report: { parts: reports }, parts }) => ({
+    models: compiled.map(({ name, sourcePath, wholePath, whole, golden, report: { parts: reports }, parts }) => ({
       name,
+      sourcePath,
       wholePath,
       whole,
       golden,
@@ -75,6 +76,7 @@ export async function runCompile(job: CompileJob): Promise<void> {
 
 interface Compiled {
   readonly name: string;
+  readonly sourcePath: string;
   readonly wholePath: string;
   readonly whole: Model;
   readonly golden: readonly GoldenFeeds[];

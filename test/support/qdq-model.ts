@@ -6,16 +6,17 @@ import { floats, type SmallNode, smallModel } from './small-model.js';
 
 const CHANNELS = 2;
 
-/** @param weights of the two convolutions, 4 int8 numbers each. @param scale of the activation between them. */
+/** @param weights of the two convolutions, 4 int8 numbers each. @param scale of the activation between them. @param batch a size, or the name of a free one. */
 export function smallQdqModel(
   weights: readonly [readonly number[], readonly number[]] = [
     [64, -32, 16, 96],
     [-80, 48, 112, 24],
   ],
   scale = 0.0625,
+  batch: number | string = 1,
 ): Model {
   const model = smallModel({
-    inputs: { x: ['float32', [1, CHANNELS, 4, 4]] },
+    inputs: { x: ['float32', [batch, CHANNELS, 4, 4]] },
     constants: {
       scale: floats([], [0.0625]),
       middle_scale: floats([], [scale]),
@@ -37,7 +38,7 @@ export function smallQdqModel(
     outputs: ['y'],
   });
   const output = model.graph.values.get(model.graph.outputs[0] ?? (0 as never));
-  if (output !== undefined) output.type = { kind: 'tensor', dtype: 'float32', dims: [1, CHANNELS, 4, 4] };
+  if (output !== undefined) output.type = { kind: 'tensor', dtype: 'float32', dims: [batch, CHANNELS, 4, 4] };
   return model;
 }
 

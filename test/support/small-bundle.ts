@@ -18,6 +18,7 @@ export interface Manifest {
   readonly models: readonly {
     readonly name: string;
     readonly whole: string;
+    readonly source: string;
     readonly nodes: number;
     readonly cacheKeys: Readonly<Record<string, string>>;
     readonly golden: readonly {
@@ -30,17 +31,27 @@ export interface Manifest {
 export interface SmallBundle {
   readonly folder: string;
   readonly manifest: Manifest;
+  /** The model as it came in. */
+  readonly sourcePath: string;
   path(name: string): string;
 }
 
 export async function writeSmallBundle(
   folder: string,
-  options: { readonly model?: Model; readonly profile?: string; readonly choice?: TargetChoice; readonly samples?: number } = {},
+  options: {
+    readonly model?: Model;
+    readonly source?: Model;
+    readonly profile?: string;
+    readonly choice?: TargetChoice;
+    readonly samples?: number;
+  } = {},
 ): Promise<SmallBundle> {
-  const { model = smallQdqModel(), profile = 'ryzen-ai', choice = {}, samples = 1 } = options;
+  const { model = smallQdqModel(), source = model, profile = 'ryzen-ai', choice = {}, samples = 1 } = options;
   const here = mkdtempSync(join(folder, 'bundle-'));
   const wholePath = join(here, 'in.onnx');
   await writeModel(wholePath, model);
+  const sourcePath = join(here, 'source.onnx');
+  await writeModel(sourcePath, source);
   const target = chooseTarget(getBuiltInProfile(profile), choice);
   const { report, parts } = await compileModel('net', model, target, { evaluate, undocumented: 'npu', accept: 'quantized' });
   const bundle = join(here, 'bundle');
@@ -51,6 +62,7 @@ export async function writeSmallBundle(
     models: [
       {
         name: 'net',
+        sourcePath,
         wholePath,
         whole: model,
         parts: report.parts.flatMap((part, index) => (parts[index] === undefined ? [] : [{ report: part, model: parts[index] }])),
@@ -59,5 +71,5 @@ export async function writeSmallBundle(
     ],
   });
   const path = (name: string): string => join(bundle, name);
-  return { folder: bundle, path, manifest: JSON.parse(readFileSync(path('manifest.json'), 'utf8')) as Manifest };
+  return { folder: bundle, sourcePath, path, manifest: JSON.parse(readFileSync(path('manifest.json'), 'utf8')) as Manifest };
 }

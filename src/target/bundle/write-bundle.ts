@@ -23,7 +23,9 @@ export interface BundleRequest {
 
 export interface BundleModel {
   readonly name: string;
-  /** The file of the whole QDQ model, as it came in. */
+  /** The file of the QDQ model as it came in: what the other stages run. */
+  readonly sourcePath: string;
+  /** The file of the whole QDQ model with all sizes fixed: the same one, or that with its free sizes pinned. */
   readonly wholePath: string;
   /** What that file holds. */
   readonly whole: Model;
@@ -59,7 +61,7 @@ export async function writeBundle({ folder, report, models }: BundleRequest): Pr
 async function writeOne(
   files: BundleFiles,
   report: ModelReport,
-  { name, wholePath, whole, parts, golden }: BundleModel,
+  { name, sourcePath, wholePath, whole, parts, golden }: BundleModel,
   options: readonly ProviderOptions[],
 ): Promise<JsonObject> {
   const wholeFile = `models/${name}/whole.onnx`;
@@ -71,6 +73,8 @@ async function writeOne(
     name,
     digest: report.digest,
     whole: wholeFile,
+    // A runner that is given this file runs the whole of fixed sizes instead.
+    source: await digestFile(sourcePath),
     nodes: report.counts.nodes,
     npuNodes: report.counts.npuNodes,
     parts: report.parts.map(({ estimate: _estimate, ...part }) => part) as unknown as Json,

@@ -5,6 +5,8 @@ import type { JsonObject } from '../../../../src/base/json.js';
 import { openExternalRunner } from '../../../../src/runtime/external/open-external.js';
 import type { ExternalParams } from '../../../../src/runtime/runner-params.js';
 import { readNpz } from '../../../../src/tensor/npz.js';
+import { makeTensor } from '../../../../src/tensor/tensor.js';
+import { smallQdqModel } from '../../../support/qdq-model.js';
 import { temporaryFolder } from '../../../support/run-stage.js';
 import { externalParams, testHost } from '../../../support/runner-host.js';
 import { type SmallBundle, writeSmallBundle } from '../../../support/small-bundle.js';
@@ -234,6 +236,27 @@ describeWithPython('runner.py serve', () => {
     const session = await runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
     const { x } = await goldenInput();
     expect((await session.run({ x })).y?.dims).toEqual([1, 2, 4, 4]);
+    await runner.close();
+  });
+
+  it('runs a model of free batch in batches of the one that the bundle has in its place', async () => {
+    const free = await writeSmallBundle(folder.path, { source: smallQdqModel(undefined, undefined, 'rois') });
+    const command = ['python3', './bundle/runner.py', '--cache-dir', cache(), '--driver', '1'];
+    const host = testHost(folder.path, stubEnvironment(free, { log }));
+    const runner = await openExternalRunner(externalParams(command), { bundle: free.folder }, host);
+    const session = await runner.open(free.sourcePath, { optimization: 'all' });
+    const { x, y } = await goldenInput();
+    for (const rows of [3, 1, 0]) {
+      const data = Float32Array.from({ length: 32 * rows }, (_, at) => (x.data as Float32Array)[at % 32] ?? 0);
+      const running = session.run({ x: makeTensor('float32', [rows, 2, 4, 4], data) });
+      // The double knows no zeros, which stand for no rows at all.
+      if (rows === 0) await expect(running).rejects.toMatchObject({ message: expect.stringContaining('nothing was recorded') });
+      else {
+        const outputs = await running;
+        expect(outputs.y?.dims).toEqual([rows, 2, 4, 4]);
+        expect([...(outputs.y?.data as Float32Array)]).toEqual(Array.from({ length: rows }, () => [...(y.data as Float32Array)]).flat());
+      }
+    }
     await runner.close();
   });
 
