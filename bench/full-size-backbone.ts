@@ -33,15 +33,25 @@ export async function makeFullSizeBackbone(): Promise<Model> {
   return (await exportFullSize()).backbone;
 }
 
-/** With the recipe that tells what the backbone takes. */
-export async function exportFullSize(): Promise<{ readonly backbone: Model; readonly recipe: Recipe }> {
+interface FullSizeBackbone {
+  readonly backbone: Model;
+  /** Tells what the backbone takes. */
+  readonly recipe: Recipe;
+}
+
+export async function exportFullSize(): Promise<FullSizeBackbone> {
+  const exported = exportUnsimplified();
+  await simplifyToFixedPoint(exported.backbone, { evaluate, foldLimitBytes: 1 << 20, check: () => [] });
+  return exported;
+}
+
+/** As `export` and `split` leave it: batch norms are nodes. */
+export function exportUnsimplified(): FullSizeBackbone {
   const { config } = parseDetectorConfig(undefined, 'torchvision');
   const keys = expectedTensors(V2, config.box.roiSize).map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) }));
   const options = { ...FULL_SIZE, roiBatch: { box: 16, mask: 4 }, fit: 'static', frozenEpsilon: undefined } as const;
   const exported = exportMaskRcnn(generatedState(keys), config, options);
-  const backbone = extractSubgraph(exported.model, exported.recipe.parts.backbone);
-  await simplifyToFixedPoint(backbone, { evaluate, foldLimitBytes: 1 << 20, check: () => [] });
-  return { backbone, recipe: exported.recipe };
+  return { backbone: extractSubgraph(exported.model, exported.recipe.parts.backbone), recipe: exported.recipe };
 }
 
 /** One normalised image of generated pixels; another one per number. */

@@ -7,6 +7,7 @@ import { describeMachine, type Example, makeExample } from './example.js';
 import { measureNoOp } from './no-op.js';
 import { measureRequantize } from './requantize.js';
 import { measureRoiAlign } from './roi-align.js';
+import { measureSimplify } from './simplify.js';
 
 const MEASUREMENTS: Readonly<Record<string, (example: Example) => Promise<void>>> = {
   'cold-build': measureColdBuild,
@@ -17,6 +18,7 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example) => Promise<void>>
   requantize: measureRequantize,
   'roi-align': measureRoiAlign,
   compile: measureCompile,
+  simplify: measureSimplify,
 };
 
 const named = process.argv.slice(2);
