@@ -18,7 +18,13 @@ export interface StageRun {
 /** Runs `plugin` in a folder of its own under `folder`; params get their defaults as in a build. */
 export async function runStage<Params>(
   plugin: StagePlugin<Params>,
-  { params, inputs, folder, memo }: { params: JsonObject; inputs: InputPaths; folder: string; memo?: Context['memo'] },
+  {
+    params,
+    inputs,
+    folder,
+    memo,
+    build,
+  }: { params: JsonObject; inputs: InputPaths; folder: string; memo?: Context['memo']; build?: Context['build'] },
 ): Promise<StageRun> {
   const parsed = parseParams(plugin, params);
   const here = await mkdtemp(join(folder, 'run-'));
@@ -26,7 +32,7 @@ export async function runStage<Params>(
   const outputs = Object.fromEntries(Object.keys(ports).map(port => [port, join(here, port)]));
   const log: string[] = [];
   const scratch = await mkdtemp(join(here, 'scratch-'));
-  await plugin.run({ params: parsed, inputs, outputs, context: { ...testContext(scratch, log), ...(memo && { memo }) } });
+  await plugin.run({ params: parsed, inputs, outputs, context: { ...testContext(scratch, log), ...(memo && { memo }), build } });
   return { outputs, log };
 }
 

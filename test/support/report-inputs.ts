@@ -1,0 +1,264 @@
+/** What does a test put on a page? A little of everything, with names that would be markup if anybody let them. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseDigest } from '../../src/base/digest.js';
+import { getDefined } from '../../src/base/invariant.js';
+import type { Json } from '../../src/base/json.js';
+import { encodeMask } from '../../src/detection/rle.js';
+import { encodeRleText } from '../../src/detection/rle-text.js';
+import { encodeModelSketches } from '../../src/quant/model-sketches.js';
+import { sketchTensor } from '../../src/quant/sketch.js';
+import type { BuildSummary, SummarizedStage } from '../../src/stage/build-summary.js';
+import type { InputPaths } from '../../src/stage/define-stage.js';
+import { makeJpeg } from './make-jpeg.js';
+
+/** Ends an attribute, an element and a script; loads an image; turns the direction of text. */
+export const HOSTILE = `"'><script>alert(1)</script><img src=//evil.example/x onerror=alert(2)>\u202E&amp;{a|b}`;
+
+const DIGEST = 'ab'.repeat(32);
+
+const stage = (
+  name: string,
+  outcome: SummarizedStage['outcome'],
+  reads: SummarizedStage['reads'],
+  gates: SummarizedStage['gates'] = [],
+): SummarizedStage => ({
+  stage: name,
+  group: name.split('@')[0] ?? name,
+  plugin: name === 'first' ? 'export' : 'simplify',
+  determinism: 'exact',
+  reads,
+  key: DIGEST,
+  outputs: [{ port: 'model', kind: 'onnx-model', digest: DIGEST, sizeBytes: 1234 }],
+  gates,
+  outcome,
+  durationMs: 1500,
+});
+
+export const BUILD: BuildSummary = {
+  stages: [
+    stage('first', 'up-to-date', [{ kind: 'source', port: 'checkpoint', source: 'checkpoint' }]),
+    stage('second@a', 'restored', [{ kind: 'artifact', port: 'model', stage: 'first', output: 'model' }]),
+    stage('second@b', 'executed', [{ kind: 'artifact', port: 'model', stage: 'first', output: 'model' }]),
+    stage(
+      'third',
+      'executed',
+      [
+        { kind: 'artifact', port: 'model', stage: 'second@a', output: 'model' },
+        { kind: 'artifact', port: 'model', stage: 'first', output: 'model' },
+      ],
+      [
+        { metric: 'bbox.AP', operator: '>=', bound: 0.5, value: 0.6, verdict: 'met' },
+        { metric: 'segm.AP', operator: '>=', bound: 0.5, verdict: 'missed' },
+      ],
+    ),
+  ],
+  reads: [],
+};
+
+const FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR1', 'AR10', 'AR100', 'ARsmall', 'ARmedium', 'ARlarge'];
+const metrics = (ap: number): Json => {
+  const figures = Object.fromEntries(FIGURES.map(name => [name, name === 'APlarge' ? -1 : ap]));
+  return { bbox: figures, segm: figures, images: 2, detections: 3 };
+};
+
+const TENSORS = [HOSTILE, 'a/b/wide', 'a/b/narrow'];
+
+const quantization: Json = {
+  scheme: { activation: { dtype: 'uint8' }, weight: { dtype: 'int8' } },
+  samples: 8,
+  counts: {},
+  activations: TENSORS.map((name, index) => ({
+    name,
+    method: 'min-max',
+    range: [-1, 1],
+    dtype: 'uint8',
+    scale: 0.0078125,
+    zeroPoint: 128,
+    dataRange: [-3, 3],
+    saturationShare: 0.25,
+    sqnrDb: index === 2 ? null : 20 + index,
+  })),
+  weights: [{ name: HOSTILE, dtype: 'int8', sqnrDb: 40, role: 'weight' }],
+  inFloat: [{ node: HOSTILE, opType: 'Softmax', reason: HOSTILE }],
+};
+
+const sketches: Json = encodeModelSketches({
+  model: getDefined(parseDigest(DIGEST), 'digest'),
+  samples: 8,
+  values: new Map(
+    TENSORS.map((name, index) => [
+      `address-${index}`,
+      { name, sketch: sketchTensor(Float32Array.from({ length: 500 }, (_, i) => 3 * Math.sin(i * (index + 1)))) },
+    ]),
+  ),
+});
+
+const verify: Json = {
+  images: [1, 2],
+  values: { [HOSTILE]: { maxAbs: 0.5, cosine: 0.99, sqnrDb: 18, elements: 10, broken: 0 } },
+  detections: { reference: 2, candidate: 2, matched: 1, missed: 1, extra: 1, maxScoreDifference: 0.1, meanBoxIou: 0.9, meanMaskIou: 0.8 },
+  missedThresholds: [],
+  propagated: [
+    {
+      part: 'backbone',
+      samples: 2,
+      values: TENSORS.map((value, index) => ({
+        value,
+        comparedWith: value,
+        node: HOSTILE,
+        opType: 'Conv',
+        standardDeviation: 1,
+        maxAbs: 1,
+        cosine: 0.9,
+        sqnrDb: index === 0 ? 999 : 15 + index,
+        elements: 10,
+        broken: 0,
+      })),
+      unmatched: [],
+    },
+  ],
+};
+
+const finding = (rule: string, severity: string): Json => ({
+  rule,
+  severity,
+  message: HOSTILE,
+  measured: HOSTILE,
+  limit: 'documented for others',
+  source: { kind: 'user', title: HOSTILE, ref: 'x' },
+  fixIts: [{ rule: 'maxpool-1x1', form: '3x3', effect: 'approximate', note: HOSTILE }],
+});
+const estimate = { ms: 1.5, lowMs: 1, highMs: 2 };
+
+const compile: Json = {
+  format: 'tanren-compile-report/1',
+  target: { profile: 'p', title: HOSTILE, device: 'd', dtype: 'xint8', version: '1', digest: DIGEST },
+  models: [
+    {
+      name: 'backbone',
+      legal: false,
+      counts: {
+        nodes: 9,
+        npuNodes: 4,
+        cpuNodes: 3,
+        edgeNodes: 2,
+        units: 3,
+        npuUnits: 1,
+        cpuUnits: 1,
+        parts: 2,
+        npuParts: 1,
+        macs: 1000,
+        npuMacShare: 0.75,
+      },
+      findings: [finding('batch', 'warning')],
+      units: ['npu', 'cpu', 'npu'].map((device, id) => ({
+        id,
+        kind: 'quantized',
+        opType: 'Conv',
+        name: HOSTILE,
+        device,
+        edge: id === 2,
+        part: id === 1 ? 1 : 0,
+        findings: device === 'cpu' ? [finding('kernel', 'refused')] : [],
+        ...(id === 1 ? { demoted: HOSTILE } : {}),
+        macs: 1,
+      })),
+      parts: [0, 1].map(index => ({
+        index,
+        name: `0${index}.x`,
+        device: index === 0 ? 'npu' : 'cpu',
+        units: [index],
+        nodes: 3,
+        dependsOn: index === 0 ? [] : [0],
+        macs: 1,
+        transferBytes: 10,
+      })),
+      estimate: {
+        npu: estimate,
+        basis: { formula: 'calls · fixed', constants: [] },
+        batches: { rows: [{ batch: 4, calls: 1, padded: 0, perCall: estimate, perImage: estimate }], best: 0 },
+      },
+    },
+  ],
+};
+
+const latency = { minMs: 1, meanMs: 2, stdMs: 0.5, p50Ms: 2, p90Ms: 3, p99Ms: 4 };
+const bench: Json = {
+  format: 'tanren-bench/1',
+  where: { runner: 'cpu', name: HOSTILE },
+  warmup: 1,
+  repeats: 5,
+  parts: [
+    {
+      part: 'backbone',
+      fed: 'random',
+      counts: [{ rows: 4, images: 2 }],
+      imagesWithout: 0,
+      forms: ['float', 'int8'].map(form => ({
+        form,
+        rows: [
+          { strategy: { kind: 'one-batch' }, counts: [{ calls: 1, padded: 0, here: latency }], perImageMs: 2 },
+          { strategy: { kind: 'fixed', batch: 1 }, counts: [{ calls: 4, padded: 0, here: latency }], perImageMs: 3 },
+        ],
+        best: 0,
+        profile: { runs: 5, operators: [{ opType: HOSTILE, nodes: 1, meanMs: 1, share: 1 }], nodes: [] },
+      })),
+      speedup: 1.25,
+    },
+  ],
+};
+
+const [WIDTH, HEIGHT] = [96, 64];
+const square = (x: number, size: number) => ({
+  size: [HEIGHT, WIDTH],
+  counts: encodeRleText(
+    encodeMask(
+      Array.from({ length: WIDTH * HEIGHT }, (_, i) =>
+        Number(i % WIDTH >= x && i % WIDTH < x + size && i / WIDTH >= 10 && i / WIDTH < 10 + size),
+      ),
+      HEIGHT,
+      WIDTH,
+    ),
+  ),
+});
+const detection = (image: number, x: number, size: number, score: number): Json => ({
+  image_id: image,
+  category_id: 1,
+  bbox: [x, 10, size, size],
+  score,
+  segmentation: square(x, size),
+});
+
+/** Image 2 differs: an object of the left side is missing, another has moved. */
+const detections = {
+  float: [detection(1, 5, 20, 0.9), detection(2, 5, 20, 0.9), detection(2, 60, 30, 0.8), detection(2, 70, 4, 0.2)],
+  int8: [detection(1, 5, 20, 0.89), detection(2, 8, 20, 0.7)],
+};
+
+/** Writes everything under `folder`. */
+export async function givenReportInputs(folder: string): Promise<Readonly<Record<string, Readonly<Record<string, string>>>>> {
+  const write = (name: string, value: Json): string => {
+    const path = join(folder, `${name}.json`);
+    writeFileSync(path, JSON.stringify(value));
+    return path;
+  };
+  const images = join(folder, 'images');
+  mkdirSync(images, { recursive: true });
+  for (const id of [1, 2]) writeFileSync(join(images, `${id}.jpg`), await makeJpeg(WIDTH, HEIGHT, id));
+  const annotations = {
+    images: [1, 2].map(id => ({ id, width: WIDTH, height: HEIGHT, file_name: `${id}.jpg` })),
+    categories: [{ id: 1, name: HOSTILE }],
+    annotations: [],
+  };
+  return {
+    metrics: { int8: write('metrics-int8', metrics(0.58)), float: write('metrics-float', metrics(0.6)) },
+    verify: { quantize: write('verify', verify) },
+    quantization: { backbone: write('quantization', quantization) },
+    sketches: { backbone: write('sketches', sketches) },
+    compile: { target: write('compile', compile) },
+    bench: { cpu: write('bench', bench) },
+    detections: { int8: write('detections-int8', detections.int8), float: write('detections-float', detections.float) },
+    data: { annotations: write('annotations', annotations), images },
+  } satisfies InputPaths;
+}

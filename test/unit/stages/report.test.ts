@@ -1,0 +1,142 @@
+/** Does the page show what is connected, say what is wrong with what is not, and take every name for text? */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import type { InputPaths } from '../../../src/stage/define-stage.js';
+import { report } from '../../../stages/report/stage.js';
+import { failureOf } from '../../support/error-code.js';
+import { BUILD, givenReportInputs, HOSTILE } from '../../support/report-inputs.js';
+import { runStage, temporaryFolder } from '../../support/run-stage.js';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let inputs: Awaited<ReturnType<typeof givenReportInputs>>;
+beforeAll(async () => {
+  folder = await temporaryFolder('report');
+  inputs = await givenReportInputs(folder.path);
+});
+afterAll(() => folder.remove());
+
+async function pageOf(connected: InputPaths, params: JsonObject = {}): Promise<string> {
+  const { outputs } = await runStage(report, { params, inputs: connected, folder: folder.path, build: BUILD });
+  return readFileSync(outputs.page ?? '', 'utf8');
+}
+
+const sectionsOf = (page: string): string[] => [...page.matchAll(/<section id="([^"]+)"/g)].map(match => match[1] ?? '');
+
+describe('the page', () => {
+  it('has the sections whose inputs are connected', async () => {
+    expect(sectionsOf(await pageOf(inputs))).toEqual([
+      'pipeline',
+      'accuracy',
+      'detections',
+      'verification',
+      'error',
+      'ranges',
+      'partition',
+      'latency',
+    ]);
+    expect(sectionsOf(await pageOf({}))).toEqual(['pipeline']);
+    const { metrics, bench } = inputs;
+    expect(sectionsOf(await pageOf({ metrics, bench }))).toEqual(['pipeline', 'accuracy', 'latency']);
+  });
+
+  it('has the same bytes for the same inputs', async () => {
+    const page = await pageOf(inputs);
+    expect(await pageOf(inputs)).toBe(page);
+    // Records have no order: the engine's keys sort them.
+    const turned = Object.fromEntries(
+      Object.entries(inputs).map(([port, record]) => [port, Object.fromEntries(Object.entries(record).reverse())]),
+    );
+    expect(await pageOf(turned)).toBe(page);
+  });
+
+  it('lets no name be markup', async () => {
+    const page = await pageOf(
+      { ...inputs, metrics: { [HOSTILE]: inputs.metrics?.float ?? '', float: inputs.metrics?.float ?? '' } },
+      { title: HOSTILE },
+    );
+    expect(page.match(/<script/g)).toHaveLength(1);
+    expect(page).not.toContain('<img');
+    expect(page).not.toContain('\u202E');
+    expect(page.match(/<[^>]*evil\.example[^>]*/g)?.filter(tag => !/^<[a-z]+ [^<>]*="[^"]*evil\.example[^"]*"/.test(tag)) ?? []).toEqual(
+      [],
+    );
+    expect(page).toContain('&lt;img src=//evil.example/x onerror=alert(2)&gt;');
+  });
+
+  it('asks no network for anything', async () => {
+    const page = await pageOf(inputs);
+    const addresses = [...page.matchAll(/(?:href|src|url\()="?([^"\s)]+)/g)].map(match => match[1] ?? '');
+    expect(addresses.filter(address => !address.startsWith('#') && !address.startsWith('data:') && !address.startsWith('//evil'))).toEqual(
+      [],
+    );
+    expect(page).toContain("default-src 'none'");
+  });
+
+  it('names its ids once each, and refers to what is there', async () => {
+    const page = await pageOf(inputs);
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(match => match[1]);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, id] of page.matchAll(/(?:href="#|url\(#)([^")]+)/g)) expect(ids).toContain(id);
+  });
+
+  it('says on top what was lost, what is on the NPU, what was measured, and which gate was missed', async () => {
+    const page = await pageOf(inputs);
+    const top = page.slice(page.indexOf('<main>'), page.indexOf('<section'));
+    expect(top).toContain('✗ 1 of 2 missed');
+    expect(top).toContain('third: <code>segm.AP &gt;= 0.5</code>, is not there');
+    expect(top).toMatch(/Box AP, float to int8.*−0\.0200.*0\.6000 → 0\.5800/);
+    expect(top).toContain('75.0');
+    expect(top).toMatch(/per image, measured.*2 ms/);
+    expect(top).toMatch(/NPU parts, estimate.*1\.50 ms/);
+  });
+});
+
+describe('overlays', () => {
+  it('show the images that differ most first', async () => {
+    const { detections, data } = inputs;
+    const ids = (page: string): string[] => [...page.matchAll(/<h3>Image (\d+)/g)].map(match => match[1] ?? '');
+    expect(ids(await pageOf({ detections, data } as InputPaths))).toEqual(['2', '1']);
+    expect(ids(await pageOf({ detections, data } as InputPaths, { overlays: { choose: 'first', images: 1 } }))).toEqual(['1']);
+  });
+
+  it('pair by class and place, and say what has no partner', async () => {
+    const { detections, data } = inputs;
+    const page = await pageOf({ detections, data } as InputPaths, { overlays: { images: 1 } });
+    const rows = [
+      ...page.slice(page.indexOf('Objects on the two sides')).matchAll(/<tr><th scope="row" class="t">(\d+)<\/th>(.*?)<\/tr>/g),
+    ].map(([, number, cells = '']) => [number, ...[...cells.matchAll(/<td class="n">(.*?)<\/td>/g)].map(cell => cell[1])]);
+    // Boxes of 20 × 20, three pixels apart: 17 · 20 of 23 · 20 pixels.
+    expect(rows).toEqual([
+      ['1', '0.900', '0.700', (17 / 23).toFixed(3)],
+      ['2', '0.800', 'not found', '–'],
+    ]);
+    expect(page.match(/class="mask/g)).toHaveLength(3);
+    expect(page.match(/class="mask lone/g)).toHaveLength(1);
+  });
+
+  it('want both sides and the data', async () => {
+    const { detections, data } = inputs;
+    expect(await failureOf(() => pageOf({ detections } as InputPaths))).toMatchObject({ code: 'report-overlays' });
+    expect(await failureOf(() => pageOf({ data } as InputPaths))).toMatchObject({ code: 'report-overlays' });
+    expect(await failureOf(() => pageOf({ data, detections: { int8: detections?.int8 } } as unknown as InputPaths))).toMatchObject({
+      code: 'report-overlays',
+    });
+  });
+});
+
+describe('an artifact of another kind', () => {
+  it.each(['verify', 'quantization', 'compile', 'bench', 'metrics'])('on %s is named with what is wrong', async port => {
+    const path = join(folder.path, `wrong-${port}.json`);
+    writeFileSync(path, JSON.stringify(port === 'metrics' ? [1] : { values: 5, activations: 7, format: 'tanren-other/1' }));
+    const run = () => pageOf({ [port]: { one: path } });
+    expect(await failureOf(run)).toMatchObject({ code: 'report-input' });
+    await expect(run()).rejects.toThrow(`input "${port}.one": `);
+  });
+
+  it('on sketches too', async () => {
+    const path = join(folder.path, 'wrong-sketches.json');
+    writeFileSync(path, '{}');
+    expect(await failureOf(() => pageOf({ sketches: { one: path } }))).toMatchObject({ code: 'bad-sketches' });
+  });
+});
