@@ -1,10 +1,10 @@
 /** How large can the sums inside a quantized model's layers become? Bounds proved from the weights alone: they hold for every input. */
-import { getFloat, getInt } from '../onnx/ir/attribute.js';
+import { getFloat } from '../onnx/ir/attribute.js';
 import { getNode, getValue } from '../onnx/ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../onnx/ir/model.js';
 import { decodeRawTensor } from '../tensor/raw-tensor.js';
-import { countElements } from '../tensor/shape.js';
 import { type Dequantized, findDequantized } from './dequantized.js';
+import { axisOf, channelsOf, sumWeights } from './weight-channels.js';
 
 /** float32 adds integers exactly as long as no sum reaches this. */
 export const FLOAT_EXACT_BELOW = 2 ** 24;
@@ -13,19 +13,19 @@ export const FLOAT_EXACT_BELOW = 2 ** 24;
  * The largest magnitude that any partial sum of the node can have, whatever its input and the order of adding, in units of `unit`.
  * The sum over the positive contributions alone, or over the negative ones, whichever is larger; zero points are taken off, the bias is in.
  */
-export interface AccumulatorBound {
+export type AccumulatorBound = {
   /** The node's name, or its first output's where it has none. */
   readonly node: string;
   readonly opType: string;
-  /** Largest over the output channels. Undefined where something of it is not constant, or in float. */
-  readonly bound: number | undefined;
+  /** Largest over the output channels. Absent where something of it is not constant, or in float. */
+  readonly bound?: number;
   /** Real value of one unit of the widest channel: input scale · weight scale, or finer where the bias is. */
-  readonly unit: number | undefined;
+  readonly unit?: number;
   /** Whether float32 arithmetic gives the exact sums: every scale a power of two, and the bound below 2²⁴. */
   readonly exactInFloat: boolean;
   /** Why there is no bound, or why float32 may round. */
-  readonly reason: string | undefined;
-}
+  readonly reason?: string;
+};
 
 /** One entry for every Conv, ConvTranspose, Gemm, MatMul, Add, Sub and Mul of the main graph that computes on dequantized values, in graph order. */
 export function boundAccumulators(model: Model): readonly AccumulatorBound[] {
@@ -79,18 +79,19 @@ function boundProduct(a: Dequantized, b: Dequantized): Sums {
 function boundProducts(graph: Graph, node: Node, input: Dequantized, weight: Dequantized): Sums {
   if (node.opType === 'Gemm' && !isPlainGemm(node)) return open('alpha or beta is not 1');
   if (input.scales.length > 1) return open('its input has several scales');
-  const channels = weight.constant === undefined ? undefined : channelsOf(node, weight.constant.dims);
-  if (weight.constant === undefined || channels === undefined) return boundUnknownWeight(graph, node, input, weight);
-  const values = decodeRawTensor(weight.constant).data;
-  const [low, high] = [input.low - input.zeroPoints[0], input.high - input.zeroPoints[0]];
-  const [up, down] = [new Float64Array(channels.count), new Float64Array(channels.count)];
-  for (let i = 0; i < values.length; i++) {
-    const w = Number(values[i]) - zeroPointAt(weight, i);
-    const channel = channels.of(i);
-    up[channel] = (up[channel] as number) + Math.max(w * low, w * high, 0);
-    down[channel] = (down[channel] as number) - Math.min(w * low, w * high, 0);
-  }
-  return widest({ graph, node, input, weight, channels: channels.count }, channel => [up[channel] as number, down[channel] as number]);
+  const { constant } = weight;
+  const channels = constant === undefined ? undefined : channelsOf(node, constant.dims);
+  if (constant === undefined || channels === undefined) return boundUnknownWeight(graph, node, input, weight);
+  if (weight.scales.length > 1 && axisOf(weight, constant) !== channels.axis)
+    return open('its weight has scales along another axis than its outputs');
+  const [positive, negative] = sumWeights(weight, constant, channels);
+  // What an element of the input adds to a weight of 1 upwards, and downwards, at most.
+  const above = Math.max(input.high - input.zeroPoints[0], 0);
+  const below = Math.max(input.zeroPoints[0] - input.low, 0);
+  return widest({ graph, node, input, weight, channels: channels.count }, channel => {
+    const [p, n] = [positive[channel] as number, negative[channel] as number];
+    return [p * above + n * below, p * below + n * above];
+  });
 }
 
 interface Layer {
@@ -105,17 +106,19 @@ interface Layer {
 function widest({ graph, node, input, weight, channels }: Layer, sumsOf: (channel: number) => readonly [number, number]): Sums {
   const biasId = node.inputs[2];
   const bias = biasId === undefined ? undefined : findDequantized(graph, biasId);
-  if (biasId !== undefined && bias?.constant === undefined) return open('its bias is not quantized');
-  const biases = bias?.constant === undefined ? undefined : decodeRawTensor(bias.constant).data;
+  const biases = bias?.constant === undefined ? undefined : (decodeRawTensor(bias.constant).data as ArrayLike<number>);
+  if (biasId !== undefined && (bias === undefined || biases === undefined)) return open('its bias is not quantized');
+  if (biases !== undefined && biases.length !== channels && biases.length !== 1) return open('its bias is not one number per output');
   const scale = input.scales[0] ?? 0;
   let worst = { bound: -1, unit: 0 };
   let powerOfTwo = true;
   for (let channel = 0; channel < channels; channel++) {
-    const product = scale * (weight.scales[weight.scales.length === 1 ? 0 : channel] ?? 0);
-    const biasScale = bias?.scales[bias.scales.length === 1 ? 0 : channel] ?? product;
+    const product = scale * pick(weight.scales, channel);
+    const biasScale = bias === undefined ? product : pick(bias.scales, channel);
     const unit = Math.min(product, biasScale);
     const [up, down] = sumsOf(channel);
-    const added = biases === undefined ? 0 : (Number(biases[biases.length === 1 ? 0 : channel]) * biasScale) / unit;
+    const added =
+      bias === undefined || biases === undefined ? 0 : ((pick(biases, channel) - pick(bias.zeroPoints, channel)) * biasScale) / unit;
     const bound = Math.max((up * product) / unit + Math.max(added, 0), (down * product) / unit - Math.min(added, 0));
     if (bound > worst.bound) worst = { bound, unit };
     powerOfTwo &&= isPowerOfTwo(product) && isPowerOfTwo(biasScale);
@@ -123,50 +126,21 @@ function widest({ graph, node, input, weight, channels }: Layer, sumsOf: (channe
   return { kind: 'bound', ...worst, powerOfTwo };
 }
 
+/** Groups, and stacked matrices, share what their channels have. */
+function pick(values: ArrayLike<number>, channel: number): number {
+  return values[channel % values.length] ?? 0;
+}
+
 /** Both sides are activations: as many products as the inner axis is long, each as large as can be. */
 function boundUnknownWeight(graph: Graph, node: Node, input: Dequantized, weight: Dequantized): Sums {
   const inner = node.opType === 'MatMul' ? input.dims?.at(-1) : undefined;
-  if (typeof inner !== 'number' || weight.scales.length > 1) return open('its weight is not constant');
+  if (typeof inner !== 'number' || weight.scales.length > 1) return open('its weight is no constant of integers');
   const sums = inner * largest(input) * largest(weight);
   return widest({ graph, node, input, weight, channels: 1 }, () => [sums, sums]);
 }
 
-interface Channels {
-  readonly count: number;
-  /** The output channel that the weight's element `index` adds to. */
-  readonly of: (index: number) => number;
-}
-
-function channelsOf(node: Node, dims: readonly number[]): Channels | undefined {
-  const [first = 0, second = 0] = dims;
-  const inner = countElements(dims.slice(1));
-  if (node.opType === 'Conv') return { count: first, of: i => Math.floor(i / inner) };
-  if (node.opType === 'ConvTranspose') {
-    const group = getInt(node, 'group', 1);
-    const kernel = countElements(dims.slice(2));
-    const inputsPerGroup = first / group;
-    return {
-      count: second * group,
-      of: i => Math.floor(Math.floor(i / inner) / inputsPerGroup) * second + (Math.floor(i / kernel) % second),
-    };
-  }
-  if (node.opType === 'Gemm' && getInt(node, 'transB', 0) === 1) return { count: first, of: i => Math.floor(i / inner) };
-  const columns = dims.at(-1) ?? 0;
-  // Stacked matrices give sums of their own: the largest of all is wanted, so each has channels of its own.
-  const matrix = columns * (dims.at(-2) ?? 1);
-  return dims.length < 2
-    ? undefined
-    : { count: (countElements(dims) / matrix) * columns, of: i => Math.floor(i / matrix) * columns + (i % columns) };
-}
-
 function isPlainGemm(node: Node): boolean {
   return getFloat(node, 'alpha', 1) === 1 && getFloat(node, 'beta', 1) === 1;
-}
-
-function zeroPointAt({ zeroPoints, constant, axis }: Dequantized, index: number): number {
-  if (zeroPoints.length === 1 || constant === undefined) return zeroPoints[0];
-  const inner = countElements(constant.dims.slice(axis + 1));
-  return zeroPoints[Math.floor(index / inner) % zeroPoints.length] ?? 0;
 }
 
 /** Largest magnitude of an element in units of its scale. */
@@ -182,9 +156,9 @@ function describe(graph: Graph, { id }: Node, sums: Sums): AccumulatorBound {
   const { name, opType, outputs } = getNode(graph, id);
   const [output] = outputs as readonly (ValueId | undefined)[];
   const who = { node: name !== '' || output === undefined ? name : getValue(graph, output).name, opType };
-  if (sums.kind === 'open') return { ...who, bound: undefined, unit: undefined, exactInFloat: false, reason: sums.reason };
+  if (sums.kind === 'open') return { ...who, exactInFloat: false, reason: sums.reason };
   const { bound, unit, powerOfTwo } = sums;
   if (!powerOfTwo) return { ...who, bound, unit, exactInFloat: false, reason: 'a scale is not a power of two' };
-  if (bound < FLOAT_EXACT_BELOW) return { ...who, bound, unit, exactInFloat: true, reason: undefined };
+  if (bound < FLOAT_EXACT_BELOW) return { ...who, bound, unit, exactInFloat: true };
   return { ...who, bound, unit, exactInFloat: false, reason: 'sums can reach 2²⁴' };
 }

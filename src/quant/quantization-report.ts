@@ -24,7 +24,7 @@ export interface ReportContext {
 }
 
 /** Describes `plan` by the names that `graph` has before it is edited. */
-export function reportQuantization(graph: Graph, plan: QuantizationPlan, context: ReportContext): QuantizationReport {
+export function reportQuantization(graph: Graph, plan: QuantizationPlan, context: ReportContext): Omit<QuantizationReport, 'accumulators'> {
   const { scheme, domain, samples } = context;
   return {
     scheme: encodeScheme(scheme, domain),

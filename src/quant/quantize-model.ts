@@ -3,6 +3,7 @@ import type { Digest } from '../base/digest.js';
 import { getValue } from '../onnx/ir/edit.js';
 import type { Graph, Model, ValueId } from '../onnx/ir/model.js';
 import { hoistConstants } from '../onnx/passes/constants.js';
+import { boundAccumulators } from './accumulator-bounds.js';
 import { insertQdq } from './insert-qdq.js';
 import type { ModelSketches } from './model-sketches.js';
 import { type Exclusion, findExcluded, type Override } from './overrides.js';
@@ -50,7 +51,7 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
   checkEffect(graph, plan, overrides);
   const report = reportQuantization(graph, plan, { ...options, samples: sketches.samples, observations, settings: overrides.settings });
   insertQdq(model, plan, options.domain);
-  return report;
+  return { ...report, accumulators: boundAccumulators(model) };
 }
 
 function checkMatch(graph: Graph, digest: Digest, sketches: ModelSketches): void {

@@ -1,6 +1,18 @@
 /** How does the report of `quantize` lie in its file? The shape of every entry, and its reader. */
 import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
-import { fields, formatJsonProblems, integer, type JsonReader, literal, maybe, number, readJsonShape, text } from '../base/json-shape.js';
+import {
+  fields,
+  flag,
+  formatJsonProblems,
+  integer,
+  type JsonReader,
+  literal,
+  maybe,
+  number,
+  readJsonShape,
+  text,
+} from '../base/json-shape.js';
+import type { AccumulatorBound } from './accumulator-bounds.js';
 import { QuantError } from './quant-error.js';
 import type { QuantizedDType } from './quantized-dtype.js';
 import type { BiasDType } from './scheme.js';
@@ -18,6 +30,8 @@ export type QuantizationReport = {
   /** Activation functions without Q and DQ before them. */
   readonly fused: readonly FusedEntry[];
   readonly inFloat: readonly ReasonEntry[];
+  /** Of the quantized model: how large the sums inside its layers can become. */
+  readonly accumulators: readonly AccumulatorBound[];
 };
 
 /** SQNR in dB; null where nothing is lost. */
@@ -144,6 +158,16 @@ const reader = fields<QuantizationReport>({
   leftOut: each(fields<ReasonEntry & FusedEntry>({ node: label, opType: text(), between: text(), reason: text() })),
   fused: each(fields<FusedEntry>({ node: label, opType: text(), between: text() })),
   inFloat: each(fields<ReasonEntry>({ node: label, opType: text(), reason: text() })),
+  accumulators: each(
+    fields<AccumulatorBound>({
+      node: text(),
+      opType: text(),
+      bound: maybe(number({ min: 0 })),
+      unit: maybe(number({ above: 0 })),
+      exactInFloat: flag(),
+      reason: maybe(text()),
+    }),
+  ),
 });
 
 /** @throws QuantError `bad-quantization-report` with every problem. */

@@ -130,6 +130,35 @@ describe('the bound', () => {
     );
   });
 
+  it('of a grouped ConvTranspose takes the scale of the output within its group', () => {
+    const found = boundOf({
+      node: 'ConvTranspose<group = 2>(xd, wd)',
+      x: { dtype: 'uint8', dims: '1, 4, 1, 1', scale: 1, zeroPoint: 0 },
+      w: { dims: '4, 2, 1, 1', scales: [0.5, 0.25], values: [1, 10, 2, 20, 3, 30, 4, 40], axis: 1 },
+    });
+    // The widest output is the second of the second group.
+    expect(found).toMatchObject({ bound: 255 * 70, unit: 0.25, exactInFloat: true });
+  });
+
+  it('is left open where the weight has scales along the axis that is summed over', () => {
+    const w = { dims: '3, 2', scales: [1, 0.5, 0.25], values: [10, 20, 30, 1, 50, 2], axis: 0 };
+    const found = boundOf({ node: 'MatMul(xd, wd)', x: { dtype: 'uint8', dims: '1, 3', scale: 1, zeroPoint: 0 }, w });
+    expect(found).toMatchObject({ exactInFloat: false, reason: 'its weight has scales along another axis than its outputs' });
+    expect(found?.bound).toBeUndefined();
+  });
+
+  it('takes the zero points of weight and bias off', () => {
+    const model = parseModelText(`agraph (int8[1, 2] x) => (float y) <float xs = {1}, uint8[2, 2] w = {130, 128, 120, 129},
+      float[2] ws = {1, 1}, uint8[2] wz = {128, 120}, int8[2] b = {5, 3}, float bs = {1}, int8 bz = {-100}> {
+      xd = DequantizeLinear(x, xs)
+      wd = DequantizeLinear<axis = 0>(w, ws, wz)
+      bd = DequantizeLinear(b, bs, bz)
+      y = Gemm<transB = 1>(xd, wd, bd)
+    }`);
+    // Rows of weights 2, 0 and 0, 9; biases of 105 and 103.
+    expect(boundAccumulators(model)).toMatchObject([{ bound: 9 * 127 + 103, unit: 1 }]);
+  });
+
   it('of products of two activations takes the longest sum', () => {
     const model = parseModelText(`agraph (int8[2, 3] a, int8[3, 2] b) => (float y) <float s = {0.5}> {
       ad = DequantizeLinear(a, s)
@@ -158,8 +187,6 @@ describe('the bound', () => {
       xd = DequantizeLinear(x, s)
       y = Conv(xd, w)
     }`);
-    expect(boundAccumulators(model)).toMatchObject([
-      { bound: undefined, exactInFloat: false, reason: 'one of its inputs is not quantized' },
-    ]);
+    expect(boundAccumulators(model)).toMatchObject([{ exactInFloat: false, reason: 'one of its inputs is not quantized' }]);
   });
 });
