@@ -15,7 +15,7 @@ import { writeBundle } from '../../src/target/bundle/write-bundle.js';
 import { chooseTarget, getBuiltInProfile, type Target } from '../../src/target/choose-target.js';
 import { type CompiledModel, compileModel } from '../../src/target/compile-model.js';
 import { COMPILE_REPORT_FORMAT, type CompileReport } from '../../src/target/compile-report.js';
-import { checkPins, pinSizes } from '../../src/target/pin-sizes.js';
+import { checkPins, findSizeNames, pinSizes } from '../../src/target/pin-sizes.js';
 import { TargetError } from '../../src/target/target-error.js';
 import { makeMetrics } from './metrics.js';
 import type { CompileParams } from './params.js';
@@ -41,7 +41,8 @@ export async function runCompile(job: CompileJob): Promise<void> {
   const compiled: (Compiled & CompiledModel)[] = [];
   for (const { name, model, path } of models) {
     context.signal.throwIfAborted();
-    const pinned = pinSizes(model, params.pin);
+    const isPinned = findSizeNames(model).some(size => Object.hasOwn(params.pin, size));
+    const pinned = isPinned ? pinSizes(model, params.pin) : model;
     const counts = rois.get(name);
     const result = await compileModel(name, pinned, target, {
       evaluate,
@@ -49,7 +50,7 @@ export async function runCompile(job: CompileJob): Promise<void> {
       accept: 'quantized',
       ...(counts === undefined ? {} : { batches: { rois: counts, sizes: params.batches } }),
     });
-    const wholePath = await placeWhole(job, { name, model: pinned, path });
+    const wholePath = isPinned ? await writePinned(job, name, pinned) : path;
     compiled.push({ name, sourcePath: path, wholePath, whole: pinned, golden: await readGolden(job, name, pinned), ...result });
     context.log('info', describe(result));
     context.progress(compiled.length, models.length, 'models');
@@ -120,12 +121,11 @@ async function readModels({ inputs }: CompileJob): Promise<readonly GivenModel[]
   return Promise.all(paths.map(async ([name, path]) => ({ name, model: await readModel(path), path })));
 }
 
-/** The file as it came in, or one with pinned sizes. */
-async function placeWhole({ params, context }: CompileJob, { name, model, path }: GivenModel): Promise<string> {
-  if (Object.keys(params.pin).length === 0) return path;
-  const pinned = join(context.scratch, `${name}.onnx`);
-  await writeModel(pinned, model);
-  return pinned;
+/** @returns the path of the model's file with pinned sizes. */
+async function writePinned({ context }: CompileJob, name: string, model: Model): Promise<string> {
+  const path = join(context.scratch, `${name}.onnx`);
+  await writeModel(path, model);
+  return path;
 }
 
 /** Inputs of golden values: captured ones where the model's part was captured, else random ones. */

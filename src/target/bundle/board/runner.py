@@ -370,6 +370,8 @@ def command_check(arguments):
             print(f"{entry['name']}: {name}: largest difference {worst:g}, SQNR {sqnr:.1f} dB")
         where = ", ".join(f"{share['nodes']} nodes on the {share['device'].upper()} ({share['provider']})" for share in loaded.placement)
         print(f"{entry['name']}: {where}")
+        if not arguments.allow_cpu and all(share["device"] != device.kind for share in loaded.placement):
+            raise Refused("fell-back", f"{entry['name']}: nothing ran on the {device.kind.upper()}; that is fine only with --allow-cpu")
 
 
 def command_diff_report(arguments):

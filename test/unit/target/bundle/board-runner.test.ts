@@ -109,6 +109,21 @@ describeWithPython('runner.py check', () => {
     expect(stderr).toContain('error[fell-back]: VitisAIExecutionProvider did not take the model');
   });
 
+  it.each([
+    ['its report', [], { report: reportOf(0, 12, 0) }],
+    [
+      'the profile',
+      ['--provider', 'QNNExecutionProvider'],
+      { providers: ['QNNExecutionProvider'], profile: [['y', 'CPUExecutionProvider']], report: null },
+    ],
+  ])('finds out a provider that takes the model and runs nothing of it, by %s', (_, args, behaviour) => {
+    const { exitCode, stdout, stderr } = check(args, onBoard(behaviour));
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/net: \d+ nodes on the CPU/);
+    expect(stderr).toContain('error[fell-back]: net: nothing ran on the NPU');
+    expect(check([...args, '--allow-cpu'], onBoard(behaviour)).exitCode).toBe(0);
+  });
+
   it('does not go on where the provider wrote no report', () => {
     expect(check([], onBoard({ report: null })).stderr).toContain('error[no-report]');
   });
