@@ -15,6 +15,16 @@ export function getInputRecord(inputs: InputPaths, port: string): Readonly<Recor
   return getDefined(typeof paths === 'object' ? paths : undefined, `input record "${port}"`);
 }
 
+/** As `getInputPath`; undefined where nothing is connected. */
+export function findInputPath(inputs: InputPaths, port: string): string | undefined {
+  return inputs[port] === undefined ? undefined : getInputPath(inputs, port);
+}
+
+/** As `getInputRecord`; undefined where nothing is connected. */
+export function findInputRecord(inputs: InputPaths, port: string): Readonly<Record<string, string>> | undefined {
+  return inputs[port] === undefined ? undefined : getInputRecord(inputs, port);
+}
+
 export function getOutputPath(outputs: Readonly<Record<string, string>>, port: string): string {
   return getDefined(outputs[port], `output "${port}"`);
 }

@@ -6,7 +6,7 @@ import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
-import { getInputPath, getInputRecord, readInput } from '../../src/stage/paths.js';
+import { findInputPath, findInputRecord, getInputPath, readInput } from '../../src/stage/paths.js';
 import type { CalibrationSamples } from './calibration-sample.js';
 import { openCapturedSamples } from './captured-samples.js';
 import { openDetectorSamples } from './detector-samples.js';
@@ -17,9 +17,9 @@ import { openPlainSamples } from './plain-samples.js';
 /** @throws DetectionError `data-source`, and whatever the source itself throws. */
 export async function openSamples(job: StageJob<CalibrateParams>, model: Model): Promise<CalibrationSamples> {
   const { params, inputs, context } = job;
-  const data = inputs.data === undefined ? undefined : getInputRecord(inputs, 'data');
-  const images = inputs.images === undefined ? undefined : getInputPath(inputs, 'images');
-  const tensors = inputs.tensors === undefined ? undefined : getInputPath(inputs, 'tensors');
+  const data = findInputRecord(inputs, 'data');
+  const images = findInputPath(inputs, 'images');
+  const tensors = findInputPath(inputs, 'tensors');
   if (inputs.captured !== undefined) {
     if (data !== undefined || images !== undefined || tensors !== undefined) throw tooMuch('captured tensors and other data are connected');
     return openCapturedSamples(getInputPath(inputs, 'captured'), model, params);
@@ -33,7 +33,7 @@ export async function openSamples(job: StageJob<CalibrateParams>, model: Model):
     inputs.config === undefined ? recipe.config : parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined).config;
   const part = findPart(model, recipe, params.part);
   const source = await openImageSource({ data, images }, params.samples);
-  const detector = inputs.detector === undefined ? undefined : getInputRecord(inputs, 'detector');
+  const detector = findInputRecord(inputs, 'detector');
   return { part, samples: await openDetectorSamples(source, { part, recipe, config, detector, rois: params.rois, context }) };
 }
 

@@ -17,7 +17,7 @@ import type { PartResult } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { nameSample } from '../../src/stage/name-sample.js';
-import { getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { findInputPath, findInputRecord, getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { writeNpz } from '../../src/tensor/npz.js';
 import { type DetectorManifest, detectorPart } from './detector-part.js';
 import { type ModelManifest, modelPart, PLAIN_PART } from './model-part.js';
@@ -118,8 +118,8 @@ async function write(
 
 function dataPaths({ inputs }: CaptureJob) {
   return {
-    data: inputs.data === undefined ? undefined : getInputRecord(inputs, 'data'),
-    images: inputs.images === undefined ? undefined : getInputPath(inputs, 'images'),
-    tensors: inputs.tensors === undefined ? undefined : getInputPath(inputs, 'tensors'),
+    data: findInputRecord(inputs, 'data'),
+    images: findInputPath(inputs, 'images'),
+    tensors: findInputPath(inputs, 'tensors'),
   };
 }

@@ -1,10 +1,12 @@
 /** What may be set on `verify`? */
+import type { Preprocessing } from '../../src/detection/preprocessing.js';
 import type { FitPolicy, MaskRcnnPart } from '../../src/detection/recipe.js';
 import type { RunnerParams } from '../../src/runtime/runner-params.js';
 import type { SessionOptions } from '../../src/runtime/session.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
 
-/** How one side is given: three models, or one that holds all parts. */
-export type SideForm = 'parts' | 'whole';
+/** How one side is given: three models of a detector; one that holds all parts; a model that stands for itself; or, as the reference, captured tensors. */
+export type SideForm = 'parts' | 'whole' | 'model' | 'captured';
 
 /** One bound for all values, or bounds by value name; with both, the name's counts: `{default: 20, class_logits: 30}`. */
 export type Bound = number | Readonly<Record<string, number>>;
@@ -26,12 +28,17 @@ export interface VerifyParams extends RunnerParams {
   readonly part?: MaskRcnnPart;
   readonly reference: SideForm;
   readonly candidate: SideForm;
+  /** 'all': inner values too, with the errors that reach them. */
+  readonly values: 'outputs' | 'all';
   readonly samples: number;
   /** Image ids, instead of `samples`. */
   readonly images?: readonly number[];
   readonly optimization: SessionOptions['optimization'];
   readonly fit?: FitPolicy;
+  readonly preprocess?: Preprocessing;
   readonly matchIou: number;
   readonly minScore: number;
   readonly thresholds: Thresholds;
 }
+
+export type VerifyJob = StageJob<VerifyParams>;

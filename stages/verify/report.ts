@@ -6,6 +6,7 @@ import {
   mergeDetectionComparisons,
 } from '../../src/detection/torchvision/compare-detections.js';
 import type { ValueComparisons } from '../../src/detection/torchvision/compare-parts.js';
+import { encodePropagatedErrors, type PartErrors } from '../../src/quant/propagated-error.js';
 import { type Comparison, type ComparisonFigures, figuresOf, mergeComparisons, NO_COMPARISON } from '../../src/tensor/compare.js';
 
 /** What was found on all images together. */
@@ -27,9 +28,10 @@ export function summarize(values: readonly ValueComparisons[], detections: reado
   };
 }
 
-export function makeReport({ values, detections }: Summary, images: readonly number[], missed: readonly string[]): JsonObject {
+/** `on`: the images or samples; `errors`: of every inner value, where they were compared. */
+export function makeReport({ values, detections }: Summary, on: JsonObject, errors: readonly PartErrors[] | undefined): JsonObject {
   return {
-    images,
+    ...on,
     values: Object.fromEntries([...values].map(([name, figures]) => [name, { ...figures }])),
     ...(detections === undefined
       ? {}
@@ -40,7 +42,7 @@ export function makeReport({ values, detections }: Summary, images: readonly num
             extraObjects: detections.extra.map(object => ({ ...object })),
           },
         }),
-    missedThresholds: missed,
+    ...(errors === undefined ? {} : { propagated: encodePropagatedErrors(errors) }),
   };
 }
 

@@ -4,8 +4,10 @@ import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { getValue, replaceAllUses } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import { findPropagatedErrors } from '../../../src/quant/propagated-error.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
+import { capture } from '../../../stages/capture/stage.js';
 import { verify } from '../../../stages/verify/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
@@ -57,7 +59,7 @@ describe('verify', () => {
     });
     expect(Object.keys((metrics as { values: object }).values)).toHaveLength(17);
     expect(log).toContainEqual(expect.stringMatching(/feature_0: SQNR 999/));
-    expect(await readJsonFile(outputs.report ?? '')).toMatchObject({ images: [1000, 1007], missedThresholds: [] });
+    expect(await readJsonFile(outputs.report ?? '')).toMatchObject({ images: [1000, 1007] });
   });
 
   it('a wrong rewrite fails, and the values are named', async () => {
@@ -144,5 +146,70 @@ describe('verify', () => {
     expect(() => parseParams(verify, { part: 'backbone', thresholds: { maxMissed: 0 } })).toThrow('need the whole detector');
     expect(() => parseParams(verify, { runner: 'external' })).toThrow('with the command that starts the runner');
     expect(() => parseParams(verify, { external: { command: ['x'] } })).toThrow('`external` is for runner: external');
+  });
+
+  it('with `values: all` the first value that moves is named, part by part', async () => {
+    const { outputs } = await run({ samples: 1, values: 'all' }, { reference: files.parts, candidate: wrongParts });
+    const errors = findPropagatedErrors(await readJsonFile(outputs.report ?? '')) ?? [];
+    expect(errors.map(({ part, samples }) => [part, samples])).toEqual([
+      ['backbone', 1],
+      ['box_head', 1],
+      ['mask_head', 1],
+    ]);
+    const moved = errors.flatMap(({ values }) => values.filter(({ maxAbs }) => maxAbs > 0));
+    // What reads the ReLU that is gone is the first to move; heads are fed equal inputs.
+    expect(moved[0]?.node).toMatch(/fpn.*inner|inner/);
+    const [, ...heads] = errors;
+    expect(heads.flatMap(({ values }) => values.filter(({ maxAbs }) => maxAbs > 0))).toEqual([]);
+    expect(errors[0]?.values.length).toBeGreaterThan(100);
+  });
+
+  describe('without a detector', () => {
+    const captureParts = async (params: JsonObject = {}): Promise<string> => {
+      const inputs = { detector: files.parts, recipe: files.recipe, config: files.config, data: files.val };
+      const { outputs } = await runStage(capture, { params: { samples: 3, ...params }, inputs, folder: folder.path });
+      return outputs.captured ?? '';
+    };
+    const alone = (params: JsonObject, inputs: InputPaths) => runStage(verify, { params, inputs, folder: folder.path });
+
+    it('parts give what was captured of them, bit for bit; a wrong one does not', async () => {
+      const reference = await captureParts();
+      const params = { reference: 'captured', samples: 3 };
+      const { outputs } = await alone({ ...params, thresholds: { maxAbs: 0 } }, { reference, candidate: files.parts });
+      const report = await readJsonFile(outputs.report ?? '');
+      expect(report).toMatchObject({ samples: ['1000', '1007', '1014'] });
+      expect(Object.keys((report as { values: object }).values)).toHaveLength(17);
+      const failure = await failureOf(() => alone({ ...params, thresholds: { minSqnrDb: 60 } }, { reference, candidate: wrongParts }));
+      expect(failure).toMatchObject({ code: 'verify-missed', message: expect.stringContaining('feature_3') });
+    });
+
+    it('one model is held to one captured part', async () => {
+      const reference = await captureParts();
+      const params = { reference: 'captured', candidate: 'model', samples: 2 };
+      const { outputs } = await alone({ ...params, part: 'mask_head' }, { reference, candidate: files.parts.mask_head });
+      expect(await readJsonFile(outputs.metrics ?? '')).toMatchObject({ values: { mask_logits: { maxAbs: 0 } } });
+      expect(await failureOf(() => alone(params, { reference, candidate: files.parts.mask_head }))).toMatchObject({ code: 'capture-part' });
+      const wrong = () => alone({ ...params, part: 'mask_head' }, { reference, candidate: files.parts.backbone });
+      expect(await failureOf(wrong)).toMatchObject({ code: 'part-values' });
+    });
+
+    it('two models are compared on captured inputs, inner values too', async () => {
+      const captured = await captureParts();
+      const params = { reference: 'model', candidate: 'model', part: 'backbone', samples: 1, values: 'all' };
+      const { outputs } = await alone(params, { reference: files.parts.backbone, candidate: wrongParts.backbone, captured });
+      const report = await readJsonFile(outputs.report ?? '');
+      expect(findPropagatedErrors(report)?.map(({ part }) => part)).toEqual(['backbone']);
+      expect(report).toMatchObject({ samples: ['1000'] });
+    });
+
+    it.each([
+      [{ reference: 'model' }, 'goes with `candidate: model`'],
+      [{ reference: 'captured', candidate: 'whole' }, 'the candidate is `parts`'],
+      [{ reference: 'captured', values: 'all' }, 'needs the models of the parts'],
+      [{ reference: 'captured', thresholds: { maxMissed: 0 } }, 'need the whole detector'],
+      [{ preprocess: {} }, '`preprocess` is for `reference: model`'],
+    ])('%j is refused', (params, message) => {
+      expect(() => parseParams(verify, params)).toThrow(message);
+    });
   });
 });

@@ -1,0 +1,25 @@
+/** On which images are detectors compared? The first by id, or those whose ids are given. */
+import { findImageFile, type ListedImage, listImages, takeFirstImages } from '../../src/detection/image-list.js';
+import { readJsonFile } from '../../src/stage/json-file.js';
+import { getInputRecord } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import type { VerifyJob } from './params.js';
+
+export interface ChosenImage {
+  readonly id: number;
+  readonly path: string;
+}
+
+/** @throws StageError `unknown-image`; DetectionError `bad-annotations`, `no-images`, `too-few-images`, `image-missing`. */
+export async function chooseImages({ inputs, params }: VerifyJob): Promise<readonly ChosenImage[]> {
+  const { annotations = '', images: folder = '' } = getInputRecord(inputs, 'data');
+  const listed = listImages(await readJsonFile(annotations));
+  const chosen = params.images === undefined ? takeFirstImages(listed, params.samples) : findImages(listed, params.images);
+  return Promise.all(chosen.map(async image => ({ id: image.id, path: await findImageFile(folder, image) })));
+}
+
+function findImages(listed: readonly ListedImage[], ids: readonly number[]): readonly ListedImage[] {
+  const unknown = ids.filter(id => !listed.some(image => image.id === id));
+  if (unknown.length > 0) throw new StageError('unknown-image', `the data set has no image ${unknown.join(', ')}`);
+  return listed.filter(image => ids.includes(image.id));
+}

@@ -1,0 +1,51 @@
+/** How is a model held to captured tensors? It is fed the inputs that were kept, and its outputs are compared with those that were kept. */
+
+import { getDefined } from '../../src/base/invariant.js';
+import { MASKRCNN_PARTS } from '../../src/detection/recipe.js';
+import { compareValues, type ValueComparisons } from '../../src/detection/torchvision/compare-parts.js';
+import { type Captured, openCaptured } from '../../src/runtime/captured.js';
+import type { OpenModel, Session } from '../../src/runtime/session.js';
+import { nameSample } from '../../src/stage/name-sample.js';
+import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
+import { runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';
+import type { VerifyJob } from './params.js';
+import { type Summary, summarize } from './report.js';
+import { withOpened } from './sides.js';
+
+/** @throws RuntimeError `bad-capture`, `capture-part`, `capture-mismatch`; DetectionError `part-values`. */
+export async function compareCaptured(
+  job: VerifyJob,
+  openCandidate: OpenModel,
+): Promise<{ readonly summary: Summary; readonly samples: readonly string[] }> {
+  const { params, context } = job;
+  const captured = await openCaptured(getInputPath(job.inputs, 'reference'));
+  const values: ValueComparisons[] = [];
+  const used = new Set<string>();
+  for (const [part, path] of candidatesOf(job)) {
+    await withOpened([openCandidate(path, { optimization: params.optimization })] as const, async ([session]) => {
+      for (const sample of takeCaptured(captured, part, params.samples)) {
+        context.signal.throwIfAborted();
+        used.add(sample.id);
+        values.push(await nameSample(`sample ${sample.id}, part ${part}`, () => compareSample(captured, sample, part, session)));
+      }
+    });
+  }
+  const ids = captured.index.samples.map(({ id }) => id);
+  return { summary: summarize(values, undefined), samples: ids.filter(id => used.has(id)) };
+}
+
+async function compareSample(
+  captured: Captured,
+  sample: Parameters<Captured['read']>[0],
+  part: string,
+  session: Session,
+): Promise<ValueComparisons> {
+  const found = await runOnFeeds(session, await captured.read(sample, part, 'input'));
+  return compareValues(toFloats(await captured.read(sample, part, 'output')), toFloats(found));
+}
+
+function candidatesOf({ params, inputs }: VerifyJob): readonly (readonly [part: string, path: string])[] {
+  if (params.candidate === 'model') return [[params.part ?? 'model', getInputPath(inputs, 'candidate')]];
+  const paths = getInputRecord(inputs, 'candidate');
+  return MASKRCNN_PARTS.map(part => [part, getDefined(paths[part], part)] as const);
+}

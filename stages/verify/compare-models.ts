@@ -1,0 +1,66 @@
+/** How are two models compared that stand for themselves? Every output, on captured tensors or on data of their own. */
+import { openDataSource, openModelSamples } from '../../src/detection/data-source.js';
+import { compareValues, type ValueComparisons } from '../../src/detection/torchvision/compare-parts.js';
+import { readModel } from '../../src/onnx/serde/model-file.js';
+import { openCaptured } from '../../src/runtime/captured.js';
+import { listModelInputs } from '../../src/runtime/model-inputs.js';
+import type { ModelSample } from '../../src/runtime/model-sample.js';
+import { type OpenModel, openSession } from '../../src/runtime/session.js';
+import { nameSample } from '../../src/stage/name-sample.js';
+import { findInputPath, findInputRecord, getInputPath, readInput } from '../../src/stage/paths.js';
+import { runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';
+import type { VerifyJob } from './params.js';
+import { type Summary, summarize } from './report.js';
+import { withOpened } from './sides.js';
+import type { ValueErrors } from './value-errors.js';
+
+/** The name of the part where none is given, in captured tensors and in the report. */
+const PLAIN_PART = 'model';
+
+/** @throws DetectionError `data-source`, `part-values`; RuntimeError of samples and runs. */
+export async function compareModels(
+  job: VerifyJob,
+  openCandidate: OpenModel,
+  errors: ValueErrors,
+): Promise<{ readonly summary: Summary; readonly samples: readonly string[] }> {
+  const { params, inputs, context } = job;
+  const samples = await openSamples(job);
+  const values: ValueComparisons[] = [];
+  const session = { optimization: params.optimization };
+  const sides = [
+    openSession(getInputPath(inputs, 'reference'), session),
+    openCandidate(getInputPath(inputs, 'candidate'), session),
+  ] as const;
+  await withOpened(sides, async ([reference, candidate]) => {
+    for (const [index, sample] of samples.entries()) {
+      context.signal.throwIfAborted();
+      await nameSample(`sample ${sample.id}`, async () => {
+        const feeds = await sample.read();
+        const [left, right] = [await runOnFeeds(reference, feeds), await runOnFeeds(candidate, feeds)];
+        values.push(compareValues(toFloats(left), toFloats(right)));
+        await errors.addFeeds(params.part ?? PLAIN_PART, feeds);
+      });
+      context.progress(index + 1, samples.length, 'samples');
+    }
+  });
+  return { summary: summarize(values, undefined), samples: samples.map(({ id }) => id) };
+}
+
+async function openSamples({ params, inputs }: VerifyJob): Promise<readonly ModelSample[]> {
+  if (inputs.captured !== undefined) {
+    const captured = await openCaptured(getInputPath(inputs, 'captured'));
+    return takeCaptured(captured, params.part ?? PLAIN_PART, params.samples).map(sample => ({
+      id: sample.id,
+      source: sample.source,
+      read: () => captured.read(sample, params.part ?? PLAIN_PART, 'input'),
+    }));
+  }
+  const paths = {
+    data: findInputRecord(inputs, 'data'),
+    images: findInputPath(inputs, 'images'),
+    tensors: findInputPath(inputs, 'tensors'),
+  };
+  const model = await readInput(inputs, 'reference', readModel);
+  const source = await openDataSource(paths, params.samples);
+  return openModelSamples(source, { inputs: listModelInputs(model), preprocess: params.preprocess, samples: params.samples });
+}
