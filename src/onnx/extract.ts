@@ -1,8 +1,8 @@
 /** What computes some values of a model out of others? That part, as a model of its own. */
 import { findClosest } from '../base/did-you-mean.js';
-import { cloneModel } from './ir/clone.js';
+import { cloneNode, cloneValue } from './ir/clone.js';
 import { addValue, getNode, getValue } from './ir/edit.js';
-import type { Graph, Model, NodeId, Value, ValueId } from './ir/model.js';
+import type { Graph, Model, Node, NodeId, Value, ValueId } from './ir/model.js';
 import { makeNameScope } from './ir/name-scope.js';
 import { valuesReadBy } from './ir/reads.js';
 import { OnnxError } from './onnx-error.js';
@@ -22,13 +22,11 @@ export interface Cut {
  *   `cut-repeated` where a name is given twice on one side.
  */
 export function extractSubgraph(model: Model, cut: Cut): Model {
-  const part = cloneModel(model);
-  const { graph } = part;
-  const { inputs, outputs } = findEnds(graph, cut);
-  const needed = collectNeeded(graph, inputs, outputs);
-  for (const id of graph.nodes.keys()) if (!needed.nodes.has(id)) graph.nodes.delete(id);
+  const { inputs, outputs } = findEnds(model.graph, cut);
+  const needed = collectNeeded(model.graph, inputs, outputs);
+  const graph = cloneSome(model.graph, needed, [...inputs, ...outputs]);
+  const part: Model = { ...model, opsets: new Map(model.opsets), metadata: new Map(model.metadata), graph };
   for (const id of inputs) detachInput(part, graph, id);
-  keepValues(graph, inputs, outputs);
   graph.inputs = inputs;
   graph.outputs = outputs;
   return part;
@@ -57,7 +55,7 @@ function describeMissing(name: string, names: Iterable<string>): string {
   return closest === undefined ? `"${name}"` : `"${name}" (did you mean "${closest}"?)`;
 }
 
-function collectNeeded(graph: Graph, inputs: readonly ValueId[], outputs: readonly ValueId[]): { nodes: Set<NodeId> } {
+function collectNeeded(graph: Graph, inputs: readonly ValueId[], outputs: readonly ValueId[]): ReadonlySet<NodeId> {
   const given = new Set(inputs);
   const nodes = new Set<NodeId>();
   const open = new Map<ValueId, string>();
@@ -81,7 +79,7 @@ function collectNeeded(graph: Graph, inputs: readonly ValueId[], outputs: readon
       help: 'name it as an input, or name a value that lies between it and the output',
     });
   }
-  return { nodes };
+  return nodes;
 }
 
 /** Makes a value an input: where the node that made it stays for its other outputs, that node gets an unread value in its place. */
@@ -96,11 +94,17 @@ function detachInput(model: Model, graph: Graph, id: ValueId): void {
   producer.outputs = producer.outputs.map(output => (output === id ? unread.id : output));
 }
 
-function keepValues(graph: Graph, inputs: readonly ValueId[], outputs: readonly ValueId[]): void {
-  const kept = new Set<ValueId>([...inputs, ...outputs]);
+/** The nodes in question with the values that they touch, and the ends: new tables, so that a large graph is cut into many parts without many copies of it. */
+function cloneSome(graph: Graph, nodes: ReadonlySet<NodeId>, ends: readonly ValueId[]): Graph {
+  const cloned = new Map<NodeId, Node>();
+  const kept = new Set<ValueId>(ends);
   for (const node of graph.nodes.values()) {
+    if (!nodes.has(node.id)) continue;
+    cloned.set(node.id, cloneNode(node));
     for (const id of valuesReadBy(node)) kept.add(id);
     for (const id of node.outputs) if (id !== undefined) kept.add(id);
   }
-  for (const id of graph.values.keys()) if (!kept.has(id)) graph.values.delete(id);
+  const values = new Map<ValueId, Value>();
+  for (const value of graph.values.values()) if (kept.has(value.id)) values.set(value.id, cloneValue(value));
+  return { ...graph, nodes: cloned, values, metadata: new Map(graph.metadata) };
 }

@@ -42,6 +42,8 @@ export type Finding = {
   readonly severity: Severity;
   /** One sentence for people; it has the measured value and the limit in it. */
   readonly message: string;
+  /** What else is known: the same for every node that fails so. */
+  readonly note?: string;
   /** "kernel 1×1", "scale 0.0123": what the model has. */
   readonly measured: string;
   /** "2 to 8 in each direction": what the target takes. */

@@ -43,13 +43,14 @@ function groupFindings({ findings, units }: ModelReport): readonly Group[] {
 }
 
 function formatGroup({ finding, places }: Group, { style, show }: LintView): readonly string[] {
-  const { severity, rule, limit, source, fixIts } = finding;
+  const { severity, rule, note, limit, source, fixIts } = finding;
   const shown = show === 'all' ? places : places.slice(0, SOME);
   const left = places.length - shown.length;
   return [
     `${style(COLORS[severity], `${severity}[${rule}]`)}${places.length > 1 ? `: ${places.length} nodes` : ''}`,
     ...shown.map(([unit, one]) => `  ${unit === undefined ? 'the model' : labelOf(unit)}: ${one.message}`),
     ...(left > 0 ? [`  … and ${left} more (--all)`] : []),
+    ...(note === undefined ? [] : [`  note:   ${note}`]),
     `  limit:  ${limit}`,
     `  source: ${source.title} (${source.kind}), ${source.ref}`,
     ...fixIts.map(
@@ -75,7 +76,9 @@ function summarize({ counts, units, legal }: ModelReport, groups: readonly Group
     count(severity) === 0 ? [] : [`${count(severity)} ${severity}${severity === 'warning' && count(severity) > 1 ? 's' : ''}`],
   );
   return [
-    ...(demoted[0] === undefined ? [] : [`${demoted.length} legal units go to the CPU too: ${demoted[0].demoted}`]),
+    ...(demoted[0] === undefined
+      ? []
+      : [`${demoted.length} legal units go to the CPU too, such as ${labelOf(demoted[0])}: ${demoted[0].demoted}`]),
     `NPU ${counts.npuUnits} of ${counts.units} units in ${counts.npuParts} ${counts.npuParts === 1 ? 'part' : 'parts'}${share}; CPU ${plural(counts.cpuUnits, 'unit')}, ${plural(counts.cpuNodes, 'node')}; at the ends ${plural(counts.edgeNodes, 'node')}`,
     legal
       ? `${style('green', '✓')} legal${counted.length > 0 ? `, with ${counted.join(', ')}` : ''}`

@@ -9,14 +9,18 @@ export function cloneGraph(graph: Graph): Graph {
   return {
     ...graph,
     nodes: new Map([...graph.nodes].map(([id, node]): [NodeId, Node] => [id, cloneNode(node)])),
-    values: new Map([...graph.values].map(([id, value]): [ValueId, Value] => [id, { ...value, metadata: new Map(value.metadata) }])),
+    values: new Map([...graph.values].map(([id, value]): [ValueId, Value] => [id, cloneValue(value)])),
     inputs: [...graph.inputs],
     outputs: [...graph.outputs],
     metadata: new Map(graph.metadata),
   };
 }
 
-function cloneNode(node: Node): Node {
+export function cloneValue(value: Value): Value {
+  return { ...value, metadata: new Map(value.metadata) };
+}
+
+export function cloneNode(node: Node): Node {
   return {
     ...node,
     inputs: [...node.inputs],

@@ -1,4 +1,5 @@
-/** Are all shapes of a unit known numbers, and is it more than scalars? */
+/** Are all shapes of a unit known numbers, and is it more than scalars? Constants are what they are. */
+import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import { isStatic } from '../../onnx/shape-inference/dims.js';
 import type { Finding } from '../finding.js';
 import { formatSizes, type KnownTensor, tensorOf } from '../unit-facts.js';
@@ -6,8 +7,10 @@ import { makeFinding, type UnitCase } from './unit-case.js';
 
 export function checkShapes({ target, model, unit }: UnitCase): readonly Finding[] {
   const source = target.graph.staticShapes.source;
-  const inputs = [...unit.target.inputs].filter(id => id !== undefined).map(id => tensorOf(model, id));
-  const outputs = [...unit.target.outputs].filter(id => id !== undefined).map(id => tensorOf(model, id));
+  const inputs = unit.target.inputs.flatMap(id =>
+    id === undefined || findConstantValue(model, id) !== undefined ? [] : [tensorOf(model, id)],
+  );
+  const outputs = unit.target.outputs.flatMap(id => (id === undefined ? [] : [tensorOf(model, id)]));
   const findings: Finding[] = [];
   for (const tensor of new Map([...inputs, ...outputs].map(one => [one.name, one] as const)).values()) {
     const problem = findProblem(tensor);

@@ -35,8 +35,7 @@ export interface FindingSpec {
 export function makeFinding(target: Target, spec: FindingSpec): Finding {
   const { rule, severity = 'refused', measured, limit, message, source, note, fix } = spec;
   const fixIts: readonly FixIt[] = fix === undefined ? [] : fix.rules.flatMap(name => findFixIts(name, fix.model, fix.node));
-  const text = note === undefined ? message : `${message}. ${note}`;
-  return { rule, severity, message: text, measured, limit, source: target.sourceOf(source), fixIts };
+  return { rule, severity, message, ...(note === undefined ? {} : { note }), measured, limit, source: target.sourceOf(source), fixIts };
 }
 
 /** The nodes of a unit that compute: the operator, and what is joined to it. */
