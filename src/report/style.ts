@@ -18,6 +18,7 @@ h2{font-size:1.25rem;line-height:1.3;letter-spacing:-.01em;margin:0 0 .35rem;fon
 h3{font-size:1rem;line-height:1.4;margin:1.75rem 0 .35rem;font-weight:650;overflow-wrap:anywhere}
 p{margin:.35rem 0 .9rem;max-width:46rem}
 section{padding:1.9rem 0 .4rem;border-top:1px solid var(--line);margin-top:1.9rem}
+.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 section>p:first-of-type,.soft{color:var(--soft)}
 a{color:var(--link);text-decoration-thickness:1px;text-underline-offset:2px}
 a:focus-visible,summary:focus-visible,button:focus-visible,.scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:3px}
@@ -53,7 +54,7 @@ tbody th{font-weight:500}
 .figure>.scroll{margin:0}
 .figure figcaption{color:var(--soft);font-size:13.5px;margin-bottom:.6rem;max-width:46rem}
 figure{margin:0}
-.chart svg{display:block;max-width:100%;height:auto}
+.chart svg{display:block;width:100%;height:auto}
 .chart text,.graph text{font-family:inherit}
 .chart-narrow{display:none}
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:0 0 .4rem;padding:0;font-size:13px;color:var(--soft)}

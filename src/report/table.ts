@@ -8,7 +8,7 @@ export interface Column {
 }
 
 export interface Table {
-  readonly caption: HtmlValue;
+  readonly caption: string;
   readonly columns: readonly Column[];
   /** The first cell of a row is its heading. */
   readonly rows: readonly (readonly HtmlValue[])[];
@@ -27,7 +27,7 @@ export function drawTable({ caption, columns, rows }: Table): Html {
   const cell = (value: HtmlValue, index: number): Html =>
     index === 0 ? html`<th scope="row" class="${classOf(index)}">${value}</th>` : html`<td class="${classOf(index)}">${value}</td>`;
   // Focusable, so that a keyboard can scroll it.
-  return html`<div class="scroll" tabindex="0" role="group"><table>
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
 <caption>${caption}</caption>
 <thead><tr>${columns.map(({ title }, index) => html`<th scope="col" class="${classOf(index)}">${title}</th>`)}</tr></thead>
 <tbody>

@@ -83,7 +83,7 @@ function drawBars(kind: string, metrics: readonly Metrics[]): Promise<Html> {
       const figures = { type: 'category', data: SHOWN, ...AXIS, axisTick: { show: false }, splitLine: { show: false } } as const;
       const values = { type: 'value', min: 0, max: 1, interval: 0.25, ...AXIS, axisLine: { show: false } } as const;
       return {
-        grid: form === 'wide' ? { left: 36, right: 8, top: 14, bottom: 26 } : { left: 66, right: 14, top: 4, bottom: 24 },
+        grid: form === 'wide' ? { left: 36, right: 8, top: 14, bottom: 26 } : { left: 74, right: 14, top: 4, bottom: 24 },
         ...(form === 'wide' ? { xAxis: figures, yAxis: values } : { xAxis: values, yAxis: { ...figures, inverse: true } }),
         series: metrics.map(({ name }, index) => ({
           type: 'bar',

@@ -118,7 +118,14 @@ function drawErrorChart(part: string, values: readonly ValueError[], index: numb
         axisTick: { show: false },
         axisLine: { onZero: false, ...AXIS.axisLine },
       },
-      yAxis: { type: 'value', scale: true, name: 'dB', ...AXIS, axisLine: { show: false }, splitNumber: form === 'wide' ? 5 : 4 },
+      yAxis: {
+        type: 'value',
+        scale: true,
+        name: 'dB',
+        ...AXIS,
+        axisLine: { show: false, onZero: false },
+        splitNumber: form === 'wide' ? 5 : 4,
+      },
       series: [
         {
           type: 'scatter',

@@ -86,8 +86,9 @@ function isReason({ severity }: FindingView): boolean {
   return severity !== 'warning';
 }
 
-function describeStrip({ counts }: CompiledModel): string {
-  return `${counts.npuUnits} of ${counts.units} units on the NPU, ${counts.cpuUnits} on the CPU; ${counts.parts} ${counts.parts === 1 ? 'part' : 'parts'}.`;
+function describeStrip({ counts, units }: CompiledModel): string {
+  const edge = units.filter(unit => unit.edge).length;
+  return `${counts.npuUnits} of ${counts.units} units on the NPU, ${counts.cpuUnits} on the CPU${edge === 0 ? '' : `, ${edge} Q or DQ at an end`}; ${counts.parts} ${counts.parts === 1 ? 'part' : 'parts'}.`;
 }
 
 function drawLegend(): Html {

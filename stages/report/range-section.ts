@@ -81,7 +81,7 @@ async function drawTensor(tensor: Tensor, index: number): Promise<Html> {
     ...(sharedWith === undefined ? [] : [['Shares the range of', html`<code>${sharedWith}</code>`] as const]),
   ];
   // One at a time: the first is open, and opening another closes it.
-  return html`<details name="tensor"${index === 0 ? html` open` : undefined}><summary><span><span class="mute">${part}</span> <code>${name}</code></span><span class="n">${sqnrDb === undefined ? '–' : formatDb(sqnrDb)}</span><span class="n minor">${saturationShare === undefined ? '–' : formatShare(saturationShare)}</span><span class="n minor">${formatNumber(scale)}</span></summary>
+  return html`<details name="tensor"${index === 0 ? html` open` : undefined}><summary><span><span class="mute">${part}</span> <code>${name}</code></span><span class="n"><span class="sr">own SQNR in dB </span>${sqnrDb === undefined ? '–' : formatDb(sqnrDb)}</span><span class="n minor"><span class="sr">saturated </span>${saturationShare === undefined ? '–' : formatShare(saturationShare)}</span><span class="n minor"><span class="sr">scale </span>${formatNumber(scale)}</span></summary>
 <div class="figure">${sketch === undefined ? undefined : await drawHistogram(activation, sketch, index)}</div>
 <dl class="facts">${facts.map(([term, fact]) => html`<div><dt>${term}</dt><dd>${fact}</dd></div>`)}</dl></details>
 `;
@@ -156,7 +156,7 @@ function drawHistogram({ name, range, saturationShare }: ActivationView, { histo
         min: 0,
         minInterval: 1,
         ...AXIS,
-        axisLine: { show: false },
+        axisLine: { show: false, onZero: false },
         axisLabel: { ...AXIS.axisLabel, formatter: (power: number) => (power === 0 ? '0' : formatPower(power)) },
       },
       series: [

@@ -1,0 +1,51 @@
+/** Does a build keep its report right? A page of the stages before it, no new one where nothing was done, a new one where something was. */
+import { type CliWorld, givenProject } from '../support/cli-world.js';
+
+const PIPELINE = `version: 1
+sources: {figures: figures.json}
+stages:
+  measure:
+    uses: command
+    with: {run: [cp, in.json, metrics.json], inputs: {figures: in.json}, outputs: {metrics: {path: metrics.json, kind: metrics}}}
+    inputs: {figures: "\${sources.figures}"}
+    gate: {bbox.AP: ">= 0.5"}
+  report:
+    uses: report
+    with: {title: Measured}
+    inputs: {metrics: {int8: measure.metrics}}
+`;
+const NAMES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR1', 'AR10', 'AR100', 'ARsmall', 'ARmedium', 'ARlarge'];
+const figures = (ap: number): string => JSON.stringify({ bbox: Object.fromEntries(NAMES.map(name => [name, ap])), images: 3 });
+
+let world: CliWorld;
+beforeEach(() => {
+  world = givenProject({ 'pipeline.yaml': PIPELINE, 'figures.json': figures(0.625) });
+});
+afterEach(() => world.remove());
+
+const page = (): string => world.read('artifacts/report/page.html');
+
+it('a second build does nothing; a stage that runs again, or a gate that is missed, writes a new page', () => {
+  expect(world.run('build')).toMatchObject({ exitCode: 0 });
+  const first = page();
+  expect(first).toContain('<h1>Measured</h1>');
+  expect(first).toContain('0.6250');
+  expect(first).toContain('✓ 1 of 1 met');
+  expect(first).toMatch(/measure.*▶ executed · \d+ ms/);
+
+  const again = world.run('build');
+  expect(again.stdout).toContain('nothing to do: 2 stages up to date');
+  expect(again.stdout).not.toContain('executed');
+  expect(page()).toBe(first);
+
+  world.write('pipeline.yaml', PIPELINE.replace('>= 0.5', '>= 0.7'));
+  expect(world.run('explain', 'report').stdout).toContain('what is known of measure changed');
+  expect(world.run('build')).toMatchObject({ exitCode: 1 });
+  expect(page()).toContain('✗ 1 of 1 missed');
+  expect(page()).toMatch(/measure.*✓ up to date · \d+ ms/);
+
+  world.write('figures.json', figures(0.75));
+  expect(world.run('build')).toMatchObject({ exitCode: 0 });
+  expect(page()).toContain('0.7500');
+  expect(page()).toMatch(/measure.*▶ executed · \d+ ms/);
+});
