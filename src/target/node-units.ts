@@ -161,19 +161,28 @@ function sortGroups(world: World, grouped: ReadonlyMap<NodeId, Group>): readonly
     byLastNode.delete(group);
     byLastNode.add(group);
   }
-  const sorted = new Set<Group>();
-  const place = (group: Group): void => {
-    if (sorted.has(group)) return;
+  const needs = function* (group: Group): Generator<Group> {
     for (const node of group.members) {
       for (const id of valuesReadBy(node)) {
         const producer = producerOf(world, id);
         const needed = producer === undefined ? undefined : groups.get(producer.id);
-        if (needed !== undefined && needed !== group) place(needed);
+        if (needed !== undefined && needed !== group && !sorted.has(needed)) yield needed;
       }
     }
-    sorted.add(group);
   };
-  for (const group of byLastNode) place(group);
+  const sorted = new Set<Group>();
+  for (const last of byLastNode) {
+    const path = [last];
+    for (let group = path.at(-1); group !== undefined; group = path.at(-1)) {
+      const next = sorted.has(group) ? undefined : needs(group).next().value;
+      if (next !== undefined) {
+        path.push(next);
+        continue;
+      }
+      sorted.add(group);
+      path.pop();
+    }
+  }
   return [...sorted];
 }
 

@@ -70,13 +70,21 @@ const bounds: JsonReader<readonly [number, number]> = (value, path, problems) =>
 
 const when = fields<When>({ devices: maybe(texts), dtypes: maybe(texts), from: maybe(text()), to: maybe(text()) });
 
-const constant = fields<Constant>({
+const constantFields = fields<Constant>({
   value: number({ above: 0 }),
   low: number({ above: 0 }),
   high: number({ above: 0 }),
   unit: text(),
   source: text(),
 });
+
+const constant: JsonReader<Constant> = (value, path, problems) => {
+  const read = constantFields(value, path, problems);
+  if (read !== undefined && (read.low > read.value || read.value > read.high)) {
+    problems.push({ path, message: `should lie within its bounds: ${read.low} ≤ ${read.value} ≤ ${read.high}` });
+  }
+  return read;
+};
 
 const estimate = fields<EstimateProfile>({
   peak: constant,

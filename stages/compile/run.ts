@@ -141,5 +141,8 @@ function describe({ report: { name, counts, estimate } }: CompiledModel): string
   const share = (100 * counts.npuMacShare).toFixed(1);
   const { ms, lowMs, highMs } = estimate.npu;
   const parts = `${counts.parts} part${counts.parts === 1 ? '' : 's'}`;
-  return `${name}: ${counts.npuNodes} nodes on the NPU with ${share} % of the MACs, ${counts.cpuNodes} on the CPU, in ${parts}; estimated ${ms.toFixed(1)} ms (${lowMs.toFixed(1)} to ${highMs.toFixed(1)})`;
+  const { batches } = estimate;
+  const best =
+    batches === undefined ? '' : `; for ${batches.rois.mean.toFixed(1)} RoIs per image, batch ${batches.best} is estimated to be fastest`;
+  return `${name}: ${counts.npuNodes} nodes on the NPU with ${share} % of the MACs, ${counts.cpuNodes} on the CPU, in ${parts}; estimated ${ms.toFixed(1)} ms (${lowMs.toFixed(1)} to ${highMs.toFixed(1)})${best}`;
 }

@@ -89,6 +89,11 @@ describe('a profile that is not whole', () => {
       'limits[0].rule: should be "kernel" or',
     ],
     [
+      'has a constant outside of its bounds',
+      profile => Object.assign((profile.devices['stx-krk'] as { estimate: { fixedMs: object } }).estimate.fixedMs, { low: 3 }),
+      'devices.stx-krk.estimate.fixedMs: should lie within its bounds: 3 ≤ 1 ≤ 1.5',
+    ],
+    [
       'is of another format',
       profile => Object.assign(profile, { format: 'tanren-target-profile/9' }),
       'format: should be "tanren-target-profile/1"',
