@@ -1,0 +1,139 @@
+/** Models that are no part of a detector: images with a declared preprocessing, arrays, ONNX tensors and captures of them give one calibration. */
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import { decodeImage } from '../../../src/detection/image.js';
+import { ints } from '../../../src/onnx/ir/attribute.js';
+import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import { parseModelSketches } from '../../../src/quant/model-sketches.js';
+import type { InputPaths } from '../../../src/stage/define-stage.js';
+import { encodeNpz } from '../../../src/tensor/npz.js';
+import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
+import { calibrate } from '../../../stages/calibrate/stage.js';
+import { capture } from '../../../stages/capture/stage.js';
+import { verify } from '../../../stages/verify/stage.js';
+import { failureOf } from '../../support/error-code.js';
+import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { SHAPES_FOLDER } from '../../support/shapes.js';
+import { randomConstant, smallModel } from '../../support/small-model.js';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let model: string;
+let images: string;
+let tensors: string;
+
+const PHOTOS = join(SHAPES_FOLDER, 'data/calib');
+const [FIRST, SECOND] = ['000000005000.jpg', '000000005007.jpg'] as const;
+const PREPROCESS = { colors: 'bgr', range: '0..255', mean: [100, 110, 120], std: [50, 60, 70] };
+
+const net = (input: [number, number, number | string, number]) =>
+  smallModel({
+    inputs: { x: ['float32', input] },
+    constants: { w: randomConstant([2, 3, 3, 3], 7) },
+    nodes: [{ op: 'Conv', in: ['x', 'w'], out: ['y'], attributes: { strides: ints([2, 2]) } }],
+    outputs: ['y'],
+  });
+
+beforeAll(async () => {
+  folder = await temporaryFolder('calibrate-plain');
+  [images, tensors, model] = ['images', 'tensors', 'net.onnx'].map(name => join(folder.path, name)) as [string, string, string];
+  await mkdir(join(images, 'inner'), { recursive: true });
+  await mkdir(tensors);
+  await copyFile(join(PHOTOS, FIRST), join(images, 'b.jpg'));
+  await copyFile(join(PHOTOS, SECOND), join(images, 'inner/a.jpg'));
+  const sizes: [number, number][] = [];
+  for (const [index, name] of [FIRST, SECOND].entries()) {
+    const image = await decodeImage(await readFile(join(PHOTOS, name)), name);
+    sizes.push([image.height, image.width]);
+    await writeFile(join(tensors, `${index}.npz`), encodeNpz({ x: byHand(image) }));
+  }
+  const [[height, width] = [0, 0]] = sizes;
+  expect(sizes[1]).toEqual([height, width]);
+  await writeModel(model, net([1, 3, height, width]));
+});
+afterAll(() => folder.remove());
+
+/** What PREPROCESS says, in three loops. */
+function byHand({ height, width, data }: { height: number; width: number; data: Uint8Array }): Tensor {
+  const values = new Float32Array(3 * height * width);
+  for (let channel = 0; channel < 3; channel++)
+    for (let pixel = 0; pixel < height * width; pixel++)
+      values[channel * height * width + pixel] =
+        ((data[3 * pixel + 2 - channel] ?? 0) - (PREPROCESS.mean[channel] ?? 0)) / (PREPROCESS.std[channel] ?? 1);
+  return makeTensor('float32', [1, 3, height, width], values);
+}
+
+async function sketch(inputs: InputPaths, params: JsonObject = {}) {
+  const { outputs } = await runStage(calibrate, { params, inputs: { model, ...inputs }, folder: folder.path });
+  const read = async (port: string) => readFile(outputs[port] ?? '', 'utf8');
+  return { sketches: await read('sketches'), report: JSON.parse(await read('report')) as JsonObject };
+}
+
+describe('calibrate of a plain model', () => {
+  it('images, arrays, and captures of both give the same bytes', async () => {
+    const { sketches, report } = await sketch({ images }, { preprocess: PREPROCESS });
+    expect(parseModelSketches(JSON.parse(sketches)).samples).toBe(2);
+    expect(report).toMatchObject({
+      part: 'model',
+      samples: [
+        { sample: '1', file: 'b.jpg', rows: 1 },
+        { sample: '2', file: 'inner/a.jpg', rows: 1 },
+      ],
+    });
+    expect((await sketch({ tensors })).sketches).toBe(sketches);
+    const captured = async (params: JsonObject, inputs: InputPaths) =>
+      (await runStage(capture, { params: { of: 'model', ...params }, inputs: { model, ...inputs }, folder: folder.path })).outputs
+        .captured ?? '';
+    expect((await sketch({ captured: await captured({ preprocess: PREPROCESS }, { images }) })).sketches).toBe(sketches);
+    expect((await sketch({ captured: await captured({}, { tensors }) })).sketches).toBe(sketches);
+  });
+
+  it('the second pass of compat: ort finds every sample again', async () => {
+    const params = { compat: 'ort', ortHistograms: [{ of: 'values', bins: 16 }] };
+    const { sketches } = await sketch({ tensors }, params);
+    expect((await sketch({ images }, { ...params, preprocess: PREPROCESS })).sketches).toBe(sketches);
+  });
+
+  it('the first so many samples', async () => {
+    expect((await sketch({ tensors }, { samples: 1 })).report).toMatchObject({ samples: [{ sample: '0.npz' }] });
+  });
+
+  it('verify compares two models on the same data', async () => {
+    const params = { reference: 'model', candidate: 'model', samples: 2, thresholds: { maxAbs: 0 }, values: 'all' };
+    const { outputs } = await runStage(verify, { params, inputs: { reference: model, candidate: model, tensors }, folder: folder.path });
+    expect(JSON.parse(await readFile(outputs.report ?? '', 'utf8'))).toMatchObject({
+      samples: ['0.npz', '1.npz'],
+      values: { y: { maxAbs: 0 } },
+      propagated: [{ part: 'model', samples: 2 }],
+    });
+  });
+
+  it('NaN in a sample is named with sample and value', async () => {
+    const broken = join(folder.path, 'broken');
+    await mkdir(broken);
+    const archive = byHand(await decodeImage(await readFile(join(PHOTOS, FIRST)), FIRST));
+    (archive.data as Float32Array)[5] = Number.NaN;
+    await writeFile(join(broken, 'a.npz'), encodeNpz({ x: archive }));
+    const failure = await failureOf(() => sketch({ tensors: broken }));
+    expect(failure.code).toBe('not-finite');
+    expect(failure.message).toMatch(/^sample a\.npz: input "x" has 1 NaN/);
+  });
+
+  it.each<[string, () => InputPaths, JsonObject, string]>([
+    ['images without preprocessing', () => ({ images }), {}, 'preprocess-missing'],
+    ['no data', () => ({}), {}, 'data-source'],
+    ['two sources', () => ({ images, tensors }), {}, 'data-source'],
+    ['more samples than files', () => ({ tensors }), { samples: 3 }, 'too-few-samples'],
+    ['a folder without images', () => ({ images: tensors }), { preprocess: {} }, 'no-images'],
+    ['a folder without tensors', () => ({ tensors: images }), {}, 'no-samples'],
+  ])('%s', async (_what, inputs, params, code) => {
+    expect((await failureOf(() => sketch(inputs(), params))).code).toBe(code);
+  });
+
+  it('a model whose size is free takes no images', async () => {
+    const free = join(folder.path, 'free.onnx');
+    await writeModel(free, net([1, 3, 'height', 8]));
+    const failing = () => runStage(calibrate, { params: { preprocess: {} }, inputs: { model: free, images }, folder: folder.path });
+    expect(await failureOf(failing)).toMatchObject({ code: 'image-input', message: expect.stringContaining('[1, 3, height, 8]') });
+  });
+});
