@@ -121,6 +121,7 @@ function drawErrorChart(part: string, values: readonly ValueError[], index: numb
       yAxis: {
         type: 'value',
         scale: true,
+        boundaryGap: ['14%', '4%'],
         name: 'dB',
         ...AXIS,
         axisLine: { show: false, onZero: false },
@@ -149,9 +150,10 @@ function drawErrorChart(part: string, values: readonly ValueError[], index: numb
           type: 'scatter',
           silent: true,
           symbolSize: 0.01,
+          itemStyle: { opacity: 1 },
           data: placeLabels(lowest, values.length, form).map(({ name, position, db, side }) => ({
             value: [position, db],
-            label: { show: true, position: side, distance: 8, ...LABEL, formatter: () => name },
+            label: { show: true, position: 'bottom', distance: 7, align: side, ...LABEL, formatter: () => name },
           })),
         },
       ],
@@ -163,10 +165,11 @@ interface Label {
   readonly name: string;
   readonly position: number;
   readonly db: number;
-  readonly side: 'left' | 'right' | 'bottom';
+  /** Of the text that stands at the point. */
+  readonly side: 'left' | 'center' | 'right';
 }
 
-/** Labels to the side where there is room; of two that would lie on each other the higher value's is left out. On narrow screens one alone. */
+/** Labels below their points, and inside the chart; of two that would lie on each other the higher value's is left out. On narrow screens one alone. */
 function placeLabels(
   lowest: readonly { readonly name: string; readonly position: number; readonly db: number }[],
   count: number,
@@ -178,7 +181,8 @@ function placeLabels(
     const [, short = name] = /([^/]*(?:\/[^/]*){0,2})$/.exec(cleanText(name)) ?? [];
     const label = short.length > 34 ? `…${short.slice(-33)}` : short;
     const near = placed.some(other => Math.abs(other.position - position) < count / 5 && Math.abs(other.db - db) < Math.max(range / 3, 1));
-    if (!near) placed.push({ name: label, position, db, side: position < count / 2 ? 'right' : 'left' });
+    if (!near)
+      placed.push({ name: label, position, db, side: position < count / 6 ? 'left' : position > (5 * count) / 6 ? 'right' : 'center' });
   }
   return placed;
 }
