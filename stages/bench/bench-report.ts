@@ -1,4 +1,5 @@
 /** What does `bench` say? Every variant with its latency, and which is fastest; its figures are measured. */
+import { assertNever } from '../../src/base/assert-never.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { type LatencySummary, summarizeLatency } from '../../src/runtime/latency.js';
 import type { ModelProfile, NodeProfile, OperatorProfile } from '../../src/runtime/profile.js';
@@ -44,8 +45,10 @@ export type PartReport = {
 export type FormReport = {
   readonly form: Form;
   readonly rows: readonly StrategyReport[];
-  /** Index of the strategy with the least mean time per image. */
+  /** Index of the strategy with the least time per image. */
   readonly best: number;
+  /** The same at each row count alone. */
+  readonly bestAt: readonly number[];
   /** Where the operators ran, as an external runner says. */
   readonly placement?: Placement;
   readonly profile?: { readonly runs: number; readonly operators: readonly OperatorProfile[]; readonly nodes: readonly NodeProfile[] };
@@ -61,7 +64,7 @@ export type StrategyReport = {
     /** By the clock of the device that ran the models. */
     readonly device?: LatencySummary;
   }[];
-  /** Mean over the images that the counts stand for: of the device where there is one, else here. */
+  /** p50, as a mean over the images that the counts stand for: of the device where there is one, else here. */
   readonly perImageMs: number;
 };
 
@@ -82,14 +85,25 @@ export function reportForm(
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   const rows = [...groups.values()].map(group => reportStrategy(group, counts ?? [{ rows: 1, images: 1 }]));
-  const best = rows.reduce((least, row, index) => (row.perImageMs < (rows[least]?.perImageMs ?? 0) ? index : least), 0);
+  const bestAt = (counts ?? [{}]).map((_, index) => findLeast(rows.map(row => p50Of(row.counts[index]))));
   return {
     form,
     rows,
-    best,
+    best: findLeast(rows.map(({ perImageMs }) => perImageMs)),
+    bestAt,
     ...(placement === undefined ? {} : { placement }),
     ...(profile === undefined ? {} : { profile: { ...profile } }),
   };
+}
+
+/** Index of the least; of the first among equals. */
+function findLeast(figures: readonly number[]): number {
+  return figures.indexOf(Math.min(...figures));
+}
+
+/** By the clock of the device where there is one. */
+function p50Of(count: StrategyReport['counts'][number] | undefined): number {
+  return (count?.device ?? count?.here)?.p50Ms ?? 0;
 }
 
 /** @param group one entry per row count, in their order. */
@@ -99,8 +113,8 @@ function reportStrategy(group: readonly TimedVariant[], weights: readonly RowCou
     const here = summarizeLatency(timings.map(({ hereMs }) => hereMs));
     return { calls, padded, here, ...(device.length === 0 ? {} : { device: summarizeLatency(device) }) };
   });
-  const meanOf = (index: number): number => (counts[index]?.device ?? counts[index]?.here)?.meanMs ?? 0;
-  return { strategy: group[0]?.variant.strategy ?? { kind: 'whole' }, counts, perImageMs: meanOverImages(weights, meanOf) };
+  const perImageMs = meanOverImages(weights, index => p50Of(counts[index]));
+  return { strategy: group[0]?.variant.strategy ?? { kind: 'whole' }, counts, perImageMs };
 }
 
 export function reportPart(part: string, feeds: PartFeeds, forms: readonly FormReport[]): PartReport {
@@ -142,6 +156,32 @@ export function metricsOf({ parts }: BenchReport): JsonObject {
       },
     ]),
   );
+}
+
+/** For the log: how the heads run fastest. */
+export function describeBest({ parts }: BenchReport): readonly string[] {
+  return parts.flatMap(({ part, counts, forms }) =>
+    counts.length === 0 ? [] : forms.flatMap(({ form, rows, best }) => describeFastest(`${part}, ${form}`, rows[best])),
+  );
+}
+
+function describeFastest(what: string, row: StrategyReport | undefined): readonly string[] {
+  return row === undefined ? [] : [`${what}: fastest ${describeStrategy(row.strategy)}, ${row.perImageMs.toFixed(2)} ms per image`];
+}
+
+function describeStrategy(strategy: Strategy): string {
+  switch (strategy.kind) {
+    case 'whole':
+      return 'as it is';
+    case 'one-batch':
+      return 'as one batch';
+    case 'fixed':
+      return strategy.batch === 1 ? 'one by one' : `in batches of ${strategy.batch}`;
+    case 'parallel':
+      return `in ${strategy.sessions} sessions in parallel`;
+    default:
+      return assertNever(strategy);
+  }
 }
 
 function figuresOf(form: FormReport): JsonObject {

@@ -18,6 +18,7 @@ import {
   BENCH_FORMAT,
   type BenchReport,
   type Conditions,
+  describeBest,
   type Form,
   metricsOf,
   type PartReport,
@@ -49,6 +50,7 @@ export async function runBench(job: BenchJob): Promise<void> {
     const where = describeWhere(params, runner);
     const conditions = { before, after: readConditions() };
     const report: BenchReport = { format: BENCH_FORMAT, where, conditions, warmup, repeats, parts: reports };
+    for (const line of describeBest(report)) context.log('info', line);
     await writeJsonFile(getOutputPath(outputs, 'report'), report as unknown as JsonObject);
     await writeJsonFile(getOutputPath(outputs, 'metrics'), metricsOf(report));
   } finally {

@@ -11,7 +11,8 @@ import type { BenchParams } from './params.js';
  * is one by one. parallel: the rows split evenly between sessions that run at the same time.
  */
 export type Strategy =
-  | { readonly kind: 'whole' | 'one-batch' }
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'one-batch' }
   | { readonly kind: 'fixed'; readonly batch: number }
   | { readonly kind: 'parallel'; readonly sessions: number };
 

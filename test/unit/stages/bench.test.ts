@@ -26,10 +26,10 @@ afterAll(() => folder.remove());
 async function run(
   params: JsonObject,
   inputs: Record<string, Record<string, string> | string>,
-): Promise<{ report: BenchReport; metrics: JsonObject }> {
-  const { outputs } = await runStage(bench, { params: { warmup: 1, repeats: 4, ...params }, inputs, folder: folder.path });
+): Promise<{ report: BenchReport; metrics: JsonObject; log: readonly string[] }> {
+  const { outputs, log } = await runStage(bench, { params: { warmup: 1, repeats: 4, ...params }, inputs, folder: folder.path });
   const read = async (port: string): Promise<unknown> => JSON.parse(await readFile(outputs[port] ?? '', 'utf8'));
-  return { report: (await read('report')) as BenchReport, metrics: (await read('metrics')) as JsonObject };
+  return { report: (await read('report')) as BenchReport, metrics: (await read('metrics')) as JsonObject, log };
 }
 
 describe('a model with a fixed batch', () => {
@@ -51,7 +51,10 @@ describe('a model with a fixed batch', () => {
 
 describe('a head', () => {
   it('is timed as one batch, in fixed batches, one by one and in parallel', async () => {
-    const { report } = await run({ rois: [3, 10], batches: [1, 4], sessions: 2, operators: false }, { float: { head: at('head.onnx') } });
+    const { report, log } = await run(
+      { rois: [3, 10], batches: [1, 4], sessions: 2, operators: false },
+      { float: { head: at('head.onnx') } },
+    );
     const form = report.parts[0]?.forms[0];
 
     expect(form?.rows.map(({ strategy, counts }) => ({ strategy, counts: counts.map(({ calls, padded }) => [calls, padded]) }))).toEqual([
@@ -86,6 +89,13 @@ describe('a head', () => {
     ]);
     const times = form?.rows.map(row => row.perImageMs) ?? [];
     expect(times[form?.best ?? -1]).toBe(Math.min(...times));
+    for (const [count, best] of (form?.bestAt ?? []).entries()) {
+      const medians = form?.rows.map(row => row.counts[count]?.here.p50Ms ?? 0) ?? [];
+      expect(medians[best]).toBe(Math.min(...medians));
+    }
+    expect(form?.bestAt).toHaveLength(2);
+    const ways = ['as one batch', 'one by one', 'in batches of 4', 'in 2 sessions in parallel'];
+    expect(log).toEqual([`info: head, float: fastest ${ways[form?.best ?? -1]}, ${Math.min(...times).toFixed(2)} ms per image`]);
     expect(form?.profile).toBeUndefined();
   });
 
@@ -131,7 +141,7 @@ describe('a head with captured tensors', () => {
       { rows: 20, images: 2 },
     ]);
     const [oneBatch] = part?.forms[0]?.rows ?? [];
-    const [few = 0, many = 0] = oneBatch?.counts.map(({ here }) => here.meanMs) ?? [];
+    const [few = 0, many = 0] = oneBatch?.counts.map(({ here }) => here.p50Ms) ?? [];
     expect(oneBatch?.perImageMs).toBeCloseTo((3 * few + 2 * many) / 5, 12);
   });
 
@@ -164,7 +174,7 @@ it('on an external runner tells its times beside those seen here, and where the 
   expect(form?.rows.map(({ strategy }) => strategy)).toEqual([{ kind: 'one-batch' }, { kind: 'fixed', batch: 4 }]);
   for (const row of form?.rows ?? []) {
     const [{ here, device } = { here: undefined, device: undefined }] = row.counts;
-    expect(row.perImageMs).toBe(device?.meanMs);
+    expect(row.perImageMs).toBe(device?.p50Ms);
     expect(device?.minMs).toBeLessThan(here?.minMs ?? 0);
   }
   expect(form?.profile).toBeUndefined();
