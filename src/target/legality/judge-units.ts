@@ -57,21 +57,18 @@ export function placeUnits(graph: UnitGraph, verdicts: readonly UnitVerdict[], d
   });
 }
 
-/** Units of chains that only reshape what the model gives: seen from the end. */
-function findTrailing(graph: UnitGraph, target: Target): ReadonlySet<number> {
+/** Chains that only reshape what the model gives, with no Q behind them: seen from the end. */
+function findTrailing({ model, units, after }: UnitGraph, target: Target): ReadonlySet<number> {
   const operators = target.graph.trailing.value;
+  const outputs = new Set(model.graph.outputs);
   const found = new Set<number>();
-  for (const unit of [...graph.units].reverse()) {
-    if (!operators.includes(unit.target.opType)) continue;
-    const after = graph.after[unit.id] ?? [];
-    const ends = after.every(id => found.has(id) || isEnd(graph, id));
-    if (ends) found.add(unit.id);
+  for (const { id, kind, target: node } of [...units].reverse()) {
+    if (kind !== 'plain' || !operators.includes(node.opType)) continue;
+    const readers = after[id] ?? [];
+    const given = node.outputs.some(output => output !== undefined && outputs.has(output));
+    if (readers.every(reader => found.has(reader)) && (given || readers.length > 0)) found.add(id);
   }
   return found;
-}
-
-function isEnd(graph: UnitGraph, id: number): boolean {
-  return graph.units[id]?.kind === 'dequantize' && graph.after[id]?.length === 0;
 }
 
 function trailingFinding(target: Target, { target: node }: NodeUnit): Finding {
@@ -79,9 +76,9 @@ function trailingFinding(target: Target, { target: node }: NodeUnit): Finding {
   return makeFinding(target, {
     rule: 'trailing-reshape',
     measured: `${node.opType} at the end of the model`,
-    limit: `no ${value.join(', ')} after the last other operator`,
-    message: `the model ends with it; ${value.join(', ')} at an end stay on the CPU`,
+    limit: `no ${value.join(', ')} without Q and DQ behind it at an end`,
+    message: `the model ends with it; ${value.join(', ')} that give an output stay on the CPU`,
     source,
-    note: 'End the model before it, and do it on the host.',
+    note: 'Quantize its output too, or end the model before it.',
   });
 }

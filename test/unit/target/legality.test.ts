@@ -78,6 +78,10 @@ const AIE2P = 'AMD target description AMD_AIE2P_4x4_Overlay';
 const VAIP = 'AMD VitisAI execution provider, to_xir_ops';
 
 describe('a legal model', () => {
+  it('may end with a Reshape that is quantized: behind it stands a DequantizeLinear', async () => {
+    expect(findingsOf(await judge(then('Reshape', {}, shape([1, -1]))))).toEqual([]);
+  });
+
   it('has no findings and is one NPU part, its ends counted apart', async () => {
     const report = await judge(then('Relu'));
     expect(findingsOf(report)).toEqual([]);
@@ -146,9 +150,15 @@ const CASES: readonly (readonly [string, Build, string, string?])[] = [
     'operator',
   ],
   [
-    'a Reshape that ends the model',
-    then('Reshape', {}, shape([1, -1])),
-    'trailing-reshape refused: Reshape at the end of the model | no Flatten, Reshape, Squeeze after the last other operator | AMD VitisAI execution provider, partitioner',
+    'a Reshape that gives an output of the model',
+    graph => {
+      const x = start(graph);
+      graph.float('shape', integers([1, -1]));
+      graph.plain('Reshape', [x, 'shape'], ['y']);
+      graph.output('y');
+    },
+    'trailing-reshape refused: Reshape at the end of the model | no Flatten, Reshape, Squeeze without Q and DQ behind it at an end | AMD VitisAI execution provider, convert_ending_blacklist_ops_to_unknown_op',
+    'float-island',
   ],
   [
     'a scale per channel',
@@ -276,8 +286,8 @@ describe('what concerns a whole model', () => {
       ...(getBuiltInProfile('ryzen-ai') as object),
       graph: {
         ...(getBuiltInProfile('ryzen-ai') as { graph: object }).graph,
-        minConvs: { value: 1, source: 'cvml' },
-        maxSubgraphs: { value: 1, source: 'vaip-config' },
+        minConvs: { value: 1, source: 'vaip-settings' },
+        maxSubgraphs: { value: 1, source: 'vaip-settings' },
       },
     };
     const model = qdqGraph();
