@@ -1,7 +1,9 @@
 /** Which images does a data set have? Those that its COCO annotations list, by id, or those of a folder, by name; each checked to be there. */
 import { readdir, stat } from 'node:fs/promises';
-import { basename, extname, isAbsolute, join } from 'node:path';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
+import { basename, extname, join } from 'node:path';
+import type { Json } from '../base/json.js';
+import { indexById, parseFileName, parseImageId } from './coco/image-entry.js';
+import { readList, readObject } from './coco/reading.js';
 import { DetectionError } from './detection-error.js';
 
 export interface ListedImage {
@@ -11,26 +13,17 @@ export interface ListedImage {
 }
 
 /**
- * The images of a COCO annotations file, by ascending id. Annotations are not looked at.
- * @throws DetectionError `bad-annotations` where `images` is missing, an entry lacks id or file name, an id stands twice, or a file name leads out
- *         of the folder.
+ * The images of a COCO annotations file, by ascending id. Nothing else of the file is looked at.
+ * @throws DetectionError `coco-field` where `images` is missing or an entry lacks id or file name, `coco-file-name`, `coco-duplicate-id`.
  */
 export function listImages(annotations: Json): ListedImage[] {
-  const entries = isJsonObject(annotations) ? annotations.images : undefined;
-  if (!Array.isArray(entries)) throw badAnnotations('there is no list "images"');
-  const images = entries.map((entry: Json, index) => readEntry(entry, index)).sort((a, b) => a.id - b.id);
-  for (const [index, { id }] of images.entries()) if (images[index + 1]?.id === id) throw badAnnotations(`image id ${id} stands twice`);
-  return images;
-}
-
-function readEntry(entry: Json, index: number): ListedImage {
-  const { id, file_name: fileName }: JsonObject = isJsonObject(entry) ? entry : {};
-  if (typeof id !== 'number' || !Number.isSafeInteger(id)) throw badAnnotations(`images[${index}] has no id that is an integer`);
-  if (typeof fileName !== 'string' || fileName === '') throw badAnnotations(`image ${id} has no file_name`);
-  if (isAbsolute(fileName) || fileName.split(/[/\\]/).includes('..')) {
-    throw badAnnotations(`file_name "${fileName}" of image ${id} leads out of the image folder`);
-  }
-  return { id, fileName };
+  const images = readList(readObject(annotations, 'the file'), 'images', 'the file').map((entry, index) => {
+    const place = `images[${index}]`;
+    const object = readObject(entry, place);
+    return { id: parseImageId(object, place), fileName: parseFileName(object, place) };
+  });
+  indexById(images, 'image');
+  return images.sort((a, b) => a.id - b.id);
 }
 
 const EXTENSIONS = ['.jpg', '.jpeg', '.png', '.webp', '.gif', '.tif', '.tiff'];
@@ -75,8 +68,4 @@ export async function findImageFile(folder: string, { id, fileName }: ListedImag
   throw new DetectionError('image-missing', `image ${id}: there is no file "${fileName}" in the image folder "${basename(folder)}"`, {
     help: 'check that annotations and images belong together',
   });
-}
-
-function badAnnotations(message: string): DetectionError {
-  return new DetectionError('bad-annotations', `COCO annotations: ${message}`);
 }

@@ -10,7 +10,7 @@ export interface ChosenImage {
   readonly path: string;
 }
 
-/** @throws StageError `unknown-image`; DetectionError `bad-annotations`, `no-images`, `too-few-images`, `image-missing`. */
+/** @throws StageError `unknown-image`; DetectionError `coco-field`, `coco-file-name`, `coco-duplicate-id`, `no-images`, `too-few-images`, `image-missing`. */
 export async function chooseImages({ inputs, params }: VerifyJob): Promise<readonly ChosenImage[]> {
   const { annotations = '', images: folder = '' } = getInputRecord(inputs, 'data');
   const listed = listImages(await readJsonFile(annotations));

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../../base/json.js';
 import { DetectionError } from '../detection-error.js';
 import type { TruthKind } from '../rle-combine.js';
+import { indexById, parseFileName, parseImageId } from './image-entry.js';
 import { badField, member, type Place, readInteger, readList, readNumber, readObject, readText } from './reading.js';
 import { parseSegmentation, type Segmentation } from './segmentation.js';
 
@@ -60,16 +61,6 @@ export function parseCocoDataset(value: Json): CocoDataset {
   return { images, categories, annotations };
 }
 
-/** The members by id. @throws DetectionError `coco-duplicate-id`. */
-export function indexById<T extends { readonly id: number }>(members: readonly T[], what: string): ReadonlyMap<number, T> {
-  const byId = new Map<number, T>();
-  for (const one of members) {
-    if (byId.has(one.id)) throw new DetectionError('coco-duplicate-id', `${what} id ${one.id} occurs twice`, { details: { id: one.id } });
-    byId.set(one.id, one);
-  }
-  return byId;
-}
-
 /** `bbox`, or undefined where there is none or an empty one. @throws DetectionError `coco-field`. */
 export function parseBox(object: JsonObject, place: Place): CocoBox | undefined {
   const value = member(object, 'bbox');
@@ -90,7 +81,7 @@ function parseImage(entry: Json, index: number): CocoImage {
   const place = `images[${index}]`;
   const object = readObject(entry, place);
   const image = {
-    id: readInteger(object, 'id', place),
+    id: parseImageId(object, place),
     width: readInteger(object, 'width', place, 1),
     height: readInteger(object, 'height', place, 1),
     fileName: member(object, 'file_name') === undefined ? undefined : parseFileName(object, place),
@@ -98,15 +89,6 @@ function parseImage(entry: Json, index: number): CocoImage {
   if (image.width * image.height >= MOST_PIXELS)
     throw badField(`${place}.width`, `such that the image has less than ${MOST_PIXELS} pixels`, image.width);
   return image;
-}
-
-/** A path that stays inside the folder of images, on every system. */
-function parseFileName(object: JsonObject, place: Place): string {
-  const name = readText(object, 'file_name', place);
-  const parts = name.split(/[\\/]/);
-  if (name === '' || parts[0] === '' || parts.includes('..') || /^[A-Za-z]:/.test(name) || name.includes('\0'))
-    throw new DetectionError('coco-file-name', `${place}.file_name ${JSON.stringify(name)} does not stay inside the folder of images`);
-  return name;
 }
 
 function parseCategory(entry: Json, index: number): CocoCategory {

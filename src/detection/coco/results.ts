@@ -2,7 +2,8 @@
 import type { Json, JsonObject } from '../../base/json.js';
 import type { Rle } from '../rle.js';
 import { encodeRleText } from '../rle-text.js';
-import { type CocoBox, type CocoDataset, indexById, parseBox, unknownImage } from './dataset.js';
+import { type CocoBox, type CocoDataset, parseBox, unknownImage } from './dataset.js';
+import { indexById } from './image-entry.js';
 import { badField, member, readInteger, readNumber, readObject } from './reading.js';
 import { parseSegmentation, type Segmentation } from './segmentation.js';
 

@@ -156,7 +156,7 @@ describe('calibrate', () => {
 
     it.each([
       ['no image at all', { images: [] }, 'no-images'],
-      ['no list of images', {}, 'bad-annotations'],
+      ['no list of images', {}, 'coco-field'],
       [
         'an id twice',
         {
@@ -165,9 +165,9 @@ describe('calibrate', () => {
             { id: 1, file_name: 'b' },
           ],
         },
-        'bad-annotations',
+        'coco-duplicate-id',
       ],
-      ['a path out of the folder', { images: [{ id: 1, file_name: '../secret.jpg' }] }, 'bad-annotations'],
+      ['a path out of the folder', { images: [{ id: 1, file_name: '../secret.jpg' }] }, 'coco-file-name'],
     ])('%s', async (_what, annotations, code) => {
       const data = await dataSet({});
       await writeFile(data.annotations ?? '', JSON.stringify(annotations));
