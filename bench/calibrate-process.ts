@@ -31,6 +31,8 @@ export interface CalibrateOrder {
 
 export interface Measured {
   readonly ms: number;
+  /** Of the processor, in all threads: other load on the machine moves it less. */
+  readonly cpuMs: number;
   /** With all modules loaded. */
   readonly loadedBytes: number;
   /** And with a session of the model open, which stays open. */
@@ -45,12 +47,13 @@ async function measure(order: CalibrateOrder): Promise<Measured> {
   const loadedBytes = process.memoryUsage.rss();
   const session = order.way === 'plain' ? await openSession(order.files.model, CAPTURE_SESSION) : undefined;
   const openedBytes = process.memoryUsage.rss();
-  const start = performance.now();
+  const [start, cpuStart] = [performance.now(), process.cpuUsage()];
   const elements = session === undefined ? await runCalibrate(order) : await inferPlainly(order, session);
   const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpuStart);
   const peakBytes = await readPeak();
   await session?.close();
-  return { ms, loadedBytes, openedBytes, peakBytes, elements };
+  return { ms, cpuMs: (user + system) / 1000, loadedBytes, openedBytes, peakBytes, elements };
 }
 
 /** Linux counts the parent's size in `maxRSS` where a process was forked from a large one: VmHWM is of this program alone. */

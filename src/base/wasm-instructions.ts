@@ -12,7 +12,18 @@ export const wasm = {
   /** Runs `body` again as long as it leaves a number that is not 0. */
   loopWhile: (...body: readonly WasmCode[]): WasmCode => [0x03, 0x40, ...body.flat(), 0x0d, 0x00, 0x0b],
 
-  i32: { const: (value: number): WasmCode => [0x41, ...signed(BigInt(value))], add: [0x6a], ltU: [0x49] },
+  i32: {
+    const: (value: number): WasmCode => [0x41, ...signed(BigInt(value))],
+    load: (offset: number): WasmCode => [0x28, ...memory(2, offset)],
+    store: (offset: number): WasmCode => [0x36, ...memory(2, offset)],
+    add: [0x6a],
+    sub: [0x6b],
+    and: [0x71],
+    shl: [0x74],
+    ne: [0x47],
+    ltU: [0x49],
+  },
+  f32: { load: (offset: number): WasmCode => [0x2a, ...memory(2, offset)], lt: [0x5d], ge: [0x60] },
   i64: {
     const: (value: bigint): WasmCode => [0x42, ...signed(value)],
     add: [0x7c],
@@ -43,8 +54,10 @@ export const wasm = {
   i8x16: { narrowI16x8S: simd(0x65), narrowI16x8U: simd(0x66) },
   f32x4: {
     splat: simd(0x13),
+    extractLane: (lane: number): WasmCode => simd(0x1f, lane),
     floor: simd(0x68),
     nearest: simd(0x6a),
+    sub: simd(0xe5),
     mul: simd(0xe6),
     div: simd(0xe7),
     /** (a, b): b < a ? b : a */

@@ -1,14 +1,7 @@
 /** How does onnxruntime.quantization bin the values of a tensor? With NumPy 2's histogram of float32 data, step by step, so that every count is the same. */
-import type { OrtHistogramOf } from './range-method.js';
+import { countEdgesByKernel, MOST_BINS } from './ort-kernel.js';
+import type { OrtBinning, OrtHistogramOf } from './range-method.js';
 import type { Sketch } from './sketch.js';
-
-/** Which elements, how many bins, and between which values: float32 numbers. */
-export interface OrtBinning {
-  readonly of: OrtHistogramOf;
-  readonly bins: number;
-  readonly first: number;
-  readonly last: number;
-}
 
 const { fround, trunc } = Math;
 
@@ -34,16 +27,28 @@ export function edgesOf({ bins, first, last }: OrtBinning): Float32Array {
   return edges;
 }
 
-/** Counts the elements of `data` that lie between the outer edges: the last bin holds its upper edge too. */
-export function countByEdges(data: Float32Array, { of, bins, first, last }: OrtBinning, edges: Float32Array): Float64Array {
-  const counts = new Float64Array(bins);
+/** Counts the elements of `data`, all between the outer edges: the last bin holds its upper edge too. */
+export function countByEdges(data: Float32Array, binning: OrtBinning, edges: Float32Array): Float64Array {
+  const counts = new Float64Array(binning.bins);
+  const whole = binning.bins <= MOST_BINS ? data.length - (data.length % 4) : 0;
+  countEdgesByKernel(counts, data.subarray(0, whole), binning, edges);
+  countEdgesPlainly(counts, data.subarray(whole), binning, edges);
+  return counts;
+}
+
+/** numpy.histogram's steps, element by element, each in float32. */
+export function countEdgesPlainly(
+  counts: Float64Array,
+  data: Float32Array,
+  { of, bins, first, last }: OrtBinning,
+  edges: Float32Array,
+): void {
   const span = fround(last - first);
   const isMagnitude = of === 'magnitudes';
   const numerator = fround(bins);
   for (let i = 0; i < data.length; i++) {
     const value = data[i] as number;
     const x = isMagnitude && value < 0 ? -value : value;
-    if (!(x >= first && x <= last)) continue;
     let bin = trunc(fround(fround(fround(x - first) / span) * numerator));
     if (bin === bins) bin--;
     // The quotient may be off by a rounding: the edges decide.
@@ -51,5 +56,4 @@ export function countByEdges(data: Float32Array, { of, bins, first, last }: OrtB
     if (bin !== bins - 1 && x >= (edges[bin + 1] as number)) bin++;
     counts[bin] = (counts[bin] as number) + 1;
   }
-  return counts;
 }

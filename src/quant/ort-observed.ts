@@ -1,6 +1,6 @@
 /** What would onnxruntime.quantization have collected of a model? Histograms whose bins the first pass over the samples fixed, added up over a second one. */
-import { type OrtBinning, planBinning } from './ort-histogram.js';
-import type { OrtHistogram, OrtHistogramOf, OrtObserved } from './range-method.js';
+import { planBinning } from './ort-histogram.js';
+import type { OrtBinning, OrtHistogram, OrtHistogramOf, OrtObserved } from './range-method.js';
 import type { Sketch } from './sketch.js';
 
 /** A histogram to collect of every value. */

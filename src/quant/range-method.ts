@@ -46,6 +46,14 @@ export type OrtHistogramOf = 'magnitudes' | 'values';
 
 export type RangeMethod = FloatRangeMethod | PowerOfTwoMethod | OrtRangeMethod;
 
+/** Which elements, in how many bins, and between which values: float32 numbers. */
+export interface OrtBinning {
+  readonly of: OrtHistogramOf;
+  readonly bins: number;
+  readonly first: number;
+  readonly last: number;
+}
+
 /** One histogram as onnxruntime.quantization bins it: over all samples together. Its edges follow from the sketch and the number of bins. */
 export interface OrtHistogram {
   readonly of: OrtHistogramOf;
