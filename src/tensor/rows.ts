@@ -22,6 +22,23 @@ export function sliceRows(tensor: Tensor, start: number, count: number): Tensor 
   return withRows(tensor, count, taken);
 }
 
+/** The rows of `parts` one after the other, the first `count` of them. All have the first one's dtype and sizes but the first. @throws TensorError `no-rows` where they have not, or too few rows. */
+export function joinRows(parts: readonly Tensor[], count: number): Tensor {
+  const [first] = parts;
+  if (first === undefined) throw new TensorError('no-rows', 'there is no tensor to take rows of');
+  const { width } = rowsOf(first);
+  const taken = new Uint8Array(count * width);
+  let at = 0;
+  for (const part of parts) {
+    const own = rowsOf(part);
+    if (part.dtype !== first.dtype || own.width !== width) throw new TensorError('no-rows', 'tensors of different rows are joined');
+    taken.set(own.bytes.subarray(0, Math.min(own.bytes.length, taken.length - at)), at);
+    at += own.bytes.length;
+  }
+  if (at < taken.length) throw new TensorError('no-rows', `${count} rows are wanted, there are ${at / width}`);
+  return withRows(first, count, taken);
+}
+
 function rowsOf(tensor: Tensor): { readonly bytes: Uint8Array; readonly width: number; readonly rows: number } {
   const [rows = 0] = tensor.dims;
   if (tensor.dtype === 'string' || rows === 0 || tensor.data.length < countElements(tensor.dims)) {

@@ -22,9 +22,12 @@ export async function openSamples(job: StageJob<CalibrateParams>, model: Model):
   const tensors = findInputPath(inputs, 'tensors');
   if (inputs.captured !== undefined) {
     if (data !== undefined || images !== undefined || tensors !== undefined) throw tooMuch('captured tensors and other data are connected');
+    if (params.preprocess !== undefined) throw tooMuch('captured tensors are connected, and `preprocess` is set');
     return openCapturedSamples(getInputPath(inputs, 'captured'), model, params);
   }
-  if (inputs.recipe === undefined || tensors !== undefined) {
+  if (inputs.recipe !== undefined && tensors !== undefined)
+    throw tooMuch('tensors are connected, which the model is fed as they are, and a recipe');
+  if (inputs.recipe === undefined) {
     return openPlainSamples(await openDataSource({ data, images, tensors }, params.samples), model, params, context.scratch);
   }
   if (params.preprocess !== undefined) throw tooMuch('a recipe is connected, which says how images are fitted, and `preprocess` is set');

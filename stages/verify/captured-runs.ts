@@ -1,11 +1,13 @@
 /** How is a model run on tensors that were captured? On the samples that have rows of its part. */
 import { DetectionError } from '../../src/detection/detection-error.js';
 import type { PartValuesByName } from '../../src/detection/torchvision/part-runner.js';
+import { readModel } from '../../src/onnx/serde/model-file.js';
 import { type CapturedSample, getCapturedPart } from '../../src/runtime/capture-index.js';
 import type { Captured } from '../../src/runtime/captured.js';
-import type { NamedTensors } from '../../src/runtime/model-inputs.js';
+import { listModelInputs, type NamedTensors } from '../../src/runtime/model-inputs.js';
 import type { Session } from '../../src/runtime/session.js';
 import { StageError } from '../../src/stage/stage-error.js';
+import { joinRows, sliceRows } from '../../src/tensor/rows.js';
 
 /**
  * The first `count` captured samples, of them those with rows of the part.
@@ -25,15 +27,41 @@ export function takeCaptured({ index }: Captured, part: string, count: number): 
   });
 }
 
-/** @throws DetectionError `part-values` where the model takes other inputs; RuntimeError `model-run`. */
-export async function runOnFeeds(session: Session, feeds: NamedTensors): Promise<NamedTensors> {
+/** The first size of all inputs, where the model fixes it. */
+export async function readFixedBatch(path: string): Promise<number | undefined> {
+  const sizes = listModelInputs(await readModel(path)).map(({ dims }) => dims?.[0]);
+  const [batch] = sizes;
+  return typeof batch === 'number' && batch > 0 && sizes.every(size => size === batch) ? batch : undefined;
+}
+
+/**
+ * Runs the model on all rows of `feeds`: at once, or in batches of the size that it fixes, the last filled with zeros whose results are cut off.
+ * @throws DetectionError `part-values` where the model takes other inputs; RuntimeError `model-run`.
+ */
+export async function runOnFeeds(session: Session, feeds: NamedTensors, batch: number | undefined): Promise<NamedTensors> {
   const missing = session.inputNames.filter(name => !Object.hasOwn(feeds, name));
-  if (missing.length === 0) return session.run(feeds);
+  if (missing.length === 0) return batch === undefined ? session.run(feeds) : runInBatches(session, feeds, batch);
   throw new DetectionError(
     'part-values',
     `the model takes ${session.inputNames.join(', ')}; there are tensors for ${Object.keys(feeds).join(', ')}`,
     { help: 'connect the model that the tensors belong to' },
   );
+}
+
+async function runInBatches(session: Session, feeds: NamedTensors, batch: number): Promise<NamedTensors> {
+  const rows = Object.values(feeds)[0]?.dims[0] ?? batch;
+  if (rows === batch) return session.run(feeds);
+  const results: NamedTensors[] = [];
+  for (let start = 0; start < rows; start += batch) {
+    const slices = Object.entries(feeds).map(([name, tensor]) => [name, sliceRows(tensor, start, batch)] as const);
+    results.push(await session.run(Object.fromEntries(slices)));
+  }
+  const join = (name: string) =>
+    joinRows(
+      results.flatMap(values => values[name] ?? []),
+      rows,
+    );
+  return Object.fromEntries(session.outputNames.map(name => [name, join(name)]));
 }
 
 /** Floats are compared; other dtypes are not. */

@@ -3,11 +3,11 @@
 import { getDefined } from '../../src/base/invariant.js';
 import { MASKRCNN_PARTS } from '../../src/detection/recipe.js';
 import { compareValues, type ValueComparisons } from '../../src/detection/torchvision/compare-parts.js';
-import { type Captured, openCaptured } from '../../src/runtime/captured.js';
-import type { OpenModel, Session } from '../../src/runtime/session.js';
+import { openCaptured } from '../../src/runtime/captured.js';
+import type { OpenModel } from '../../src/runtime/session.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
-import { runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';
+import { readFixedBatch, runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';
 import type { VerifyJob } from './params.js';
 import { type Summary, summarize } from './report.js';
 import { withOpened } from './sides.js';
@@ -22,26 +22,22 @@ export async function compareCaptured(
   const values: ValueComparisons[] = [];
   const used = new Set<string>();
   for (const [part, path] of candidatesOf(job)) {
+    const batch = await readFixedBatch(path);
     await withOpened([openCandidate(path, { optimization: params.optimization })] as const, async ([session]) => {
       for (const sample of takeCaptured(captured, part, params.samples)) {
         context.signal.throwIfAborted();
         used.add(sample.id);
-        values.push(await nameSample(`sample ${sample.id}, part ${part}`, () => compareSample(captured, sample, part, session)));
+        values.push(
+          await nameSample(`sample ${sample.id}, part ${part}`, async () => {
+            const found = await runOnFeeds(session, await captured.read(sample, part, 'input'), batch);
+            return compareValues(toFloats(await captured.read(sample, part, 'output')), toFloats(found));
+          }),
+        );
       }
     });
   }
   const ids = captured.index.samples.map(({ id }) => id);
   return { summary: summarize(values, undefined), samples: ids.filter(id => used.has(id)) };
-}
-
-async function compareSample(
-  captured: Captured,
-  sample: Parameters<Captured['read']>[0],
-  part: string,
-  session: Session,
-): Promise<ValueComparisons> {
-  const found = await runOnFeeds(session, await captured.read(sample, part, 'input'));
-  return compareValues(toFloats(await captured.read(sample, part, 'output')), toFloats(found));
 }
 
 function candidatesOf({ params, inputs }: VerifyJob): readonly (readonly [part: string, path: string])[] {

@@ -8,7 +8,7 @@ import type { ModelSample } from '../../src/runtime/model-sample.js';
 import { type OpenModel, openSession } from '../../src/runtime/session.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { findInputPath, findInputRecord, getInputPath, readInput } from '../../src/stage/paths.js';
-import { runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';
+import { readFixedBatch, runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';
 import type { VerifyJob } from './params.js';
 import { type Summary, summarize } from './report.js';
 import { withOpened } from './sides.js';
@@ -27,16 +27,15 @@ export async function compareModels(
   const samples = await openSamples(job);
   const values: ValueComparisons[] = [];
   const session = { optimization: params.optimization };
-  const sides = [
-    openSession(getInputPath(inputs, 'reference'), session),
-    openCandidate(getInputPath(inputs, 'candidate'), session),
-  ] as const;
+  const paths = { reference: getInputPath(inputs, 'reference'), candidate: getInputPath(inputs, 'candidate') };
+  const [batch, candidateBatch] = [await readFixedBatch(paths.reference), await readFixedBatch(paths.candidate)];
+  const sides = [openSession(paths.reference, session), openCandidate(paths.candidate, session)] as const;
   await withOpened(sides, async ([reference, candidate]) => {
     for (const [index, sample] of samples.entries()) {
       context.signal.throwIfAborted();
       await nameSample(`sample ${sample.id}`, async () => {
         const feeds = await sample.read();
-        const [left, right] = [await runOnFeeds(reference, feeds), await runOnFeeds(candidate, feeds)];
+        const [left, right] = [await runOnFeeds(reference, feeds, batch), await runOnFeeds(candidate, feeds, candidateBatch)];
         values.push(compareValues(toFloats(left), toFloats(right)));
         await errors.addFeeds(params.part ?? PLAIN_PART, feeds);
       });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
+import { extractSubgraph } from '../../../src/onnx/extract.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { getValue, replaceAllUses } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
@@ -12,6 +13,7 @@ import { verify } from '../../../stages/verify/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';
+import { exportShapes } from '../../support/shapes.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -181,6 +183,16 @@ describe('verify', () => {
       expect(Object.keys((report as { values: object }).values)).toHaveLength(17);
       const failure = await failureOf(() => alone({ ...params, thresholds: { minSqnrDb: 60 } }, { reference, candidate: wrongParts }));
       expect(failure).toMatchObject({ code: 'verify-missed', message: expect.stringContaining('feature_3') });
+    });
+
+    it('a head with a fixed batch is run in batches of that size', async () => {
+      const reference = await captureParts({ rois: { max: 21 } });
+      const { model, recipe } = await exportShapes({ roiBatch: 8 });
+      const path = join(folder.path, 'fixed.onnx');
+      await writeModel(path, extractSubgraph(model, recipe.parts.box_head));
+      const params = { reference: 'captured', candidate: 'model', part: 'box_head', samples: 2, thresholds: { minSqnrDb: 100 } };
+      const { outputs } = await alone(params, { reference, candidate: path });
+      expect(await readJsonFile(outputs.report ?? '')).toMatchObject({ values: { class_logits: { elements: 2 * 21 * 12, broken: 0 } } });
     });
 
     it('one model is held to one captured part', async () => {
