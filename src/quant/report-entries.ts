@@ -1,6 +1,8 @@
 /** How does the report of `quantize` lie in its file? The shape of every entry, and its reader. */
 import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
 import {
+  anyList,
+  anyText,
   fields,
   flag,
   formatJsonProblems,
@@ -85,8 +87,6 @@ export type ReasonEntry = { readonly node: string; readonly opType: string; read
 /** `between`: the value that has no integers, or is not computed at all. */
 export type FusedEntry = { readonly node: string; readonly opType: string; readonly between: string };
 
-const label: JsonReader<string> = (value, path, problems) => (value === '' ? '' : text()(value, path, problems));
-
 const db: JsonReader<Decibels> = (value, path, problems) => (value === null ? null : number()(value, path, problems));
 
 const yes: JsonReader<true> = (value, path, problems) => {
@@ -100,30 +100,21 @@ const anything: JsonReader<JsonObject> = (value, path, problems) => {
   return undefined;
 };
 
-/** A list that may be empty. */
-function each<T>(member: JsonReader<T>): JsonReader<readonly T[]> {
-  return (value, path, problems) => {
-    if (Array.isArray(value)) return value.map((entry: Json, index) => member(entry, `${path}[${index}]`, problems) as T);
-    problems.push({ path, message: 'should be a list' });
-    return undefined;
-  };
-}
-
 const dtype = literal('int8', 'uint8', 'int16', 'uint16');
 
 const reader = fields<QuantizationReport>({
   scheme: anything,
   samples: integer(0),
   counts: anything,
-  activations: each(
+  activations: anyList(
     fields<ActivationEntry>({
       name: text(),
-      dataRange: maybe(each(number())),
+      dataRange: maybe(anyList(number())),
       elements: maybe(integer(0)),
       saturationShare: maybe(number({ min: 0, max: 1 })),
       sqnrDb: maybe(db),
       method: text(),
-      range: each(number()),
+      range: anyList(number()),
       sharedWith: maybe(text()),
       dtype,
       scale: number({ above: 0 }),
@@ -131,34 +122,34 @@ const reader = fields<QuantizationReport>({
       position: maybe(number()),
     }),
   ),
-  weights: each(
+  weights: anyList(
     fields<WeightEntry>({
       name: text(),
       role: literal('weight', 'activation'),
       method: text(),
       dtype,
       axis: maybe(integer(0)),
-      scale: each(number({ above: 0 })),
-      zeroPoint: each(number()),
+      scale: anyList(number({ above: 0 })),
+      zeroPoint: anyList(number()),
       position: maybe(number()),
       sqnrDb: db,
       widenedForBias: maybe(yes),
     }),
   ),
-  biases: each(
+  biases: anyList(
     fields<BiasEntry>({
       name: text(),
-      nodes: each(label),
+      nodes: anyList(anyText()),
       dtype: literal('int8', 'int16', 'int32'),
-      scale: each(number({ above: 0 })),
+      scale: anyList(number({ above: 0 })),
       sqnrDb: db,
       saturated: maybe(integer(0)),
     }),
   ),
-  leftOut: each(fields<ReasonEntry & FusedEntry>({ node: label, opType: text(), between: text(), reason: text() })),
-  fused: each(fields<FusedEntry>({ node: label, opType: text(), between: text() })),
-  inFloat: each(fields<ReasonEntry>({ node: label, opType: text(), reason: text() })),
-  accumulators: each(
+  leftOut: anyList(fields<ReasonEntry & FusedEntry>({ node: anyText(), opType: text(), between: text(), reason: text() })),
+  fused: anyList(fields<FusedEntry>({ node: anyText(), opType: text(), between: text() })),
+  inFloat: anyList(fields<ReasonEntry>({ node: anyText(), opType: text(), reason: text() })),
+  accumulators: anyList(
     fields<AccumulatorBound>({
       node: text(),
       opType: text(),

@@ -100,10 +100,10 @@ function findPropagated(plan: Plan, quantize: PlannedStage, explanation: Found['
     const { candidate } = verify.inputs;
     if (verify.plugin.name !== 'verify' || candidate === undefined) return [];
     const parts = partsFrom(candidate, quantize.id);
-    const report = parts.length === 0 ? undefined : readJson(plan, verify, 'report');
+    const report = parts === 'none' ? undefined : readJson(plan, verify, 'report');
     const errors = report === undefined ? undefined : findPropagatedErrors(report);
     return (errors ?? [])
-      .filter(({ part }) => parts.includes(part))
+      .filter(({ part }) => parts === 'all' || parts.includes(part))
       .flatMap(({ samples, values }) => {
         const error = values.find(({ value }) => value === name);
         return error === undefined ? [] : [{ stage: verify.id, samples, error }];
@@ -111,12 +111,12 @@ function findPropagated(plan: Plan, quantize: PlannedStage, explanation: Found['
   });
 }
 
-/** The parts of a candidate that come from `stage`; 'model' where it is one model. */
-function partsFrom(binding: InputBinding, stage: StageId): readonly string[] {
+/** Which parts of a candidate come from `stage`: those of its entries in a record; all, where it is one model. */
+function partsFrom(binding: InputBinding, stage: StageId): 'all' | 'none' | readonly string[] {
   const isFrom = (ref: InputRef): boolean => ref.kind === 'artifact' && ref.stage === stage;
-  if (binding.kind !== 'record') return isFrom(binding) ? ['model'] : [];
+  if (binding.kind !== 'record') return isFrom(binding) ? 'all' : 'none';
   const entries = Object.entries(binding.entries).filter(([, ref]) => isFrom(ref));
-  return entries.map(([name]) => name);
+  return entries.length === 0 ? 'none' : entries.map(([name]) => name);
 }
 
 function notQuantize(plan: Plan, stage: PlannedStage): CodedError {
