@@ -1,4 +1,4 @@
-/** How long does `quantize` take again after a knob was turned? The stage's own run on a full-size backbone, process start left out. */
+/** How long does `quantize` take again after a knob was turned? The stage's own run on a full-size backbone, process start left out, beside a full recalibration. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../src/base/json.js';
@@ -7,6 +7,7 @@ import { quantize } from '../stages/quantize/stage.js';
 import { runStage } from '../test/support/run-stage.js';
 import { FULL_SIZE } from './full-size-backbone.js';
 import { makeFullSizeProject } from './full-size-project.js';
+import { measurePeer } from './peer.js';
 import { formatSamples, printTable } from './table.js';
 import { interleave, type Samples } from './timing.js';
 
@@ -52,6 +53,7 @@ export async function measureRequantize(): Promise<void> {
       `quantize of maskrcnn_resnet50_fpn_v2's backbone at ${FULL_SIZE.height}×${FULL_SIZE.width} after a change: ms, median (quartiles) of ${ROUNDS}, in turn`,
       [['', 'ms', `aim ${AIM_MS} ms`], ...Object.entries(times).map(rowOf)],
     );
+    await measurePeer(model, project.folder);
   } finally {
     await project.remove();
   }
