@@ -184,7 +184,9 @@ function drawFindings(caption: string, reasons: readonly Reason[]): HtmlValue {
     rows: reasons.map(({ finding, units, measured }) => [
       html`${drawBadge(SEVERITIES[finding.severity], finding.severity)}<br><code>${finding.rule}</code>`,
       nameUnits(units),
-      measured.length === 0 ? finding.message : nameSome(measured.map(one => html`<div>${one}</div>`)),
+      html`${measured.length === 0 ? finding.message : nameSome(measured.map(one => html`<div>${one}</div>`))}${
+        finding.note === undefined ? undefined : html`<div class="mute">${finding.note}</div>`
+      }`,
       html`${finding.limit}<br><span class="mute">${finding.source.title}</span>`,
       finding.fixIts.length === 0
         ? '–'

@@ -28,6 +28,7 @@ export interface CompiledModel extends Pick<ModelReport, 'name' | 'legal'> {
 
 export type FindingView = Pick<Finding, 'rule' | 'severity' | 'message' | 'measured' | 'limit'> & {
   readonly source: Pick<Source, 'title' | 'ref'>;
+  readonly note?: string;
   readonly fixIts: readonly Pick<FixIt, 'rule' | 'form' | 'effect' | 'note'>[];
 };
 
@@ -63,6 +64,7 @@ const finding = someFields<FindingView>({
   message: text(),
   measured: anyText(),
   limit: anyText(),
+  note: optionalText,
   source: someFields<FindingView['source']>({ title: anyText(), ref: anyText() }),
   fixIts: anyList(
     someFields<FindingView['fixIts'][number]>({

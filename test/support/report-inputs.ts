@@ -125,6 +125,7 @@ const finding = (rule: string, severity: string): Json => ({
   severity,
   message: HOSTILE,
   measured: HOSTILE,
+  note: 'somebody saw it on a board',
   limit: 'documented for others',
   source: { kind: 'user', title: HOSTILE, ref: 'x' },
   fixIts: [{ rule: 'maxpool-1x1', form: '3x3', effect: 'approximate', note: HOSTILE }],

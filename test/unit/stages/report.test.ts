@@ -50,6 +50,10 @@ describe('the page', () => {
     expect(await pageOf(turned)).toBe(page);
   });
 
+  it('says what is known beside a limit', async () => {
+    expect(await pageOf({ compile: inputs.compile ?? {} })).toContain('somebody saw it on a board');
+  });
+
   it('lets no name be markup', async () => {
     const page = await pageOf(
       { ...inputs, metrics: { [HOSTILE]: inputs.metrics?.float ?? '', float: inputs.metrics?.float ?? '' } },
