@@ -7,6 +7,7 @@ import type { GarbageLimits, GarbagePlan } from './cache/collect-garbage.js';
 import { planGarbage, removeGarbage } from './cache/collect-garbage.js';
 import { type Inventory, takeInventory } from './cache/inventory.js';
 import { acquireLock } from './cache/lock.js';
+import { isUnfinished } from './cache/write-file.js';
 import type { EnginePorts } from './ports.js';
 
 type Ports = Pick<EnginePorts, 'emit' | 'signal'>;
@@ -32,7 +33,7 @@ export interface CacheCheck {
   readonly records: number;
   /** Blobs whose bytes do not have their digest: removed. */
   readonly damagedBlobs: readonly Digest[];
-  /** Records that do not check, and files that are none: removed. */
+  /** Records that do not check, and files that are none: removed. Those that a kill left unfinished are removed too, and not told. */
   readonly damagedRecords: readonly string[];
   /** Records that name a blob which is not there: a build that wants such a result makes it again. */
   readonly incompleteRecords: readonly string[];
@@ -50,7 +51,7 @@ export async function verifyCache(cache: CacheFolder, onBlob: (done: number, tot
       blobs: inventory.blobs.size,
       records: inventory.records.length,
       damagedBlobs,
-      damagedRecords: inventory.strangers,
+      damagedRecords: inventory.strangers.filter(path => !isUnfinished(path)),
       incompleteRecords: inventory.records.filter(({ blobs }) => [...blobs].some(isIncomplete)).map(({ key }) => key),
     };
   });

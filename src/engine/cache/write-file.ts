@@ -3,9 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+/** How names of files end that are not whole yet: what a kill leaves of them is no damage. */
+const UNFINISHED = '.tmp';
+
+export function isUnfinished(path: string): boolean {
+  return path.endsWith(UNFINISHED);
+}
+
 /** Writes `content` to `path` by way of a temporary name beside it. `flush`: survive a power cut too. */
 export async function writeWhole(path: string, content: string | Uint8Array, flush: 'flush' | 'no-flush' = 'flush'): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const temporary = `${path}.${randomBytes(6).toString('hex')}${UNFINISHED}`;
   await withFolder(path, async () => {
     const file = await open(temporary, 'wx', 0o600);
     try {

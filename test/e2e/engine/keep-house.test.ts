@@ -110,6 +110,16 @@ describe('collectGarbage', () => {
 });
 
 describe('verifyCache', () => {
+  it('takes what a kill left of a record for no damage, and removes it', async () => {
+    await world.build();
+    const [record] = takeInventory(cache()).records;
+    const unfinished = `${cache().record(record?.key ?? '')}.12bc5b594b6b.tmp`;
+    writeFileSync(unfinished, 'the first ha');
+
+    expect((await verifyCache(cache(), () => undefined, world.ports())).damagedRecords).toEqual([]);
+    expect(existsSync(unfinished)).toBe(false);
+  });
+
   it('finds nothing in a cache as builds leave it', async () => {
     await buildThree();
     const check = await verifyCache(cache(), () => undefined, world.ports());
