@@ -151,10 +151,12 @@ class Device:
         return dict(sorted(found.items()))
 
     def xclbin(self):
-        named = self.row["providerOptions"].get("xclbin") or self.row["environment"].get("XLNX_VART_FIRMWARE")
-        if self.provider == CPU or named is None:
+        named = self.row["providerOptions"].get("xclbin")
+        in_environment = "XLNX_VART_FIRMWARE" if named is None and "XLNX_VART_FIRMWARE" in self.row["environment"] else None
+        if self.provider == CPU or named is None and in_environment is None:
             return None
-        path = Path(self.fill(named, ""))
+        # What the environment has by now: the machine's own setting wins over the bundle's.
+        path = Path(self.fill(named, "") if in_environment is None else os.environ[in_environment])
         if not path.exists():
             raise Refused("no-xclbin", f"there is no {path}: the Ryzen AI software is another version than {self.software}, or RYZEN_AI_INSTALLATION_PATH is wrong")
         return path
@@ -184,9 +186,10 @@ class Device:
             "versions": self.versions(),
         }
 
-    def cache_key(self, base, identity):
-        """The bundle's key of model and options, and all of this board that a compiled model depends on."""
-        parts = [base, identity["provider"], identity["device"]["driver"], *[f"{name}={value}" for name, value in identity["versions"].items()]]
+    def cache_key(self, base, identity, optimization):
+        """The bundle's key of model and options, and all of this board and session that a compiled model depends on."""
+        parts = [base, identity["provider"], identity["device"]["driver"], optimization, *[f"{name}={value}" for name, value in identity["versions"].items()]]
+        parts += [f"{name}={os.environ[name]}" for name in sorted(self.row["environment"])]
         return digest_bytes("\n".join(parts).encode())[:32]
 
 
@@ -201,9 +204,11 @@ def default_cache():
 class Loaded:
     def __init__(self, device, identity, source, digest, entry, optimization="all"):
         ort, self.device, self.entry = device.ort, device, entry
-        base = entry["cacheKeys"].get(f"{device.software}/{device.name}") if entry is not None else None
+        # The bundle's keys are of its own options: another provider's are digested here.
+        is_listed = entry is not None and device.arguments.provider is None
+        base = entry["cacheKeys"].get(f"{device.software}/{device.name}") if is_listed else None
         base = base or digest_bytes(json.dumps([digest, device.row["providerOptions"]], sort_keys=True).encode())
-        self.key = device.cache_key(base, identity)
+        self.key = device.cache_key(base, identity, optimization)
         self.placement = None
         self.batch = None
         session_options = ort.SessionOptions()
@@ -440,7 +445,7 @@ class Server:
         is_pinned = entry is not None and self.manifest["files"][entry["whole"]] != found
         if is_pinned:
             say(f"{model['name']} has free sizes: {entry['whole']} runs instead, in its batches")
-            source = str(HERE / entry["whole"])
+            source, found = str(HERE / entry["whole"]), self.manifest["files"][entry["whole"]]
         loaded = Loaded(self.device, self.identity, source, found, entry, header["session"]["optimization"])
         if entry is not None and not self.arguments.no_golden:
             for name, worst, sqnr in check_golden(loaded, entry, self.arguments.min_sqnr):

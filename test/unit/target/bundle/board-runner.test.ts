@@ -69,6 +69,30 @@ describeWithPython('runner.py check', () => {
     expect(again).toBe(first);
   });
 
+  it('uses another cache key for other options of another provider', () => {
+    const environment = onBoard({ providers: ['QNNExecutionProvider'], profile: [['y', 'QNNExecutionProvider']], report: null });
+    for (const [index, mode] of ['burst', 'default', 'burst'].entries()) {
+      const options = join(folder.path, `options-${index}.json`);
+      writeFileSync(options, JSON.stringify({ mode, cache_key: '${CACHE_KEY}' }));
+      expect(check(['--provider', 'QNNExecutionProvider', '--provider-options', options], environment).exitCode).toBe(0);
+    }
+    const [first, other, again] = sessions().map(({ options }) => options.cache_key);
+    expect(other).not.toBe(first);
+    expect(again).toBe(first);
+  });
+
+  it('takes the overlay that the machine names itself, and puts its digest into the key', () => {
+    const overlay = join(folder.path, 'own.xclbin');
+    const environment = { ...onBoard(), XLNX_VART_FIRMWARE: overlay };
+    for (const content of ['first overlay', 'second overlay']) {
+      writeFileSync(overlay, content);
+      expect(check(['--device', 'phx-hpt', '--software', '1.3'], environment)).toMatchObject({ exitCode: 0 });
+    }
+    const [first, second] = sessions().map(({ options }) => options.cacheKey);
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(second).not.toBe(first);
+  });
+
   it('fails where the outputs are not the golden ones, as with a stale compiled model', () => {
     const { exitCode, stderr } = check([], onBoard({ disturb: 3 }));
     expect(exitCode).toBe(1);
