@@ -154,6 +154,7 @@ function findContradictions({ parts, samples }: CaptureIndex): string[] {
       `part "${part.name}": array`,
     ),
   );
+  const idle = parts.filter(part => inputsOf(part).length === 0).map(part => `part "${part.name}" has no input`);
   const incomplete = samples.flatMap(({ id, parts: own }) =>
     [...names.filter(name => !Object.hasOwn(own, name)), ...Object.keys(own).filter(name => !names.includes(name))].map(
       name => `sample "${id}" and the list of parts disagree about part "${name}"`,
@@ -164,5 +165,5 @@ function findContradictions({ parts, samples }: CaptureIndex): string[] {
       rows > seen ? [`sample "${id}", part "${name}": ${rows} rows of ${seen} seen`] : [],
     ),
   );
-  return [...twice(names, 'part'), ...twice(ids, 'sample'), ...twice(files, 'file'), ...arrays, ...incomplete, ...overfull];
+  return [...twice(names, 'part'), ...twice(ids, 'sample'), ...twice(files, 'file'), ...arrays, ...idle, ...incomplete, ...overfull];
 }

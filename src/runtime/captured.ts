@@ -19,6 +19,8 @@ import {
 import type { NamedTensors } from './model-inputs.js';
 import { RuntimeError } from './session.js';
 
+const AGAIN = 'run `capture` again: index and files do not belong together, or a file is damaged';
+
 export interface Captured {
   readonly index: CaptureIndex;
   /** The npz file of a sample's part. @throws RuntimeError `capture-part`. */
@@ -69,9 +71,18 @@ export async function readCapturedTensors(
   place: string,
   rows: number,
 ): Promise<NamedTensors> {
-  const archive = await readNpz(path);
+  const archive = await openArchive(path, place);
   const values = part.values.filter(value => value.role === role);
   return Object.fromEntries(values.map(value => [value.name, getArray(archive, value, rows, place)]));
+}
+
+async function openArchive(path: string, place: string): Promise<NpzArchive> {
+  try {
+    return await readNpz(path);
+  } catch (error) {
+    if (!(error instanceof TensorError)) throw error;
+    throw new TensorError(error.code, `${place}: ${error.message}`, { cause: error, help: AGAIN });
+  }
 }
 
 function getArray(archive: NpzArchive, value: CapturedValue, rows: number, place: string): Tensor {
@@ -90,7 +101,7 @@ function getTensor(archive: NpzArchive, name: string, place: string): Tensor {
     return archive.get(name);
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
-    throw new TensorError(error.code, `${place}: array "${name}": ${error.message}`, { cause: error });
+    throw new TensorError(error.code, `${place}: array "${name}": ${error.message}`, { cause: error, help: AGAIN });
   }
 }
 
@@ -101,6 +112,6 @@ function isSize(size: number, dim: CapturedDim, rows: number): boolean {
 
 function mismatch(place: string, message: string): RuntimeError {
   return new RuntimeError('capture-mismatch', `${place}: ${message}`, {
-    help: 'run `capture` again: index and files do not belong together',
+    help: AGAIN,
   });
 }

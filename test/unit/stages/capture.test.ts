@@ -193,6 +193,7 @@ describe('calibrate from captured tensors', () => {
       ['no index', (path: string) => rm(join(path, 'index.json')), 'bad-capture'],
       ['an index that is no JSON', editIndex(text => text.slice(0, 200)), 'bad-capture'],
       ['an index of another version', editIndex(text => text.replace('"version": 1', '"version": 9')), 'bad-capture'],
+      ['a part without inputs', editIndex(text => text.replaceAll('"role": "input"', '"role": "output"')), 'bad-capture'],
       ['a path out of the folder', editIndex(text => text.replace('box_head/000000.npz', '../../secret.npz')), 'bad-capture'],
       ['a file twice', editIndex(text => text.replace('box_head/000000.npz', 'box_head/000001.npz')), 'bad-capture'],
       ['more rows kept than seen', editIndex(text => text.replace('"rows": 4', '"rows": 9999999')), 'bad-capture'],
@@ -205,6 +206,7 @@ describe('calibrate from captured tensors', () => {
       const failure = await failureOf(() => readSketches({ model: shapes.parts.box_head, captured: path }, { part: 'box_head' }));
       expect(failure.code).toBe(code);
       expect(failure.message).not.toContain(folder.path);
+      if (code === 'truncated' || code === 'file-missing') expect(failure.message).toContain('box_head/000001.npz: ');
     });
 
     it('a part that was not captured, a model of other inputs, too many samples, two sources', async () => {
