@@ -219,7 +219,8 @@ function checkReferences(read: TargetProfile): readonly JsonProblem[] {
   const visit = (value: unknown, path: string): void => {
     if (typeof value !== 'object' || value === null) return;
     for (const [name, member] of Object.entries(value)) {
-      const here = path === '' ? name : `${path}.${name}`;
+      const own = Array.isArray(value) ? `[${name}]` : `.${name}`;
+      const here = path === '' ? name : `${path}${own}`;
       const names = known[name];
       if (names === undefined || (name === 'sources' && path === '')) visit(member, here);
       else for (const one of toTexts(member)) if (!names.includes(one)) problems.push({ path: here, message: unknownName(one, names) });

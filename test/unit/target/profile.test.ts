@@ -71,12 +71,12 @@ describe('a profile that is not whole', () => {
     [
       'names a source that it does not have',
       profile => Object.assign(profile.limits[0] ?? {}, { source: 'aie2pp' }),
-      'limits.0.source: names "aie2pp", which the profile does not have; did you mean "aie2p"?',
+      'limits[0].source: names "aie2pp", which the profile does not have; did you mean "aie2p"?',
     ],
     [
       'names a rewrite rule that there is not',
       profile => Object.assign(profile.limits[0] ?? {}, { fixIts: ['max-pool'] }),
-      'limits.0.fixIts: names "max-pool", which the profile does not have',
+      'limits[0].fixIts: names "max-pool", which the profile does not have',
     ],
     [
       'has sizes that are none',
