@@ -61,6 +61,9 @@ function notFinite(graph: Graph, value: Value, sketch: Sketch): QuantError {
   const where = node === undefined ? `input "${value.name}" has` : `${node.opType} "${node.name}" gives value "${value.name}" with`;
   return new QuantError('not-finite', `${where} ${sketch.nan} NaN and ${sketch.infinite} infinite of ${sketch.count} elements`, {
     details: { value: value.name, node: node?.name ?? '', opType: node?.opType ?? '', nan: sketch.nan, infinite: sketch.infinite },
-    help: 'values before it are finite: look at its weights and inputs',
+    help:
+      node === undefined
+        ? 'the data that was given has them: look at how it was made'
+        : 'values before it are finite: look at its weights and inputs',
   });
 }

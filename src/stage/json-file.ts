@@ -11,7 +11,10 @@ export async function readJsonFile(path: string): Promise<Json> {
     return JSON.parse(text) as Json;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StageError('json-malformed', `${basename(path)} is not JSON: ${reason}`, { cause: error });
+    throw new StageError('json-malformed', `${basename(path)} is not JSON: ${reason}`, {
+      cause: error,
+      help: 'the file may be cut off, or be of another kind: connect the artifact that this input is for',
+    });
   }
 }
 

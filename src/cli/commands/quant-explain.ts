@@ -132,9 +132,17 @@ function notBuilt(stage: PlannedStage): CodedError {
   });
 }
 
+/** Names that a help line lists. */
+const LISTED = 5;
+
+function listNames(names: readonly string[]): string {
+  const rest = names.length - LISTED;
+  return `it has ${names.slice(0, LISTED).join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
+}
+
 function unknownTensor(tensor: string, owner: string, names: readonly string[]): CodedError {
   const near = findNear(tensor, names);
   return new CodedError('unknown-tensor', `${owner} has no tensor "${tensor}"`, {
-    ...(near.length === 0 ? {} : { help: describeNear(near) }),
+    help: near.length === 0 ? listNames(names) : describeNear(near),
   });
 }

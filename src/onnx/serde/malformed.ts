@@ -2,7 +2,9 @@
 import { OnnxError } from '../onnx-error.js';
 
 export function malformed(message: string): OnnxError {
-  return new OnnxError('model-malformed', `not a valid ONNX model: ${message}`);
+  return new OnnxError('model-malformed', `not a valid ONNX model: ${message}`, {
+    help: 'the file may be damaged, or be no ONNX file; export or copy it again',
+  });
 }
 
 /** `value` as a number. @throws OnnxError `model-malformed` where it is beyond the safe integers. */

@@ -129,8 +129,10 @@ describe('a value that is not finite', () => {
     small.output('y');
     const sketcher = openSketcher(small.model, { budgetBytes: 1, freeDim: 1 });
     const feeds = { x: makeTensor('float32', [1], Float32Array.from([Number.POSITIVE_INFINITY])) };
-    expect(await failureOf(() => sketcher.sample(feeds))).toMatchObject({
+    await expect(sketcher.sample(feeds)).rejects.toMatchObject({
       message: 'input "x" has 0 NaN and 1 infinite of 1 elements',
+      help: 'the data that was given has them: look at how it was made',
     });
+    await sketcher.close();
   });
 });

@@ -23,6 +23,7 @@ describe('JSON files', () => {
     await expect(readJsonFile(path)).rejects.toMatchObject({
       code: 'json-malformed',
       message: expect.stringMatching(/^broken\.json is not JSON: /),
+      help: expect.stringContaining('connect the artifact'),
     });
   });
 
