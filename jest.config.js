@@ -14,4 +14,10 @@ const suites = {
 const suite = suites[process.env.TANREN_SUITE ?? 'default'];
 if (suite === undefined) throw new Error(`unknown TANREN_SUITE "${process.env.TANREN_SUITE}": use default, slow or conformance`);
 
-export default { ...base, ...suite, testTimeout: 120_000, reporters: ['default', '<rootDir>/test/support/tally-reporter.js'] };
+export default {
+  ...base,
+  ...suite,
+  maxWorkers: '100%',
+  testTimeout: 120_000,
+  reporters: ['default', '<rootDir>/test/support/tally-reporter.js'],
+};
