@@ -76,6 +76,7 @@ export function chooseTarget(json: Json, choice: TargetChoice): Target {
     sourceOf: key => getDefined(profile.sources[key], `source "${key}" of profile ${profile.name}`),
   };
   checkWindowLimits(profile, target, names.dtype);
+  checkPositionLimits(profile, dtype, names.dtype);
   return target;
 }
 
@@ -146,6 +147,11 @@ function checkWindowLimits(profile: TargetProfile, { limits, operators }: Target
   const wanted = documented.flatMap(op => (['kernel', 'stride'] as const).map(rule => ({ op, rule })));
   const lacking = wanted.filter(({ op, rule }) => !limits.some(limit => limit.rule === rule && limit.ops.includes(op)));
   if (lacking.length > 0) throw missing(profile, lacking.map(({ op, rule }) => `a limit "${rule}" for ${op}`).join(', '));
+}
+
+/** Powers of two are there to be shifted by: without bounds, every shift would pass. */
+function checkPositionLimits(profile: TargetProfile, { scale, positions }: DTypeProfile, dtype: string): void {
+  if (scale.value === 'power-of-two' && positions === undefined) throw missing(profile, `the bounds "positions" of data type ${dtype}`);
 }
 
 function missing(profile: TargetProfile, what: string): TargetError {

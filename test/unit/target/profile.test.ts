@@ -13,6 +13,7 @@ interface Draft {
   readonly graph: Record<string, unknown>;
   limits: Record<string, unknown>[];
   readonly devices: Record<string, Record<string, unknown>>;
+  readonly dtypes: Record<string, Record<string, unknown>>;
 }
 
 /** A copy of ryzen-ai that `edit` may change. */
@@ -128,6 +129,14 @@ describe('a profile that is not whole', () => {
     const { code, message } = await choose(without);
     expect(code).toBe('profile-limit-missing');
     expect(message).toContain('a limit "stride" for Conv, a limit "stride" for DepthwiseConv, a limit "stride" for MaxPool');
+  });
+
+  it('has powers of two without bounds of their shifts: that is said, for the data type that is chosen', async () => {
+    const without = edited(profile => delete profile.dtypes.xint8?.positions);
+    const { code, message } = await choose(without, { dtype: 'xint8' });
+    expect(code).toBe('profile-limit-missing');
+    expect(message).toContain('the bounds "positions" of data type xint8');
+    expect(chooseTarget(without, { dtype: 'a8w8' }).identity.dtype).toBe('a8w8');
   });
 });
 
