@@ -6,6 +6,7 @@ import { quantizeModel } from '../../src/quant/quantize-model.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
+import { findIdleOperators } from './idle-operators.js';
 import type { QuantizeParams } from './params.js';
 import { domainOf, overridesOf, schemeOf } from './scheme-of.js';
 
@@ -13,8 +14,10 @@ import { domainOf, overridesOf, schemeOf } from './scheme-of.js';
 export async function runQuantize({ params, inputs, outputs, context }: StageJob<QuantizeParams>): Promise<void> {
   const model = await readInput(inputs, 'model', readModel);
   const sketches = parseModelSketches(await readInput(inputs, 'sketches', readJsonFile));
+  const scheme = schemeOf(params);
+  for (const warning of findIdleOperators(model.graph, params)) context.log('warning', warning);
   const report = quantizeModel(model, digestModelContent(model), sketches, {
-    scheme: schemeOf(params),
+    scheme,
     exclude: params.exclude,
     overrides: overridesOf(params),
     domain: domainOf(params),

@@ -71,9 +71,9 @@ describe('quantize', () => {
   }
 
   async function run(params: JsonObject, inputs: { model?: string; sketches?: string } = {}) {
-    const { outputs } = await runStage(quantize, { params, inputs: { model, sketches, ...inputs }, folder: folder.path });
+    const { outputs, log } = await runStage(quantize, { params, inputs: { model, sketches, ...inputs }, folder: folder.path });
     const report = JSON.parse(await readFile(outputs.report ?? '', 'utf8'));
-    return { path: outputs.model ?? '', model: await readModel(outputs.model ?? ''), report };
+    return { path: outputs.model ?? '', model: await readModel(outputs.model ?? ''), report, log };
   }
 
   const opTypes = ({ graph }: Model) => [...graph.nodes.values()].map(node => node.opType);
@@ -131,6 +131,14 @@ describe('quantize', () => {
     expect(report.inFloat).toEqual([
       { node: 'Conv_c', opType: 'Conv', reason: 'excluded' },
       { node: 'Softmax_y', opType: 'Softmax', reason: 'excluded' },
+    ]);
+  });
+
+  it('operators that neither the model nor a preset has are warned of, as they may be slips', async () => {
+    const { log } = await run({ opTypes: ['Conv', 'Relo', 'Gemm'], placement: { floatOutputs: ['Foo'] } });
+    expect(log.filter(line => line.startsWith('warning'))).toEqual([
+      'warning: opTypes names Relo, and no node is one; did you mean "Relu"?',
+      'warning: placement.floatOutputs names Foo, and no node is one',
     ]);
   });
 

@@ -1,0 +1,23 @@
+/** Which operators does the stage name that may be slips? Those that neither the model nor any preset has: a misspelt one would quietly change nothing. */
+import { describeNear, findNear } from '../../src/base/did-you-mean.js';
+import type { Graph } from '../../src/onnx/ir/model.js';
+import { DEFAULT_OP_TYPES } from '../../src/quant/scheme.js';
+import type { QuantizeParams } from './params.js';
+
+/** A sentence for each of them. Operators of the presets may be missing in one of several models. */
+export function findIdleOperators(
+  graph: Graph,
+  { opTypes = [], placement }: Pick<QuantizeParams, 'opTypes' | 'placement'>,
+): readonly string[] {
+  const known = new Set([...DEFAULT_OP_TYPES, ...[...graph.nodes.values()].map(node => node.opType)]);
+  const named = [
+    ...opTypes.map(op => ['opTypes', op] as const),
+    ...(placement.floatOutputs ?? []).map(op => ['placement.floatOutputs', op] as const),
+  ];
+  return named
+    .filter(([, op]) => !known.has(op))
+    .map(([param, op]) => {
+      const near = findNear(op, known);
+      return `${param} names ${op}, and no node is one${near.length === 0 ? '' : `; ${describeNear(near)}`}`;
+    });
+}
