@@ -47,7 +47,7 @@ async function readBytes(path: string): Promise<Uint8Array> {
     throw new OnnxError(
       'model-unreadable',
       `the model "${basename(path)}" cannot be read: ${cause instanceof Error ? cause.message : cause}`,
-      { cause },
+      { cause, help: 'check the path, and that it is a file that you may read' },
     );
   }
 }
