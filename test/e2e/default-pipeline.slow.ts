@@ -62,6 +62,23 @@ describe('the default pipeline on all images', () => {
     expect(stages.get('evaluate-rewritten')?.metrics?.delta).toMatchObject({ bbox: { AP: 0 }, segm: { AP: 0 } });
   });
 
+  it('changes no detection with the other exact form of the rewrite', () => {
+    const { exitCode, stages } = one.build('-p', 'maxpool=slice');
+
+    expect(exitCode).toBe(0);
+    expect(stages.get('verify-rewrite')?.metrics?.worst?.sqnrDb).toBe(999);
+    expect(stages.get('evaluate-rewritten')?.metrics?.delta).toMatchObject({ bbox: { AP: 0 }, segm: { AP: 0 } });
+  });
+
+  it('comes back whole when cache/ and artifacts/ are deleted', () => {
+    const before = digests(two, two.build());
+    expect(two.tanren('clean', '--all').exitCode).toBe(0);
+    const built = two.build();
+
+    expect(built.executed).toHaveLength(built.stages.size);
+    expect(digests(two, built)).toEqual(before);
+  });
+
   it('fails the gates of verify and of evaluate where the parts were calibrated on noise', () => {
     one.edit(
       'pipeline.yaml',

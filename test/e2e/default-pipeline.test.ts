@@ -40,8 +40,8 @@ describe('the default pipeline', () => {
     expect(back.restored).toEqual([...QUANTIZE, ...AFTER_QUANTIZE].sort(byPlan(project)));
   });
 
-  it.each(['depthwise', 'slice'])('rebuilds what follows the rewrite for its exact form %s, which changes no detection', form => {
-    const built = project.build('-p', `maxpool=${form}`);
+  it('rebuilds what follows the rewrite for its exact form, which changes no detection', () => {
+    const built = project.build('-p', 'maxpool=depthwise');
 
     expect(built.exitCode).toBe(0);
     expect(built.executed).toContain('rewrite@backbone');
@@ -87,13 +87,6 @@ describe('the default pipeline', () => {
       expect(built.executed).not.toContain(stopped);
     writeFileSync(checkpoint, before);
     expect(project.build().executed).toEqual([]);
-  });
-
-  it('comes back whole when cache/ and artifacts/ are deleted', () => {
-    expect(project.tanren('clean', '--all').exitCode).toBe(0);
-    const built = project.build();
-    expect(built.exitCode).toBe(0);
-    expect(built.executed).toHaveLength(built.stages.size);
   });
 });
 
