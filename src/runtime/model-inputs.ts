@@ -52,6 +52,18 @@ export function checkFeed(input: ModelInput, tensor: Tensor, place: string): Ten
   throw mismatch(place, `the tensor for input "${input.name}" is ${formatShape(tensor.dims)}, the model takes ${formatDims(dims)}`);
 }
 
+/** @throws RuntimeError `not-finite` where a float32 tensor has NaN or infinity: what a model makes of it says nothing. */
+export function checkFinite(feeds: NamedTensors): void {
+  for (const [name, tensor] of Object.entries(feeds)) {
+    if (tensor.dtype !== 'float32') continue;
+    const odd = tensor.data.reduce((count, x) => count + (Number.isFinite(x) ? 0 : 1), 0);
+    if (odd === 0) continue;
+    throw new RuntimeError('not-finite', `input "${name}" has ${odd} NaN or infinite of ${tensor.data.length} elements`, {
+      help: 'the data that was given has them: look at how it was made',
+    });
+  }
+}
+
 function fitsDims(shape: Shape, dims: readonly Dim[]): boolean {
   return shape.length === dims.length && dims.every((dim, axis) => typeof dim !== 'number' || dim === shape[axis]);
 }

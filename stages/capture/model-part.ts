@@ -1,6 +1,7 @@
 /** What does a model give for one sample? One run, kept per model, names, input and platform class. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
+import { checkFinite } from '../../src/runtime/model-inputs.js';
 import { openSession, type Session, type SessionOptions } from '../../src/runtime/session.js';
 import { definePart } from '../../src/stage/context.js';
 import { readNpz } from '../../src/tensor/npz.js';
@@ -27,6 +28,7 @@ export const modelPart = definePart<ModelManifest>({
     const session = await reuseSession(manifest, getDefined(unkeyed.model, 'model'));
     const archive = await readNpz(getDefined(blobs.input, 'input'));
     const inputs = Object.fromEntries(manifest.inputs.map((name, index) => [name, archive.get(`${index}`)]));
+    checkFinite(inputs);
     const outputs = await session.run(inputs, manifest.outputs);
     return writePartFiles(folder, { [PLAIN_PART]: { inputs, outputs, seen: undefined } });
   },

@@ -4,7 +4,7 @@ import type { PartValuesByName } from '../../src/detection/torchvision/part-runn
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { type CapturedSample, getCapturedPart } from '../../src/runtime/capture-index.js';
 import type { Captured } from '../../src/runtime/captured.js';
-import { listModelInputs, type NamedTensors } from '../../src/runtime/model-inputs.js';
+import { checkFinite, listModelInputs, type NamedTensors } from '../../src/runtime/model-inputs.js';
 import type { Session } from '../../src/runtime/session.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { joinRows, sliceRows } from '../../src/tensor/rows.js';
@@ -36,10 +36,11 @@ export async function readFixedBatch(path: string): Promise<number | undefined> 
 
 /**
  * Runs the model on all rows of `feeds`: at once, or in batches of the size that it fixes, the last filled with zeros whose results are cut off.
- * @throws DetectionError `part-values` where the model takes other inputs; RuntimeError `model-run`.
+ * @throws DetectionError `part-values` where the model takes other inputs; RuntimeError `not-finite`, `model-run`.
  */
 export async function runOnFeeds(session: Session, feeds: NamedTensors, batch: number | undefined): Promise<NamedTensors> {
   const missing = session.inputNames.filter(name => !Object.hasOwn(feeds, name));
+  checkFinite(feeds);
   if (missing.length === 0) return batch === undefined ? session.run(feeds) : runInBatches(session, feeds, batch);
   throw new DetectionError(
     'part-values',

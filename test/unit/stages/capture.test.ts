@@ -1,11 +1,14 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
+import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { rowCounts } from '../../../src/runtime/capture-index.js';
 import { type Captured, openCaptured } from '../../../src/runtime/captured.js';
 import { openSession } from '../../../src/runtime/session.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { encodeNpz, readNpz } from '../../../src/tensor/npz.js';
+import { makeTensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { capture } from '../../../stages/capture/stage.js';
 import { failureOf } from '../../support/error-code.js';
@@ -123,6 +126,15 @@ describe('capture of a detector', () => {
     const { data, ...rest } = detector();
     expect((await failureOf(() => run({}, rest))).code).toBe('data-source');
     expect((await failureOf(() => run({}, { ...rest, data, images: shapes.calib.images }))).code).toBe('data-source');
+  });
+
+  it('NaN in what a model is fed is refused, with the sample', async () => {
+    const [model, tensors] = [join(folder.path, 'plain.onnx'), join(folder.path, 'nan.npz')];
+    await writeModel(model, parseModelText('agraph (float[1, 2] x) => (float[1, 2] y) { y = Relu(x) }'));
+    await writeFile(tensors, encodeNpz({ x: makeTensor('float32', [1, 2], new Float32Array([1, Number.NaN])) }));
+    const failure = await failureOf(() => run({ of: 'model' }, { model, tensors }));
+
+    expect(failure).toMatchObject({ code: 'not-finite', message: expect.stringMatching(/nan.*input "x" has 1 NaN or infinite of 2/) });
   });
 
   /** A config by which nothing is an object. */
