@@ -1,0 +1,33 @@
+/** Which commands build the pipeline's stages, or take away what was built? */
+import { asJson, type Declare, onPipeline, parseJobs } from './options.js';
+
+export const declareBuilds: Declare = (program, end) => {
+  asJson(onPipeline(program.command('build [targets...]')))
+    .description('build the targets (stages or groups; all where none is named) and what they depend on')
+    .option('-j, --jobs <n>', 'stages at once', parseJobs)
+    .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)
+    .option('-n, --dry-run', 'say what would run, and why; write nothing', false)
+    .option('--force', 'run the targets even where their result is known', false)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tanren build\n  tanren build quantize -p preset=a8w8\n  tanren build evaluate-int8 --jobs 4 --keep-going',
+    )
+    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/build.js').runBuild>[1]) =>
+      end(await (await import('../commands/build.js')).runBuild(targets, options)),
+    );
+
+  onPipeline(program.command('watch [targets...]'))
+    .description('build, and build again whenever a file that matters is saved')
+    .option('-j, --jobs <n>', 'stages at once', parseJobs)
+    .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)
+    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/watch.js').runWatch>[1]) =>
+      end(await (await import('../commands/watch.js')).runWatch(targets, options)),
+    );
+
+  onPipeline(program.command('clean [targets...]'))
+    .description('remove artifacts; with --all also everything in cache/')
+    .option('--all', 'the cache too: the next build runs every stage', false)
+    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/clean.js').runClean>[1]) =>
+      end(await (await import('../commands/clean.js')).runClean(targets, options)),
+    );
+};
