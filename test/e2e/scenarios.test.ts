@@ -1,6 +1,4 @@
-/** Does every scenario of test/scenarios hold? `npm run scenarios` prints them as a table. */
-import { SCENARIOS } from '../scenarios/scenarios.js';
+/** Does every quick scenario of test/scenarios hold? `npm run scenarios` prints all of them as a table. */
+import { playScenarios } from '../support/play-scenarios.js';
 
-it.each(SCENARIOS)('$title', async ({ play }) => {
-  await play();
-}, 60_000);
+playScenarios('quick');

@@ -1,0 +1,109 @@
+/** What do failures, signals, and edits and builds at the same time leave behind? */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert';
+import { setTimeout as wait } from 'node:timers/promises';
+import { seededRandom } from '../../src/stage/random.js';
+import { append } from './forge.js';
+import { expectGone, type Scenario, scenario, waitForFile } from './scene.js';
+
+export const INTERRUPTIONS: readonly Scenario[] = [
+  scenario(13, 'a failed stage ends the build with 1, what needs it is skipped, and the next build tries again', forge => {
+    forge.hook('b', 'exit 3');
+    const failed = forge.build();
+    strictEqual(failed.exitCode, 1);
+    ok(!failed.ran.includes('c'));
+    forge.hook('b', '');
+    const mended = forge.build();
+    strictEqual(mended.exitCode, 0, mended.stdout);
+    deepStrictEqual(
+      mended.ran.filter(name => name !== 'lone'),
+      ['b', 'c'],
+    );
+    forge.expectRight();
+  }),
+  scenario(14, 'with --keep-going, what does not need the failed stage runs', forge => {
+    forge.hook('a', 'exit 3');
+    const failed = forge.build('--keep-going', '--jobs', '1');
+    strictEqual(failed.exitCode, 1);
+    deepStrictEqual(failed.ran, ['a', 'lone']);
+  }),
+  scenario(15, 'SIGKILL in the middle of a stage that has written half: the next build is right', async forge => {
+    forge.hook('b', 'echo half > out.txt; echo > $HOOKS/started; sleep 30');
+    const running = forge.start();
+    await waitForFile(forge, '.hooks/started');
+    running.signal('SIGKILL');
+    await running.ended;
+    forge.hook('b', '');
+    const built = forge.build();
+    strictEqual(built.exitCode, 0, built.stdout);
+    forge.expectRight();
+  }),
+  scenario(16, 'Ctrl-C ends at once with 130, leaves no process, and the next build is right', async forge => {
+    forge.hook('b', 'echo > $HOOKS/started; echo $$ > $HOOKS/pid; sleep 30');
+    const running = forge.start();
+    await waitForFile(forge, '.hooks/pid');
+    const asked = performance.now();
+    running.signal('SIGINT');
+    strictEqual(await running.ended, 130);
+    ok(performance.now() - asked < 3000, 'it took long to end');
+    await expectGone(Number(forge.project.read('.hooks/pid')));
+    forge.hook('b', '');
+    strictEqual(forge.build().exitCode, 0);
+    forge.expectRight();
+  }),
+  scenario(17, 'SIGKILL of the tool alone: no stage that goes on writes over a later output', async forge => {
+    forge.hook('b', 'echo > $HOOKS/started; sleep 1; echo late > out.txt');
+    const running = forge.start();
+    await waitForFile(forge, '.hooks/started');
+    running.signal('SIGKILL');
+    await running.ended;
+    forge.hook('b', '');
+    strictEqual(forge.build().exitCode, 0);
+    await wait(1300);
+    forge.expectRight();
+    strictEqual(forge.build().stdout.includes('nothing to do'), true);
+  }),
+  scenario(18, 'an input edited while its stage runs: the result is of the edited one', async forge => {
+    forge.hook('b', '[ -e $HOOKS/once ] || { echo > $HOOKS/once; sleep 0.6; }');
+    const running = forge.start();
+    await waitForFile(forge, '.hooks/once');
+    append(forge, 'b.txt', 'edited meanwhile');
+    strictEqual(await running.ended, 0);
+    forge.expectRight();
+    strictEqual(forge.build().stdout.includes('nothing to do'), true);
+  }),
+  scenario(19, 'an input edited while an earlier stage runs, and taken back: no result stands under the wrong key', async forge => {
+    forge.hook('a', '[ -e $HOOKS/once ] || { echo > $HOOKS/once; sleep 0.6; }');
+    const before = forge.project.read('b.txt');
+    const running = forge.start();
+    await waitForFile(forge, '.hooks/once');
+    append(forge, 'b.txt', 'edited meanwhile');
+    strictEqual(await running.ended, 0);
+    forge.expectRight();
+    forge.project.write('b.txt', before);
+    strictEqual(forge.build().exitCode, 0);
+    forge.expectRight();
+  }),
+  scenario(20, 'two builds at once: both right, each stage once', async forge => {
+    forge.hook('a', 'sleep 0.3');
+    const both = [forge.start(), forge.start()];
+    for (const one of both) strictEqual(await one.ended, 0, one.output());
+    deepStrictEqual(forge.ran(), ['a', 'b', 'c', 'lone']);
+    forge.expectRight();
+  }),
+  scenario(39, 'ten builds at once, some killed at random: the rest is right, and no stage runs beside itself', async forge => {
+    const random = seededRandom('ten builds', 'moments');
+    const builds = Array.from({ length: 10 }, () => forge.start());
+    const killed = builds.filter((_, i) => i % 3 === 0);
+    await wait(200);
+    for (const one of killed) {
+      await wait(random() * 150);
+      one.signal('SIGKILL');
+    }
+    for (const one of builds) {
+      const code = await one.ended;
+      if (!killed.includes(one)) strictEqual(code, 0, one.output());
+    }
+    forge.expectRight();
+    strictEqual(forge.build().stdout.includes('nothing to do'), true);
+  }),
+];
