@@ -1,16 +1,16 @@
-/** How does a test run a build that it can kill? As a process: `node engine-driver.js FOLDER STAGES_JSON`, which prints an event per line. */
+/** How does a test run a build that it can kill? As a process: `node engine-driver.js FOLDER STAGES_JSON [JOBS]`, which prints an event per line. */
 import { build } from '../../src/engine/build.js';
 import type { StageSpec } from './plan-of.js';
 import { planOf } from './plan-of.js';
 import { DIST } from './world.js';
 
-const [folder = '', stages = '{}'] = process.argv.slice(2);
+const [folder = '', stages = '{}', jobs = '2'] = process.argv.slice(2);
 const abort = new AbortController();
 process.on('SIGINT', () => abort.abort());
 const plan = await planOf(folder, `${folder}/plugins`, JSON.parse(stages) as Record<string, StageSpec>);
 const report = await build(
   plan,
-  { targets: 'all', failures: 'stop', force: 'never' },
+  { targets: 'all', failures: 'stop', force: 'never', jobs: Number(jobs) },
   {
     installRoot: DIST,
     environment: process.env,

@@ -1,10 +1,12 @@
 /** Is every incremental build a clean one? Random graphs, random changes between builds, and a model of five rules that says what each build must do. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import type { BuildEvent } from '../../src/engine/events.js';
 import type { StageSpec } from './plan-of.js';
 import type { World } from './world.js';
-import { givenWorld } from './world.js';
+import { DIST, givenWorld } from './world.js';
 
 const SOURCES = ['x0', 'x1', 'x2'] as const;
 const TAKES = ['all', 'first', 'parity'] as const;
@@ -22,9 +24,11 @@ type Step =
   | { readonly kind: 'add'; readonly mixer: Mixer }
   | { readonly kind: 'remove-last' }
   | { readonly kind: 'break' | 'mend' | 'delete-artifact' | 'edit-artifact'; readonly stage: number }
+  | { readonly kind: 'delete-source'; readonly source: number }
   | { readonly kind: 'delete-cache' | 'delete-artifacts' }
-  | { readonly kind: 'build'; readonly jobs: number; readonly failures: 'stop' | 'keep-going' }
-  | { readonly kind: 'cancelled-build'; readonly jobs: number; readonly afterEvents: number };
+  | { readonly kind: 'build'; readonly jobs: number; readonly failures: 'stop' | 'keep-going'; readonly cache: 'on' | 'off' }
+  | { readonly kind: 'cancelled-build'; readonly jobs: number; readonly afterEvents: number }
+  | { readonly kind: 'killed-build'; readonly jobs: number; readonly atWrite: number; readonly how: 'before' | 'torn' };
 
 const text = fc.constantFrom('a', 'b', 'ab', 'ba', '');
 const index = fc.nat(20);
@@ -37,6 +41,7 @@ const build: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('build' as const),
   jobs: fc.integer({ min: 1, max: 8 }),
   failures: fc.constantFrom('stop' as const, 'keep-going' as const),
+  cache: fc.oneof({ weight: 5, arbitrary: fc.constant('on' as const) }, { weight: 1, arbitrary: fc.constant('off' as const) }),
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: build },
@@ -52,14 +57,36 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('delete-cache' as const, 'delete-artifacts' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete-source' as const), source: index }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('killed-build' as const),
+      jobs: fc.integer({ min: 1, max: 8 }),
+      atWrite: fc.integer({ min: 1, max: 150 }),
+      how: fc.constantFrom('before' as const, 'torn' as const),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('cancelled-build' as const), jobs: fc.integer({ min: 1, max: 8 }), afterEvents: fc.nat(12) }),
   },
 );
 
-/** Runs `runs` random histories. fast-check prints seed and path of a failing one, the smallest it finds, and replays it. */
-export async function checkRandomBuilds(runs: number, seed?: number): Promise<void> {
+/** A build that was cancelled may have put another result in place of the accepted one, and not have said so yet. */
+const cancelledAfter = (afterEvents: number): [{ mixers: Mixer[]; steps: Step[] }] => {
+  const reader: Mixer = { take: 'all', add: '', reads: [0] };
+  const built: Step = { kind: 'build', jobs: 2, failures: 'stop', cache: 'on' };
+  const edited = (text: string): Step => ({ kind: 'edit', source: 0, text });
+  const cancelled: Step = { kind: 'cancelled-build', jobs: 2, afterEvents };
+  return [{ mixers: [reader, { ...reader, reads: [3] }], steps: [built, edited('b'), cancelled, edited('a'), built, built] }];
+};
+
+/**
+ * Runs `runs` random histories. A failing one is made smaller and printed with its seed and path: TANREN_SEED=SEED plays all of them again,
+ * TANREN_SEED=SEED/PATH that one alone.
+ */
+export async function checkRandomBuilds(runs: number): Promise<void> {
   const history = fc.record({
     mixers: fc.array(mixer, { minLength: 2, maxLength: 7 }),
     steps: fc.array(step, { minLength: 4, maxLength: 16 }),
@@ -70,26 +97,41 @@ export async function checkRandomBuilds(runs: number, seed?: number): Promise<vo
       for (const one of steps) await play.take(one);
       // Whatever happened: mended and built, everything is right; built again, nothing is to do.
       for (let i = 0; i < play.mixers.length; i++) await play.take({ kind: 'mend', stage: i });
-      await play.take({ kind: 'build', jobs: 2, failures: 'stop' });
-      await play.take({ kind: 'build', jobs: 2, failures: 'stop' });
+      for (let i = 0; i < SOURCES.length; i++) await play.take({ kind: 'edit', source: i, text: 'ab' });
+      await play.take({ kind: 'build', jobs: 2, failures: 'stop', cache: 'on' });
+      await play.take({ kind: 'build', jobs: 2, failures: 'stop', cache: 'on' });
     } finally {
       play.world.remove();
     }
   });
-  await fc.assert(property, { numRuns: runs, ...(seed === undefined ? {} : { seed }) });
+  const [seed, path] = process.env.TANREN_SEED?.split('/') ?? [];
+  await fc.assert(property, {
+    numRuns: runs,
+    examples: [1, 2, 3, 4, 5].map(cancelledAfter),
+    ...(seed === undefined ? {} : { seed: Number(seed) }),
+    ...(path === undefined ? {} : { path }),
+  });
+}
+
+/** What a stage must come to, and what it then holds. */
+interface Expectation {
+  readonly allowed: readonly string[];
+  readonly key: string;
+  readonly value: string | undefined;
 }
 
 /** What the engine should know after what happened so far. */
 class Play {
   readonly world: World = givenWorld({}, { x0: 'a', x1: 'b', x2: '' });
   readonly mixers: Mixer[];
-  private readonly sources = ['a', 'b', ''];
+  private readonly sources: (string | undefined)[] = ['a', 'b', ''];
   private readonly broken = new Set<number>();
-  /** Actions with a result in the cache, and those of which a cancelled build may have left one. */
+  /** Actions with a result in the cache, and those of which an unfinished build may have left one. */
   private readonly known = new Set<string>();
   private readonly maybe = new Set<string>();
-  private readonly accepted = new Map<number, string>();
-  private readonly touched = new Set<number>();
+  /** The keys that may be a stage's accepted one: one, or after unfinished builds several, or none. */
+  private readonly accepted = new Map<number, ReadonlySet<string | undefined>>();
+  private caches = 0;
 
   constructor(mixers: readonly Mixer[]) {
     this.mixers = [...mixers];
@@ -105,6 +147,11 @@ class Play {
         this.sources[source] = step.text;
         this.world.write(SOURCES[source] ?? '', step.text);
         return;
+      }
+      case 'delete-source': {
+        const source = step.source % SOURCES.length;
+        this.sources[source] = undefined;
+        return rmSync(this.world.path(SOURCES[source] ?? ''), { force: true });
       }
       case 'turn':
         this.mixers[stage] = step.mixer;
@@ -122,96 +169,150 @@ class Play {
         this.broken.delete(stage);
         return writeFileSync(this.whole(stage), '');
       case 'delete-artifact':
-      case 'edit-artifact': {
-        const path = this.artifact(stage);
-        if (!existsSync(path)) return;
-        this.touched.add(stage);
-        return step.kind === 'delete-artifact' ? rmSync(path) : writeFileSync(path, 'forged');
-      }
+        return rmSync(this.artifact(stage), { force: true });
+      case 'edit-artifact':
+        return existsSync(this.artifact(stage)) ? writeFileSync(this.artifact(stage), 'forged') : undefined;
       case 'delete-artifacts':
-        rmSync(this.world.path('artifacts'), { recursive: true, force: true });
-        for (const id of this.accepted.keys()) this.touched.add(id);
-        return;
+        return rmSync(this.world.path('artifacts'), { recursive: true, force: true });
       case 'delete-cache':
         rmSync(this.world.path('cache'), { recursive: true, force: true });
-        for (const set of [this.known, this.maybe, this.accepted, this.touched]) set.clear();
+        for (const set of [this.known, this.maybe, this.accepted]) set.clear();
         return;
       case 'build':
-        return this.build(step.jobs, step.failures);
+        return step.cache === 'on' ? this.build(step) : this.buildWithoutCache(step);
       case 'cancelled-build':
         return this.cancelledBuild(step.jobs, step.afterEvents);
+      case 'killed-build':
+        return this.killedBuild(step.jobs, step.atWrite, step.how);
     }
   }
 
-  private async build(jobs: number, failures: 'stop' | 'keep-going'): Promise<void> {
-    const values = new Map<number, string>();
-    const expected = this.mixers.map((_, i) => this.expectStage(i, values));
+  private async build({ jobs, failures }: { readonly jobs: number; readonly failures: 'stop' | 'keep-going' }): Promise<void> {
+    const expected = this.expectStages();
     const { outcomes } = await this.world.build({ jobs, failures });
+    this.check(expected, outcomes, failures);
+    for (const [i, { key }] of expected.entries()) {
+      if (isWithResult(outcomes[`s${i}`])) this.noteResult(i, key);
+    }
+  }
+
+  /** In a new cache that is thrown away: everything runs, what is published is right, and the cache proper does not know of it. */
+  private async buildWithoutCache({ jobs, failures }: { readonly jobs: number; readonly failures: 'stop' | 'keep-going' }): Promise<void> {
+    const expected = this.expectStages({ cache: 'off' });
+    const cacheFolder = this.world.path(`other-cache-${this.caches++}`);
+    const { outcomes } = await this.world.build({ jobs, failures, cacheFolder });
+    this.check(expected, outcomes, failures);
+  }
+
+  private check(expected: readonly Expectation[], outcomes: Readonly<Record<string, string>>, failures: 'stop' | 'keep-going'): void {
     const stopped = failures === 'stop' && Object.values(outcomes).includes('failed');
-    for (const [i, { allowed, key }] of expected.entries()) {
+    const ran = this.takeTrace();
+    for (const [i, { allowed, value }] of expected.entries()) {
       const outcome = outcomes[`s${i}`] ?? 'missing';
       // A build that stops at a failure starts nothing more: which stages it had not come to depends on how fast the others were.
       if (!allowed.includes(outcome) && !(stopped && outcome === 'skipped')) {
         throw new Error(`stage s${i} was ${outcome}, not ${allowed.join(' or ')}`);
       }
-      if (outcome === 'failed' || outcome === 'skipped') continue;
-      this.noteResult(i, key);
-      const found = this.world.read(`artifacts/s${i}/text`);
-      if (found !== values.get(i)) throw new Error(`stage s${i} holds "${found}", not "${values.get(i)}"`);
+      const runs = ran.filter(name => name === `s${i}`).length;
+      if (runs !== (outcome === 'executed' ? 1 : 0)) throw new Error(`stage s${i} was ${outcome}, and ran ${runs} times to its end`);
+      if (!isWithResult(outcome)) continue;
+      const found = this.standing(i);
+      if (found !== value) throw new Error(`stage s${i} holds "${found}", not "${value}"`);
     }
   }
 
+  private expectStages({ cache }: { readonly cache: 'on' | 'off' } = { cache: 'on' }): readonly Expectation[] {
+    const values = new Map<number, string>();
+    return this.mixers.map((_, i) => {
+      const expectation = this.expectStage(i, values, cache);
+      if (expectation.value !== undefined) values.set(i, expectation.value);
+      return expectation;
+    });
+  }
+
   /** The rules: what the stage must do, where all before it did what they must. */
-  private expectStage(i: number, values: Map<number, string>): { readonly allowed: readonly string[]; readonly key: string } {
-    const inputs = this.inputsOf(i).map(read => (read < 3 ? this.sources[read] : values.get(read - 3)));
-    if (inputs.includes(undefined)) return { allowed: ['skipped'], key: '' };
+  private expectStage(i: number, values: ReadonlyMap<number, string>, cache: 'on' | 'off'): Expectation {
+    const reads = this.inputsOf(i);
+    if (reads.some(read => read >= 3 && !values.has(read - 3))) return { allowed: ['skipped'], key: '', value: undefined };
+    const inputs = reads.map(read => (read < 3 ? this.sources[read] : values.get(read - 3)));
+    if (inputs.includes(undefined)) return { allowed: ['failed'], key: '', value: undefined };
     const { take, add } = this.mixerAt(i);
     const joined = inputs.join('+') + add;
     const key = JSON.stringify([i, take, add, inputs]);
     const value = take === 'all' ? joined : take === 'first' ? joined.slice(0, 1) : String(joined.length % 2);
+    // Where an unfinished build leaves it open whether a broken stage has a result, what follows is open too: it is mended, so that it is not.
+    if (cache === 'on' && this.maybe.has(key) && this.broken.delete(i)) writeFileSync(this.whole(i), '');
     const runs = this.broken.has(i) ? 'failed' : 'executed';
-    const allowed = this.allowedOutcomes(i, key, runs);
-    // Where a cancelled build leaves it open whether a broken stage has a result, what follows is open too: it is mended, so that it is not.
-    if (allowed.length > 1 && runs === 'failed') {
-      this.broken.delete(i);
-      writeFileSync(this.whole(i), '');
-      values.set(i, value);
-      return { allowed: this.allowedOutcomes(i, key, 'executed'), key };
-    }
-    if (allowed[0] !== 'failed') values.set(i, value);
-    return { allowed, key };
+    const allowed = cache === 'off' ? [runs] : this.allowedOutcomes(i, { key, value, runs });
+    return { allowed, key, value: allowed.includes('failed') ? undefined : value };
   }
 
-  private allowedOutcomes(i: number, key: string, runs: 'failed' | 'executed'): readonly string[] {
-    if (this.maybe.has(key)) return ['up-to-date', 'restored', runs];
-    if (this.accepted.get(i) === key && !this.touched.has(i)) return ['up-to-date'];
-    return this.known.has(key) ? ['restored'] : [runs];
+  private allowedOutcomes(
+    i: number,
+    { key, value, runs }: { readonly key: string; readonly value: string; readonly runs: 'failed' | 'executed' },
+  ): readonly string[] {
+    if (this.known.has(key)) return this.withoutRun(i, key, value);
+    return this.maybe.has(key) ? [...this.withoutRun(i, key, value), runs] : [runs];
+  }
+
+  /** A result that is known: in place, where it is the accepted one and stands there; else restored. */
+  private withoutRun(i: number, key: string, value: string): readonly string[] {
+    const accepted = this.accepted.get(i) ?? new Set();
+    if (!accepted.has(key) || this.standing(i) !== value) return ['restored'];
+    return accepted.size > 1 ? ['up-to-date', 'restored'] : ['up-to-date'];
   }
 
   private noteResult(i: number, key: string): void {
     this.known.add(key);
     this.maybe.delete(key);
-    this.accepted.set(i, key);
-    this.touched.delete(i);
+    this.accepted.set(i, new Set([key]));
+  }
+
+  /** It may have come as far as to keep, publish and accept any of the results that it was to make. */
+  private noteUnfinished(expected: readonly Expectation[]): void {
+    for (const [i, { key }] of expected.entries()) {
+      if (key === '') continue;
+      if (!this.known.has(key)) this.maybe.add(key);
+      this.accepted.set(i, new Set([...(this.accepted.get(i) ?? [undefined]), key]));
+    }
+    this.takeTrace();
   }
 
   /** Whatever it came to, nothing wrong may stay: the builds after it say so. */
   private async cancelledBuild(jobs: number, afterEvents: number): Promise<void> {
-    const values = new Map<number, string>();
-    const keys = this.mixers.map((_, i) => this.expectStage(i, values).key);
+    const expected = this.expectStages();
     const controller = new AbortController();
     let events = 0;
     const emit = (_event: BuildEvent): void => {
       if (events++ === afterEvents) controller.abort('SIGINT');
     };
     await this.world.build({ jobs }, { emit, signal: controller.signal });
-    for (const key of keys) if (key !== '') this.maybe.add(key);
+    this.noteUnfinished(expected);
+  }
+
+  private killedBuild(jobs: number, atWrite: number, how: 'before' | 'torn'): void {
+    const expected = this.expectStages();
+    const { folder, stages } = this.world;
+    const preload = join(DIST, 'test/support/die-at-write.js');
+    const driver = join(DIST, 'test/support/engine-driver.js');
+    spawnSync(process.execPath, ['--import', preload, driver, folder, JSON.stringify(stages), `${jobs}`], {
+      env: { ...process.env, DIE_AT_WRITE: `${atWrite}`, DIE_HOW: how },
+      timeout: 60_000,
+    });
+    this.noteUnfinished(expected);
   }
 
   private writeStages(): void {
     const entries = this.mixers.map(({ take, add }, i): [string, StageSpec] => {
       const texts = this.inputsOf(i).map((read, entry) => [`e${entry}`, read < 3 ? (SOURCES[read] ?? '') : `s${read - 3}.text`]);
-      return [`s${i}`, { uses: 'mix', params: { take, add, unless: this.whole(i) }, inputs: { texts: Object.fromEntries(texts) } }];
+      return [
+        `s${i}`,
+        {
+          uses: 'mix',
+          params: { take, add, unless: this.whole(i), trace: this.world.path('trace'), name: `s${i}` },
+          inputs: { texts: Object.fromEntries(texts) },
+        },
+      ];
     });
     this.world.stages = Object.fromEntries(entries);
   }
@@ -234,4 +335,21 @@ class Play {
   private artifact(i: number): string {
     return this.world.path(`artifacts/s${i}/text`);
   }
+
+  /** What stands under artifacts/ for a stage. */
+  private standing(i: number): string | undefined {
+    return existsSync(this.artifact(i)) ? readFileSync(this.artifact(i), 'utf8') : undefined;
+  }
+
+  /** The stages that have run to their end since this was asked last. */
+  private takeTrace(): readonly string[] {
+    const path = this.world.path('trace');
+    const names = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+    rmSync(path, { force: true });
+    return names;
+  }
+}
+
+function isWithResult(outcome: string | undefined): boolean {
+  return outcome === 'up-to-date' || outcome === 'restored' || outcome === 'executed';
 }
