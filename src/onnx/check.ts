@@ -7,6 +7,7 @@ import { describeCycle, findTopologicalOrder } from './ir/sort.js';
 import { OnnxError } from './onnx-error.js';
 import { decodeMessage } from './proto/decode-message.js';
 import { WHOLE_SCHEMA } from './proto/schema.js';
+import { byteLengthOf } from './serde/file-constant.js';
 
 export type ModelProblemCode =
   /** The same name for two values of a graph, or for a value and one of an enclosing graph. */
@@ -134,8 +135,8 @@ function checkConstant(value: Value, constant: Constant, label: string, report: 
   const described = `${label}: initializer "${value.name}" (${constant.dtype} ${formatShape(constant.dims)})`;
   if ('data' in constant) {
     if (constant.data.length !== count) report('constant-size', `${described} needs ${count} strings, it has ${constant.data.length}`);
-  } else if (constant.bytes.byteLength !== byteLength(constant.dtype, count)) {
-    report('constant-size', `${described} needs ${byteLength(constant.dtype, count)} bytes, it has ${constant.bytes.byteLength}`);
+  } else if (byteLengthOf(constant) !== byteLength(constant.dtype, count)) {
+    report('constant-size', `${described} needs ${byteLength(constant.dtype, count)} bytes, it has ${byteLengthOf(constant)}`);
   }
   const { type } = value;
   if (type === undefined) return;

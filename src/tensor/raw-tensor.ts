@@ -53,7 +53,8 @@ export function makeRawTensor(dtype: RawTensor['dtype'], dims: RawTensor['dims']
 export function decodeRawTensor<D extends RawTensor['dtype']>(raw: RawTensor & { readonly dtype: D }): Tensor<D> {
   const type = ARRAYS[raw.dtype];
   const size = type.BYTES_PER_ELEMENT;
-  const bytes = raw.bytes.byteOffset % size === 0 ? raw.bytes : new Uint8Array(raw.bytes);
+  const { bytes: given } = raw;
+  const bytes = given.byteOffset % size === 0 ? given : new Uint8Array(given);
   const data = new type(bytes.buffer, bytes.byteOffset, bytes.byteLength / size);
   return makeTensor(raw.dtype as D, raw.dims, data as unknown as DataOf[D]);
 }

@@ -6,6 +6,7 @@ import { takeParts } from '../../src/detection/torchvision/take-parts.js';
 import { extractSubgraph } from '../../src/onnx/extract.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Graph, Model, Node } from '../../src/onnx/ir/model.js';
+import { byteLengthOf } from '../../src/onnx/serde/file-constant.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
@@ -68,6 +69,6 @@ function describePart({ graph }: Model, { inputs, outputs }: PartValues): JsonOb
     outputs,
     nodes: graph.nodes.size,
     initializers: constants.length,
-    initializerBytes: constants.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
+    initializerBytes: constants.reduce((sum, constant) => sum + byteLengthOf(constant), 0),
   };
 }

@@ -1,7 +1,9 @@
 /** How does a model become the bytes of an ONNX file? Equal models give equal bytes. */
+import { formatBytes } from '../../base/format.js';
 import { DTYPES } from '../../tensor/dtype.js';
 import { getValue } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
 import { encodeMessage } from '../proto/encode-message.js';
 import type {
   GraphProto,
@@ -14,6 +16,7 @@ import type {
 } from '../proto/generated/messages.js';
 import { encodeAttribute } from './encode-attribute.js';
 import type { ExternalLocation } from './external-data.js';
+import { byteLengthOf } from './file-constant.js';
 import { encodeTensorProto } from './tensor-proto.js';
 import { encodeValueType } from './value-type.js';
 
@@ -22,9 +25,13 @@ export interface EncodeOptions {
   readonly placeExternal?: (constant: Constant, name: string) => ExternalLocation | undefined;
 }
 
+/** protobuf messages end here, and so do ONNX files. */
+export const MAX_MODEL_BYTES = 2 ** 31 - 1;
+
 /** Names of values by id, the enclosing graphs' included. */
 type FindName = (id: ValueId) => string;
 
+/** @throws OnnxError `model-too-large` where the bytes would be more than 2 GiB. */
 export function encodeModel(model: Model, options: EncodeOptions = {}): Uint8Array {
   const proto: ModelProto = {
     irVersion: BigInt(model.irVersion),
@@ -33,12 +40,33 @@ export function encodeModel(model: Model, options: EncodeOptions = {}): Uint8Arr
     domain: orAbsent(model.domain),
     modelVersion: model.modelVersion === 0n ? undefined : model.modelVersion,
     docString: orAbsent(model.docString),
-    graph: encodeGraph(model.graph, options, id => getValue(model.graph, id).name),
+    graph: encodeGraph(model.graph, countingInside(options), id => getValue(model.graph, id).name),
     opsetImport: [...model.opsets].map(([domain, version]): OperatorSetIdProto => ({ domain: orAbsent(domain), version: BigInt(version) })),
     metadataProps: encodeEntries(model.metadata),
     unknown: model.unknown,
   };
-  return encodeMessage('ModelProto', proto);
+  const bytes = encodeMessage('ModelProto', proto);
+  if (bytes.byteLength > MAX_MODEL_BYTES) throw tooLarge(bytes.byteLength);
+  return bytes;
+}
+
+/** Counts the bytes of initializers that stay inside, before they are read or copied. */
+function countingInside({ placeExternal }: EncodeOptions): EncodeOptions {
+  let size = 0;
+  return {
+    placeExternal(constant, name) {
+      const location = placeExternal?.(constant, name);
+      if (location === undefined && 'bytes' in constant) size += byteLengthOf(constant);
+      if (size > MAX_MODEL_BYTES) throw tooLarge(size);
+      return location;
+    },
+  };
+}
+
+function tooLarge(sizeBytes: number): OnnxError {
+  return new OnnxError('model-too-large', `the model has at least ${formatBytes(sizeBytes)} of weights; an ONNX file holds 2 GiB`, {
+    help: 'write the weights as external data',
+  });
 }
 
 function encodeGraph(graph: Graph, options: EncodeOptions, findOuterName: FindName): GraphProto {

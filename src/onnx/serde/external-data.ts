@@ -1,9 +1,11 @@
 /** Where do tensors lie that are outside the model file, and how are they read without leaving the model's folder? */
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { formatBytes } from '../../base/format.js';
+import type { RawTensor } from '../../tensor/tensor.js';
 import { OnnxError } from '../onnx-error.js';
 import type { TensorProto } from '../proto/generated/messages.js';
+import { identify, makeFileConstant, makeReadCache } from './file-constant.js';
 import { malformed } from './malformed.js';
 
 export interface ExternalLocation {
@@ -14,8 +16,14 @@ export interface ExternalLocation {
   readonly length: number | undefined;
 }
 
-/** Reads the bytes of a tensor that should have `size` bytes. `label` names it in messages. */
-export type ReadExternal = (where: ExternalLocation, size: number, label: string) => Uint8Array;
+/** A tensor as its TensorProto describes it, and the bytes that this makes. `label` names it in messages. */
+export interface ExternalTensor extends Pick<RawTensor, 'dtype' | 'dims'> {
+  readonly sizeBytes: number;
+  readonly label: string;
+}
+
+/** Finds the tensor's bytes. They are checked to be there, and read when they are used. */
+export type ReadExternal = (where: ExternalLocation, tensor: ExternalTensor) => RawTensor;
 
 /** @throws OnnxError `external-data-path` where the location could leave the model's folder, `model-malformed` where an entry is no number. */
 export function parseExternalLocation(proto: TensorProto, label: string): ExternalLocation {
@@ -47,74 +55,75 @@ function parseCount(text: string | undefined, what: string): number | undefined 
   return count;
 }
 
-export interface ExternalFiles {
-  readonly read: ReadExternal;
-  close(): void;
-}
+/** Bytes that stay in memory of what was read; the largest constant in use comes on top. */
+const KEPT_BYTES = 64 << 20;
 
 /**
- * Opens the files that `read` asks for, each once, and reads one tensor at a time. Locations are relative to `modelFolder`.
- * `read` throws OnnxError `external-data-path` (also for a symbolic link that leads out of the folder), `external-data-missing`, `external-data-bounds`.
+ * Finds tensors in the files beside a model; each file is looked at once. Locations are relative to `modelFolder`.
+ * Throws OnnxError `external-data-path` (also for a symbolic link that leads out of the folder), `external-data-missing`, `external-data-bounds`.
  */
-export function openExternalFiles(modelFolder: string): ExternalFiles {
+export function openExternalFiles(modelFolder: string): ReadExternal {
   const folder = realpathSync(modelFolder);
-  const open = new Map<string, { readonly file: number; readonly sizeBytes: number }>();
-  return {
-    read(where, size, label) {
-      const { file, sizeBytes } = open.get(where.location) ?? openInside(folder, where.location, label);
-      open.set(where.location, { file, sizeBytes });
-      const length = where.length ?? size;
-      if (length !== size) throw malformed(`${label} needs ${size} bytes, its external data has ${length}`);
-      if (where.offset + length > sizeBytes) {
-        throw new OnnxError(
-          'external-data-bounds',
-          `${label}: bytes ${where.offset} to ${where.offset + length} of "${where.location}", which has ${sizeBytes} (${formatBytes(sizeBytes)})`,
-          { help: 'the external data file may be cut off or belong to another model' },
-        );
-      }
-      return readFully(file, where.offset, length, where.location);
-    },
-    close() {
-      for (const { file } of open.values()) closeSync(file);
-      open.clear();
-    },
+  const known = new Map<string, ExternalFile>();
+  const cache = makeReadCache(KEPT_BYTES);
+  return (where, { dtype, dims, sizeBytes, label }) => {
+    const file = known.get(where.location) ?? lookInside(folder, where.location, label);
+    known.set(where.location, file);
+    const length = where.length ?? sizeBytes;
+    if (length !== sizeBytes) throw malformed(`${label} needs ${sizeBytes} bytes, its external data has ${length}`);
+    if (where.offset + length > file.sizeBytes) {
+      throw new OnnxError(
+        'external-data-bounds',
+        `${label}: bytes ${where.offset} to ${where.offset + length} of "${where.location}", which has ${file.sizeBytes} (${formatBytes(file.sizeBytes)})`,
+        { help: 'the external data file may be cut off or belong to another model' },
+      );
+    }
+    return makeFileConstant(dtype, dims, { path: file.path, identity: file.identity, offset: where.offset, length }, cache);
   };
 }
 
-function openInside(folder: string, location: string, label: string): { file: number; sizeBytes: number } {
+interface ExternalFile {
+  readonly path: string;
+  readonly identity: string;
+  readonly sizeBytes: number;
+}
+
+function lookInside(folder: string, location: string, label: string): ExternalFile {
   const path = resolveReal(join(folder, location.replaceAll('\\', sep)), label, location);
   if (!path.startsWith(folder.endsWith(sep) ? folder : folder + sep)) {
     throw new OnnxError('external-data-path', `${label}: external data location "${location}" leads out of the model's folder`, {
       help: "external data has to lie in the model's own folder",
     });
   }
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const facts = fstatSync(file);
-  if (!facts.isFile()) {
+  const file = openToRead(path, label, location);
+  try {
+    const facts = fstatSync(file);
+    if (!facts.isFile()) throw new OnnxError('external-data-path', `${label}: external data location "${location}" is no file`);
+    return { path, identity: identify(facts), sizeBytes: facts.size };
+  } finally {
     closeSync(file);
-    throw new OnnxError('external-data-path', `${label}: external data location "${location}" is no file`);
   }
-  return { file, sizeBytes: facts.size };
+}
+
+function openToRead(path: string, label: string, location: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (cause) {
+    throw cannotOpen(label, location, cause);
+  }
 }
 
 function resolveReal(path: string, label: string, location: string): string {
   try {
     return realpathSync(path);
   } catch (cause) {
-    throw new OnnxError('external-data-missing', `${label}: its external data file "${location}" cannot be opened`, {
-      cause,
-      help: 'copy the file beside the model',
-    });
+    throw cannotOpen(label, location, cause);
   }
 }
 
-function readFully(file: number, offset: number, length: number, location: string): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let done = 0;
-  while (done < length) {
-    const count = readSync(file, bytes, done, Math.min(length - done, 1 << 30), offset + done);
-    if (count === 0) throw new OnnxError('external-data-bounds', `external data file "${location}" became shorter while it was read`);
-    done += count;
-  }
-  return bytes;
+function cannotOpen(label: string, location: string, cause: unknown): OnnxError {
+  return new OnnxError('external-data-missing', `${label}: its external data file "${location}" cannot be opened`, {
+    cause,
+    help: 'copy the file beside the model',
+  });
 }

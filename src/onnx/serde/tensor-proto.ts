@@ -7,11 +7,12 @@ import { TensorError } from '../../tensor/tensor-error.js';
 import type { Constant } from '../ir/model.js';
 import { OnnxError } from '../onnx-error.js';
 import { DataLocation, type TensorProto } from '../proto/generated/messages.js';
-import type { ExternalLocation, ReadExternal } from './external-data.js';
+import type { ExternalLocation, ExternalTensor, ReadExternal } from './external-data.js';
 import { parseExternalLocation } from './external-data.js';
 import { malformed, toSafeInteger } from './malformed.js';
 
-const decoder = new TextDecoder();
+/** Refuses bytes that are no UTF-8, which could not be written back, and keeps a byte order mark. */
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 type RawDType = RawTensor['dtype'];
@@ -33,10 +34,12 @@ export function decodeTensorProto(proto: TensorProto, readExternal: ReadExternal
       return makeTensor(
         'string',
         dims,
-        (proto.stringData ?? []).map(bytes => decoder.decode(bytes)),
+        (proto.stringData ?? []).map(bytes => decodeText(bytes, label)),
       );
     }
-    return makeRawTensor(dtype, dims, findBytes(proto, dtype, byteLength(dtype, countElements(dims)), label, readExternal));
+    const sizeBytes = byteLength(dtype, countElements(dims));
+    if (proto.dataLocation === DataLocation.EXTERNAL) return findOutside(proto, { dtype, dims, sizeBytes, label }, readExternal);
+    return makeRawTensor(dtype, dims, proto.rawData ?? decodeTypedField(proto, dtype, label));
   } catch (error) {
     if (error instanceof TensorError) throw malformed(`${label}: ${error.message}`);
     throw error;
@@ -49,17 +52,22 @@ function decodeDims(proto: TensorProto, label: string): number[] {
   return dims;
 }
 
-function findBytes(proto: TensorProto, dtype: RawDType, size: number, label: string, readExternal: ReadExternal | undefined): Uint8Array {
-  if (proto.dataLocation === DataLocation.EXTERNAL) {
-    if (readExternal === undefined) {
-      throw new OnnxError('external-data-missing', `${label} lies in an external file, and the model was read without its folder`, {
-        help: 'read the model from its file, not from bytes',
-      });
-    }
-    return readExternal(parseExternalLocation(proto, label), size, label);
+function decodeText(bytes: Uint8Array, label: string): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw malformed(`${label} has a string that is not UTF-8`);
   }
-  if (proto.rawData !== undefined) return proto.rawData;
-  return decodeTypedField(proto, dtype, label);
+}
+
+function findOutside(proto: TensorProto, tensor: ExternalTensor, readExternal: ReadExternal | undefined): Constant {
+  const { label } = tensor;
+  if (readExternal === undefined) {
+    throw new OnnxError('external-data-missing', `${label} lies in an external file, and the model was read without its folder`, {
+      help: 'read the model from its file, not from bytes',
+    });
+  }
+  return readExternal(parseExternalLocation(proto, label), tensor);
 }
 
 /** The bytes that the typed fields mean: small types lie one (packed types: one byte) per int32, complex numbers as pairs. */

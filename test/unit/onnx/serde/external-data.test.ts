@@ -1,11 +1,16 @@
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkModel } from '../../../../src/onnx/check.js';
 import { digestModelContent } from '../../../../src/onnx/digest.js';
+import { extractSubgraph } from '../../../../src/onnx/extract.js';
 import { findValueByName } from '../../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { parseModelText } from '../../../../src/onnx/parse-text.js';
+import { decodeMessage } from '../../../../src/onnx/proto/decode-message.js';
 import { encodeMessage } from '../../../../src/onnx/proto/encode-message.js';
+import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/schema.js';
+import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { readModel, writeModel } from '../../../../src/onnx/serde/model-file.js';
 import { openSession } from '../../../../src/runtime/session.js';
 import { failureOf } from '../../../support/error-code.js';
@@ -142,6 +147,93 @@ describe('reading external data', () => {
 
     expect(code).toBe('model-unreadable');
     expect(message).toContain('"none.onnx"');
+  });
+});
+
+describe('constants in external data', () => {
+  const options = { externalData: { thresholdBytes: 1, file: 'weights.bin' } };
+  const weightsOf = (model: Model, name: string): Uint8Array | undefined => {
+    const constant = findValueByName(model.graph, name)?.constant;
+    return constant !== undefined && 'bytes' in constant ? constant.bytes : undefined;
+  };
+
+  it('are read when their bytes are used, not before', async () => {
+    const path = join(folder, 'model.onnx');
+    await writeModel(path, makeModel(), options);
+    const model = await readModel(path);
+
+    expect(checkModel(model)).toEqual([]);
+    expect(weightsOf(model, 'b')).toEqual(new Uint8Array(Float32Array.of(9).buffer));
+    await writeFile(join(folder, 'weights.bin'), new Uint8Array(4096 * 2 + 16));
+
+    expect((await failureOf(() => weightsOf(model, 'w'))).code).toBe('external-data-changed');
+  });
+
+  it('stay right where a model is written over the file that it was read from', async () => {
+    const path = join(folder, 'model.onnx');
+    await writeModel(path, makeModel(), options);
+    const before = await readFile(join(folder, 'weights.bin'));
+
+    await writeModel(path, await readModel(path), { ...options, flush: 'flush' });
+
+    expect(await readFile(join(folder, 'weights.bin'))).toEqual(before);
+    expect(digestModelContent(await readModel(path))).toBe(digestModelContent(makeModel()));
+    expect((await readdir(folder)).sort()).toEqual(['model.onnx', 'weights.bin']);
+  });
+
+  it('leave nothing of a write that fails', async () => {
+    const path = join(folder, 'model.onnx');
+    await writeModel(path, makeModel(), options);
+    const model = await readModel(path);
+    await rm(join(folder, 'weights.bin'));
+
+    const failure = await failureOf(() => writeModel(join(folder, 'new', 'model.onnx'), model, options));
+
+    expect(failure.code).toBe('external-data-changed');
+    expect(await readdir(join(folder, 'new'))).toEqual([]);
+    await mkdir(join(folder, 'there'));
+    expect((await failureOf(() => writeModel(join(folder, 'there'), makeModel()))).code).toBe('not-a-file');
+  });
+
+  it('beyond 4 GiB are found where they lie, as ONNX Runtime finds them; one too large for an array is said, and does not stop the rest', async () => {
+    const path = join(folder, 'model.onnx');
+    const offset = 4.5 * 2 ** 30;
+    const file = await open(join(folder, 'w.bin'), 'w');
+    await file.write(new Uint8Array(Float32Array.of(1, 2, 3, 4).buffer), 0, 16, offset);
+    await file.close();
+    const tensor = (name: string, dataType: number, dims: readonly bigint[], entries: Readonly<Record<string, string>>) => ({
+      name,
+      dataType,
+      dims: BigInt64Array.from(dims),
+      dataLocation: 1,
+      externalData: Object.entries({ location: 'w.bin', ...entries }).map(([key, value]) => ({ key, value })),
+    });
+    const { graph } = decodeMessage(
+      WHOLE_SCHEMA,
+      'ModelProto',
+      encodeModel(parseModelText('g (float[4] x) => (float[4] y) { y = Add(x, w) }')),
+    );
+    const huge = tensor('huge', 2, [BigInt(offset)], {});
+    const small = tensor('w', 1, [4n], { offset: String(offset), length: '16' });
+    const write = async (initializer: readonly (typeof small)[]): Promise<void> =>
+      writeFile(path, encodeMessage('ModelProto', { irVersion: 10n, opsetImport: [{ version: 17n }], graph: { ...graph, initializer } }));
+
+    await write([huge, small]);
+    const model = await readModel(path);
+    expect(checkModel(model)).toEqual([]);
+    expect((await failureOf(() => encodeModel(model))).code).toBe('model-too-large');
+    if (Number(process.versions.node.split('.')[0]) < 22) {
+      expect((await failureOf(() => weightsOf(model, 'huge'))).code).toBe('constant-too-large');
+    }
+    const part = extractSubgraph(model, { inputs: ['x'], outputs: ['y'] });
+    await write([small]);
+    const feeds = { x: { dtype: 'float32', dims: [4], data: Float32Array.of(10, 20, 30, 40) } } as const;
+    for (const source of [encodeModel(part), path]) {
+      const session = await openSession(source, { optimization: 'disabled' });
+      const { y } = await session.run(feeds);
+      await session.close();
+      expect(y?.data).toEqual(Float32Array.of(11, 22, 33, 44));
+    }
   });
 });
 

@@ -1,0 +1,54 @@
+/** How do files appear as a whole or not at all? Each is written under another name beside its place, and all get their names when the last is done. */
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { CodedError } from './coded-error.js';
+
+export interface NewFile {
+  readonly path: string;
+  readonly write: (file: FileHandle) => Promise<void>;
+}
+
+/**
+ * Writes `files` in order and then names them in order, and their folders where those are missing. Where one fails, none appears.
+ * `flush`: what is named survives a power cut.
+ * @throws CodedError `not-a-file` where something that is no plain file has the name: a folder, a device.
+ */
+export async function writeBeside(files: readonly NewFile[], flush: 'flush' | 'no-flush'): Promise<void> {
+  const written: { readonly path: string; readonly temporary: string }[] = [];
+  try {
+    for (const { path, write } of files) {
+      await assertReplaceable(path);
+      await mkdir(dirname(path), { recursive: true });
+      const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+      written.push({ path, temporary });
+      await writeOne(temporary, write, flush);
+    }
+    for (const { path, temporary } of written) await rename(temporary, path);
+  } catch (error) {
+    for (const { temporary } of written) await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function writeOne(path: string, write: NewFile['write'], flush: 'flush' | 'no-flush'): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await write(file);
+    if (flush === 'flush') await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function assertReplaceable(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined || found.isFile() || found.isSymbolicLink()) return;
+  throw new CodedError(
+    'not-a-file',
+    `"${basename(path)}" cannot be written: there is ${found.isDirectory() ? 'a folder' : 'a device'} of that name`,
+    {
+      help: 'name another file',
+    },
+  );
+}
