@@ -159,14 +159,16 @@ function replaceByExisting(graph: Graph, old: ValueId, other: ValueId): void {
 /** Removes those of `nodes` whose outputs nothing reads, then constants that only they read. */
 function removeUnread(graph: Graph, nodes: readonly Node[]): string[] {
   const removed: string[] = [];
-  for (const node of nodes) {
-    if (!graph.nodes.has(node.id) || node.outputs.some(output => output !== undefined && isRead(graph, output))) continue;
-    removeNode(graph, node.id);
-    for (const output of node.outputs) if (output !== undefined) removeValue(graph, output);
-    for (const input of node.inputs) if (input !== undefined) removeUnreadConstant(graph, input);
-    removed.push(labelOf(node));
+  let left = nodes.filter(node => graph.nodes.has(node.id));
+  for (;;) {
+    const unread = left.find(node => !node.outputs.some(output => output !== undefined && isRead(graph, output)));
+    if (unread === undefined) return removed;
+    removeNode(graph, unread.id);
+    for (const output of unread.outputs) if (output !== undefined) removeValue(graph, output);
+    for (const input of unread.inputs) if (input !== undefined) removeUnreadConstant(graph, input);
+    removed.push(labelOf(unread));
+    left = left.filter(node => node !== unread);
   }
-  return removed;
 }
 
 function removeUnreadConstant(graph: Graph, id: ValueId): void {

@@ -17,6 +17,8 @@ export interface Match {
   type(value: ValueId): Known;
   /** The constant that a value is, also where the pattern does not name it. */
   constantOf(value: ValueId | undefined): Constant | undefined;
+  /** The node whose output a value is. */
+  producerOf(value: ValueId): Node | undefined;
   /** How many node inputs and graph outputs read the value. */
   useCount(value: ValueId): number;
   /** The one reader of a value that only that node reads, and that is no output of the model. */

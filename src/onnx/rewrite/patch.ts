@@ -31,7 +31,7 @@ export interface Patch {
   readonly add: readonly PatchNode[];
   /** Each old value keeps its name, dtype and shape where it gets a new producer or becomes a constant; where it is replaced by another old value, its readers read that one. */
   readonly replace: readonly (readonly [ValueId, Ref])[];
-  /** Nodes beyond the match, readers before what they read, that go where nothing reads their outputs any more. */
+  /** Nodes beyond the match that go where nothing reads their outputs any more. */
   readonly also: readonly Node[];
 }
 

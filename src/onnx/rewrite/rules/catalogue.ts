@@ -1,17 +1,64 @@
 /** Which rule does a name mean? */
-import { InternalError } from '../../../base/invariant.js';
+import { getDefined } from '../../../base/invariant.js';
 import { OnnxError } from '../../onnx-error.js';
 import type { RewriteRule } from '../rule.js';
+import { batchNormToConv } from './batch-norm-conv.js';
+import { clipAs } from './clip-forms.js';
+import { conv1dTo2d } from './conv-1d.js';
+import { convOfConcatToSum } from './conv-of-concat.js';
 import { convTransposeToDepthToSpace } from './conv-transpose-depth-to-space.js';
+import { gemmToConv } from './gemm-conv.js';
+import { groupConvAs } from './group-conv.js';
+import { fixHardSigmoidSlope } from './hard-sigmoid-slope.js';
+import { decomposeHardSwish, fuseClippedSwish, fuseHardSwish } from './hard-swish.js';
+import { splitLargePool } from './large-pool.js';
+import { leakyReluTo256ths, preluToLeakyRelu } from './leaky-relu.js';
 import { maxPool1x1 } from './maxpool-1x1.js';
-import { findRuleProblem, MAXPOOL_FORMS } from './rule-list.js';
+import { removeOutputPadding } from './output-padding.js';
+import { decomposePixelShuffle, fusePixelShuffle } from './pixel-shuffle.js';
+import { reduceMeanToPool } from './reduce-mean-pool.js';
+import { resizeToConvTranspose } from './resize-conv-transpose.js';
+import { resizeByScales } from './resize-scales.js';
+import { CLIP_FORMS, findRuleProblem, GROUP_CONV_FORMS, MAXPOOL_FORMS } from './rule-list.js';
+import { hardenSigmoid, hardenSilu } from './soft-to-hard.js';
+import { splitToSlices } from './split-slice.js';
+import { unshareConstants } from './unshare.js';
+
+/** By name; a rule with forms by `name/form`. */
+const RULES: ReadonlyMap<string, RewriteRule> = new Map([
+  ...[
+    batchNormToConv,
+    conv1dTo2d,
+    convOfConcatToSum,
+    convTransposeToDepthToSpace,
+    fixHardSigmoidSlope,
+    gemmToConv,
+    hardenSigmoid,
+    hardenSilu,
+    leakyReluTo256ths,
+    preluToLeakyRelu,
+    reduceMeanToPool,
+    removeOutputPadding,
+    resizeByScales,
+    resizeToConvTranspose,
+    splitLargePool,
+    splitToSlices,
+    unshareConstants,
+  ].map((rule): [string, RewriteRule] => [rule.name, rule]),
+  ...CLIP_FORMS.map((form): [string, RewriteRule] => [`clip/${form}`, clipAs(form)]),
+  ...GROUP_CONV_FORMS.map((form): [string, RewriteRule] => [`group-conv/${form}`, groupConvAs(form)]),
+  ...MAXPOOL_FORMS.map((form): [string, RewriteRule] => [`maxpool-1x1/${form}`, maxPool1x1(form)]),
+  ['hard-swish/decompose', decomposeHardSwish],
+  ['hard-swish/fuse', fuseHardSwish],
+  ['hard-swish/fuse-clip', fuseClippedSwish],
+  ['pixel-shuffle/decompose', decomposePixelShuffle],
+  ['pixel-shuffle/fuse', fusePixelShuffle],
+]);
 
 /** The rule that `name` and `form` name. @throws OnnxError `unknown-rule`, `unknown-form`. */
 export function getRule(name: string, form: string | undefined): RewriteRule {
   const problem = findRuleProblem(name, form);
   if (problem !== undefined) throw new OnnxError(problem.code, problem.message, { help: problem.help });
-  const maxPoolForm = MAXPOOL_FORMS.find(known => known === form);
-  if (name === 'maxpool-1x1' && maxPoolForm !== undefined) return maxPool1x1(maxPoolForm);
-  if (name === convTransposeToDepthToSpace.name) return convTransposeToDepthToSpace;
-  throw new InternalError(`rule ${name} is listed and not made`);
+  const key = form === undefined ? name : `${name}/${form}`;
+  return getDefined(RULES.get(key), `rule ${key}, which is listed`);
 }

@@ -1,11 +1,9 @@
-/** What can stand for a MaxPool with a 1×1 kernel and stride 2, which some NPUs refuse? Three forms of the same subsampling, one of them approximate. */
-import { encodeRawTensor } from '../../../tensor/raw-tensor.js';
-import { makeTensor } from '../../../tensor/tensor.js';
+/** What can stand for a MaxPool with a 1×1 kernel and stride 2, which some NPUs refuse? Four forms of the same subsampling, one of them approximate. */
 import { findInts, getInt, getString, int, ints } from '../../ir/attribute.js';
-import type { Constant } from '../../ir/model.js';
-import { newConstant, newNode, outputOf, type PatchNode, patch } from '../patch.js';
+import { newNode, outputOf, type PatchNode, patch } from '../patch.js';
 import { any, op } from '../pattern.js';
 import { type Decline, decline, type Match, type ProofClass, type RewriteRule } from '../rule.js';
+import { newFloats, newInts } from './numbers.js';
 import type { MaxPoolForm } from './rule-list.js';
 
 interface Form {
@@ -34,7 +32,12 @@ const FORMS: Readonly<Record<MaxPoolForm, Form>> = {
   depthwise: {
     proof: 'exact',
     proofText: 'A depthwise 1×1 Conv of ones with stride 2 copies the same elements; −0 becomes +0, all else keeps its bits.',
-    build: buildDepthwise,
+    build: match => buildDepthwise(match, 1),
+  },
+  delta: {
+    proof: 'exact',
+    proofText: 'A depthwise 3×3 Conv of zeros around a one, with pads 1 and stride 2, copies the same finite elements; −0 becomes +0.',
+    build: match => buildDepthwise(match, 3),
   },
   slice: {
     proof: 'exact',
@@ -76,16 +79,18 @@ function whyNot({ node, useCount }: Match): string | undefined {
   return undefined;
 }
 
-function buildDepthwise(match: Match): PatchNode | Decline {
+/** @param size of the kernel, with a one in its middle. */
+function buildDepthwise(match: Match, size: 1 | 3): PatchNode | Decline {
   const { dtype, dims } = match.type(match.value('x'));
   const channels = dims?.[1];
   if (dtype !== 'float32') return decline(`a depthwise Conv of ${dtype ?? 'an unknown type'} is not made`, match.node);
   if (typeof channels !== 'number') return decline('the number of channels is not known', match.node);
-  const ones = encodeRawTensor(makeTensor('float32', [channels, 1, 1, 1], new Float32Array(channels).fill(1)));
+  const [area, pad] = [size * size, (size - 1) / 2];
+  const kernels = Float32Array.from({ length: channels * area }, (_, index) => (index % area === (area - 1) / 2 ? 1 : 0));
   return newNode('Conv', {
     name: match.node.name,
-    inputs: [match.value('x'), newConstant(`${match.nameOf(match.output())}_ones`, ones)],
-    attributes: { group: int(channels), kernel_shape: ints([1, 1]), pads: ints([0, 0, 0, 0]), strides: ints([2, 2]) },
+    inputs: [match.value('x'), newFloats(`${match.nameOf(match.output())}_ones`, [channels, 1, size, size], kernels)],
+    attributes: { group: int(channels), kernel_shape: ints([size, size]), pads: ints([pad, pad, pad, pad]), strides: ints([2, 2]) },
   });
 }
 
@@ -93,14 +98,10 @@ function buildSlice(match: Match): PatchNode | Decline {
   if (match.opset < SLICE_WITH_STEPS)
     return decline(`Slice has steps from opset ${SLICE_WITH_STEPS}; the model has ${match.opset}`, match.node);
   const name = match.nameOf(match.output());
-  const constant = (what: string, values: readonly bigint[]) => newConstant(`${name}_${what}`, vector(values));
+  const constant = (what: string, values: readonly bigint[]) => newInts(`${name}_${what}`, values);
   const inputs = [constant('starts', [0n, 0n]), constant('ends', [END, END]), constant('axes', [2n, 3n]), constant('steps', [2n, 2n])];
   return newNode('Slice', { name: match.node.name, inputs: [match.value('x'), ...inputs] });
 }
 
 /** "To the end" in Slice: the largest int64. */
 const END = (1n << 63n) - 1n;
-
-function vector(values: readonly bigint[]): Constant {
-  return encodeRawTensor(makeTensor('int64', [values.length], BigInt64Array.from(values)));
-}

@@ -1,8 +1,12 @@
 /** Which rules can a pipeline name, and in which forms? Plain data, light enough for planning. */
 import { findClosest } from '../../../base/did-you-mean.js';
 
-export const MAXPOOL_FORMS = ['3x3', 'depthwise', 'slice'] as const;
+export const MAXPOOL_FORMS = ['3x3', 'depthwise', 'delta', 'slice'] as const;
 export type MaxPoolForm = (typeof MAXPOOL_FORMS)[number];
+export const CLIP_FORMS = ['bounds', 'relu', 'relu-unbounded'] as const;
+export type ClipForm = (typeof CLIP_FORMS)[number];
+export const GROUP_CONV_FORMS = ['split', 'dense'] as const;
+export type GroupConvForm = (typeof GROUP_CONV_FORMS)[number];
 
 export interface RuleEntry {
   readonly name: string;
@@ -11,18 +15,58 @@ export interface RuleEntry {
   readonly forms: readonly string[];
 }
 
-export const RULE_LIST = [
+const single = (name: string, description: string): RuleEntry => ({ name, description, forms: [] });
+
+/** By name. */
+export const RULE_LIST: readonly RuleEntry[] = [
+  single('batch-norm-conv', 'BatchNormalization that no layer takes in, as a depthwise 1×1 Conv (rounding).'),
+  {
+    name: 'clip',
+    description:
+      'Clip with both bounds given: bounds (exact); as Relu where it has no upper bound: relu (exact), or in spite of one: relu-unbounded (approximate).',
+    forms: CLIP_FORMS,
+  },
+  single('conv-1d', 'Conv of three axes as one of four (rounding).'),
+  single('conv-of-concat', 'Conv of concatenated channels as a sum of one Conv per part (rounding).'),
+  single(
+    'conv-transpose-depth-to-space',
+    'ConvTranspose whose square kernel is its stride, which some NPUs refuse, as a 1×1 Conv and DepthToSpace (exact).',
+  ),
+  single('gemm-conv', 'Gemm with a constant weight as a Conv over the window that was flattened, or a 1×1 Conv (rounding).'),
+  {
+    name: 'group-conv',
+    description: 'Grouped, not depthwise, Conv: one Conv per group: split, or one with zeros between the groups: dense (rounding).',
+    forms: GROUP_CONV_FORMS,
+  },
+  single('hard-sigmoid-slope', 'HardSigmoid of any slope by that of slope 1/6 and offset 1/2 (rounding).'),
+  {
+    name: 'hard-swish',
+    description:
+      'HardSwish as Mul and HardSigmoid: decompose; these two, or Add, Clip, Mul and Div, as HardSwish: fuse, fuse-clip (rounding).',
+    forms: ['decompose', 'fuse', 'fuse-clip'],
+  },
+  single('large-pool', 'Pool over more than 512 elements, the whole of height and width, as two pools (rounding).'),
+  single('leaky-relu-256ths', 'LeakyRelu with the nearest slope n/256 (approximate).'),
   {
     name: 'maxpool-1x1',
-    description: 'MaxPool with a 1×1 kernel and stride 2, which some NPUs refuse: 3x3 (approximate), depthwise or slice (exact).',
+    description: 'MaxPool with a 1×1 kernel and stride 2, which some NPUs refuse: 3x3 (approximate), depthwise, delta or slice (exact).',
     forms: MAXPOOL_FORMS,
   },
+  single('output-padding', 'ConvTranspose with output_padding as one that cuts less at the end (exact).'),
   {
-    name: 'conv-transpose-depth-to-space',
-    description: 'ConvTranspose whose square kernel is its stride, which some NPUs refuse, as a 1×1 Conv and DepthToSpace (exact).',
-    forms: [],
+    name: 'pixel-shuffle',
+    description: 'DepthToSpace and SpaceToDepth as Reshape, Transpose, Reshape: decompose, or the reverse: fuse (exact).',
+    forms: ['decompose', 'fuse'],
   },
-] as const satisfies readonly RuleEntry[];
+  single('prelu-leaky-relu', 'PRelu with one slope for all as LeakyRelu (exact).'),
+  single('reduce-mean-pool', 'ReduceMean over height and width as GlobalAveragePool (rounding).'),
+  single('resize-conv-transpose', 'Resize by nearest neighbours to a whole multiple as a depthwise ConvTranspose of ones (exact).'),
+  single('resize-scales', 'Resize with constant scales for four axes instead of sizes, roi or computed scales (exact).'),
+  single('sigmoid-hard', 'Sigmoid as HardSigmoid with slope 1/6 (approximate).'),
+  single('silu-hard-swish', 'x · Sigmoid(x) as HardSwish, or as Mul and HardSigmoid before opset 14 (approximate).'),
+  single('split-slice', 'Split as one Slice per output (exact).'),
+  single('unshare-constants', 'A copy of each constant that several layers share (exact).'),
+];
 
 export interface RuleProblem {
   readonly code: 'unknown-rule' | 'unknown-form';
@@ -32,10 +76,9 @@ export interface RuleProblem {
 
 /** What is wrong with the name of a rule, or with its form? */
 export function findRuleProblem(name: string, form: string | undefined): RuleProblem | undefined {
-  const rules: readonly RuleEntry[] = RULE_LIST;
-  const rule = rules.find(entry => entry.name === name);
+  const rule = RULE_LIST.find(entry => entry.name === name);
   if (rule === undefined) {
-    const names = rules.map(entry => entry.name);
+    const names = RULE_LIST.map(entry => entry.name);
     return { code: 'unknown-rule', message: `there is no rule "${name}"`, help: suggest(name, names) };
   }
   if (rule.forms.length === 0) {

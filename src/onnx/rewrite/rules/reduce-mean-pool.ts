@@ -1,0 +1,34 @@
+/** What can stand for a ReduceMean over height and width, which NPUs know as a pool? GlobalAveragePool. */
+import { findInts, getInt, int } from '../../ir/attribute.js';
+import { findIntegers } from '../../shape-inference/constant-elements.js';
+import { newNode, outputOf, patch } from '../patch.js';
+import { any, op } from '../pattern.js';
+import { decline, type Match, type RewriteRule } from '../rule.js';
+
+/** ReduceMean takes its axes as an input from opset 18. */
+const AXES_INPUT = 18;
+
+/** The rule `reduce-mean-pool`: of a [N, C, H, W] input, axes 2 and 3. With `keepdims` 0 a Flatten follows. */
+export const reduceMeanToPool: RewriteRule = {
+  name: 'reduce-mean-pool',
+  proof: 'rounding',
+  proofText: 'GlobalAveragePool computes the same mean over height and width; the sums round in another order.',
+  pattern: op('ReduceMean', { inputs: [any('x')] }),
+  rewrite(match) {
+    const rank = match.type(match.value('x')).dims?.length;
+    if (rank !== 4)
+      return decline(rank === undefined ? 'the rank of its input is not known' : `its input has ${rank} axes, not 4`, match.node);
+    const axes = axesOf(match)?.map(axis => (axis < 0 ? axis + rank : axis));
+    if (axes === undefined) return decline('its axes are not constant', match.node);
+    if ([...axes].sort().join() !== '2,3') return decline(`its axes are [${axes.join(', ')}], not [2, 3]`, match.node);
+    const { name } = match.node;
+    const pool = newNode('GlobalAveragePool', { name, inputs: [match.value('x')] });
+    if (getInt(match.node, 'keepdims', 1) !== 0) return patch({ add: [pool], replace: [[match.output(), outputOf(pool)]] });
+    const flat = newNode('Flatten', { name: name && `${name}/flatten`, inputs: [outputOf(pool)], attributes: { axis: int(1) } });
+    return patch({ add: [pool, flat], replace: [[match.output(), outputOf(flat)]] });
+  },
+};
+
+function axesOf(match: Match): readonly number[] | undefined {
+  return match.opset < AXES_INPUT ? findInts(match.node, 'axes') : findIntegers(match.constantOf(match.node.inputs[1]));
+}
