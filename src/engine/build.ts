@@ -5,6 +5,7 @@ import type { CacheFolder } from './cache/cache-folder.js';
 import { cacheFolderAt, makeCacheFolder } from './cache/cache-folder.js';
 import type { Lock } from './cache/lock.js';
 import type { AcceptedStage } from './cache/state-log.js';
+import type { CheckResult } from './check/check-result.js';
 import { messageOf } from './engine-error.js';
 import type { GateResult } from './gate-result.js';
 import { checkGate } from './gate-result.js';
@@ -13,6 +14,7 @@ import { selectStages } from './plan/dependencies.js';
 import type { Plan, PlannedStage, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
 import type { BuildReport, StageReport } from './report.js';
+import type { StagesBuilt, StagesToBuild } from './run/build-stages.js';
 import { removeLeftovers } from './run/run-folder.js';
 import type { Session } from './run/session.js';
 import { findSettled, openSession } from './run/session.js';
@@ -27,6 +29,8 @@ export interface BuildOptions {
   readonly failures: 'stop' | 'keep-going';
   /** 'targets': run the targets (not what they depend on) even where a record exists, and replace it. */
   readonly force: 'targets' | 'never';
+  /** 'targets': run every target that has a result once more, in a fresh folder, and compare the bytes. */
+  readonly check?: 'targets' | 'never';
   /** Where results of earlier builds are kept; cache/ in the project folder where absent. */
   readonly cacheFolder?: string;
 }
@@ -40,13 +44,17 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
   const forced = findForced(selected, options);
   const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
   const settled = ports.signal.aborted ? new Map() : findSettled(openSession(plan, ports, cache, 'read'), selected, forced);
-  const ends =
-    settled.size === selected.length ? endSettled(settled, ports) : await buildUnderLock(plan, options, ports, cache, selected, forced);
+  const checked = options.check === 'targets' ? targetsOf(selected, options) : new Set<StageId>();
+  const { ends, checks } =
+    settled.size === selected.length && checked.size === 0
+      ? { ends: endSettled(settled, ports), checks: [] }
+      : await buildUnderLock(plan, options, ports, cache, { selected, forced, checked });
   writes.report();
   const gates = checkGates(selected, ends);
   for (const result of gates) ports.emit({ kind: 'gate', result });
   const stages = new Map(selected.map(stage => [stage.id, reportOf(plan, stage, ends.get(stage.id) ?? cancelled)]));
-  return { stages, gates, durationMs: performance.now() - started, conclusion: concludeFrom([...stages.values()], gates) };
+  const conclusion = concludeFrom([...stages.values()], gates, checks);
+  return { stages, gates, checks, durationMs: performance.now() - started, conclusion };
 }
 
 /** A cache that cannot be written fails at every stage: the first failure is told in full, the others as a number. */
@@ -65,8 +73,11 @@ function countWriteFailures(outer: EnginePorts): { readonly ports: EnginePorts; 
   };
 }
 
-function findForced(selected: readonly PlannedStage[], { force, targets }: BuildOptions): ReadonlySet<StageId> {
-  if (force === 'never') return new Set();
+function findForced(selected: readonly PlannedStage[], options: BuildOptions): ReadonlySet<StageId> {
+  return options.force === 'never' ? new Set() : targetsOf(selected, options);
+}
+
+function targetsOf(selected: readonly PlannedStage[], { targets }: BuildOptions): ReadonlySet<StageId> {
   return new Set(targets === 'all' ? selected.map(stage => stage.id) : targets);
 }
 
@@ -86,9 +97,8 @@ async function buildUnderLock(
   options: BuildOptions,
   ports: EnginePorts,
   cache: CacheFolder,
-  selected: readonly PlannedStage[],
-  forced: ReadonlySet<StageId>,
-): Promise<ReadonlyMap<StageId, StageEnd>> {
+  { selected, forced, checked }: Pick<StagesToBuild, 'selected' | 'forced' | 'checked'>,
+): Promise<StagesBuilt> {
   const lock = await lockCache(cache, ports);
   try {
     if (lock !== undefined) await removeLeft(plan, cache, ports);
@@ -96,10 +106,10 @@ async function buildUnderLock(
     warnOfDamage(session);
     const settled = ports.signal.aborted ? new Map() : findSettled(session, selected, forced);
     const { buildStages } = await import('./run/build-stages.js');
-    const ends = await buildStages(session, { selected, settled, forced, jobs: options.jobs, failures: options.failures });
+    const built = await buildStages(session, { selected, settled, forced, checked, jobs: options.jobs, failures: options.failures });
     flushState(session);
     if (lock !== undefined) await removeLeft(plan, cache, ports);
-    return ends;
+    return built;
   } finally {
     await lock?.release();
   }
@@ -162,9 +172,14 @@ function reportOf(plan: Plan, stage: PlannedStage, end: StageEnd): StageReport {
   };
 }
 
-function concludeFrom(stages: readonly StageReport[], gates: readonly GateResult[]): BuildReport['conclusion'] {
+function concludeFrom(
+  stages: readonly StageReport[],
+  gates: readonly GateResult[],
+  checks: readonly CheckResult[],
+): BuildReport['conclusion'] {
   const has = (kind: StageReport['outcome']['kind']): boolean => stages.some(({ outcome }) => outcome.kind === kind);
-  if (has('cancelled')) return 'cancelled';
+  if (has('cancelled') || checks.some(({ verdict }) => verdict === 'cancelled')) return 'cancelled';
   if (has('failed') || has('skipped')) return 'failed';
+  if (checks.some(({ verdict }) => verdict === 'different' || verdict === 'failed')) return 'not-reproduced';
   return gates.some(({ verdict }) => verdict === 'missed') ? 'gate-missed' : 'built';
 }

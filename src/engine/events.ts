@@ -1,4 +1,5 @@
 /** What happens during a build, as it happens? Renderers turn these into lines; nothing else prints. */
+import type { CheckResult } from './check/check-result.js';
 import type { GateResult } from './gate-result.js';
 import type { Outcome } from './outcome.js';
 import type { StageId } from './plan/plan.js';
@@ -15,7 +16,10 @@ export type BuildEvent =
   | { readonly kind: 'retrying'; readonly stage: StageId; readonly message: string; readonly inMs: number }
   /** Comes exactly once for every selected stage. */
   | { readonly kind: 'outcome'; readonly stage: StageId; readonly outcome: Outcome }
-  | { readonly kind: 'gate'; readonly result: GateResult };
+  | { readonly kind: 'gate'; readonly result: GateResult }
+  /** A stage that has ended runs once more, to be compared. */
+  | { readonly kind: 'check-started'; readonly stage: StageId }
+  | { readonly kind: 'check'; readonly result: CheckResult };
 
 /** Stable codes of what is worth a warning: docs/errors.md. */
 export type WarningCode =

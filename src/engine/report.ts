@@ -1,5 +1,6 @@
 /** What is left when a build has ended? */
 import type { JsonObject } from '../base/json.js';
+import type { CheckResult } from './check/check-result.js';
 import type { GateResult } from './gate-result.js';
 import type { Outcome } from './outcome.js';
 import type { StageId } from './plan/plan.js';
@@ -8,9 +9,11 @@ export interface BuildReport {
   /** Every selected stage, in the plan's order. */
   readonly stages: ReadonlyMap<StageId, StageReport>;
   readonly gates: readonly GateResult[];
+  /** Of the targets, where the build was to check them. */
+  readonly checks: readonly CheckResult[];
   readonly durationMs: number;
-  /** The worst that happened: cancelled, then failed, then a missed gate. */
-  readonly conclusion: 'built' | 'gate-missed' | 'failed' | 'cancelled';
+  /** The worst that happened: cancelled, then failed, then a second run that differed, then a missed gate. */
+  readonly conclusion: 'built' | 'gate-missed' | 'not-reproduced' | 'failed' | 'cancelled';
 }
 
 export interface StageReport {

@@ -1,8 +1,9 @@
 /** Which things happen to build systems, and what must a build do then? Each with the real command line; one file per theme. */
 import { EDITS } from './edits.js';
 import { INTERRUPTIONS } from './interruptions.js';
+import { SANDBOX } from './sandbox.js';
 import type { Scenario } from './scene.js';
 import { STORE } from './store.js';
 
 /** In the order of their numbers, each of which names one. */
-export const SCENARIOS: readonly Scenario[] = [...EDITS, ...INTERRUPTIONS, ...STORE].sort((a, b) => a.number - b.number);
+export const SCENARIOS: readonly Scenario[] = [...EDITS, ...INTERRUPTIONS, ...SANDBOX, ...STORE].sort((a, b) => a.number - b.number);

@@ -69,5 +69,5 @@ export function reportOf(
     id as StageId,
     { stage: id as StageId, outcome: { kind: 'up-to-date' }, metrics: undefined, previousMetrics: undefined, artifacts: {}, ...parts },
   ]);
-  return { stages: new Map(reports), gates: rest.gates ?? [], durationMs: 1234, conclusion: rest.conclusion ?? 'built' };
+  return { stages: new Map(reports), gates: rest.gates ?? [], checks: [], durationMs: 1234, conclusion: rest.conclusion ?? 'built' };
 }

@@ -13,6 +13,7 @@ export interface BuildCommandOptions extends PipelineOptions {
   readonly keepGoing: boolean;
   readonly dryRun: boolean;
   readonly force: boolean;
+  readonly check: boolean;
   readonly json: boolean;
 }
 
@@ -30,6 +31,7 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
       targets: opened.targets,
       failures: options.keepGoing ? 'keep-going' : 'stop',
       force: options.force ? 'targets' : 'never',
+      check: options.check ? 'targets' : 'never',
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },
     ports,

@@ -4,8 +4,8 @@ import { explainStage } from '../../engine/explain.js';
 import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
-import { formatFailure } from '../render/build-report.js';
 import { makeConsole } from '../render/console.js';
+import { formatFailure } from '../render/format-failure.js';
 import { formatDevice, formatStatus } from './status.js';
 
 export async function runExplain(targets: readonly string[], options: PipelineOptions & { readonly json: boolean }): Promise<ExitCode> {

@@ -6,8 +6,8 @@ import { examineStages, type StageStatus } from '../../engine/status.js';
 import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
-import { formatFailure } from '../render/build-report.js';
 import { type Console, makeConsole } from '../render/console.js';
+import { formatFailure } from '../render/format-failure.js';
 
 export async function runStatus(
   targets: readonly string[],

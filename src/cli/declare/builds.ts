@@ -1,4 +1,5 @@
 /** Which commands build the pipeline's stages, or take away what was built? */
+import { Option } from 'commander';
 import { asJson, type Declare, onPipeline, parseJobs } from './options.js';
 
 export const declareBuilds: Declare = (program, end) => {
@@ -8,6 +9,9 @@ export const declareBuilds: Declare = (program, end) => {
     .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)
     .option('-n, --dry-run', 'say what would run, and why; write nothing', false)
     .option('--force', 'run the targets even where their result is known', false)
+    .addOption(
+      new Option('--check', 'run the targets once more, and compare the bytes with their results').default(false).conflicts('dryRun'),
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  tanren build\n  tanren build quantize -p preset=a8w8\n  tanren build evaluate-int8 --jobs 4 --keep-going',

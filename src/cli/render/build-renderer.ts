@@ -4,6 +4,7 @@ import { formatDuration } from '../../base/format.js';
 import type { BuildEvent } from '../../engine/events.js';
 import { describeOutcome, type Outcome } from '../../engine/outcome.js';
 import type { StageId } from '../../engine/plan/plan.js';
+import { checkLine } from './check-report.js';
 import type { Console } from './console.js';
 
 export interface BuildRenderer {
@@ -78,6 +79,16 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
         draw();
         break;
       case 'gate':
+        break;
+      case 'check-started':
+        running.set(event.stage, { since: performance.now(), progress: 'once more, to compare' });
+        if (!console.live) stageLine('▸', event.stage, 'once more, to compare');
+        draw();
+        break;
+      case 'check':
+        running.delete(event.result.stage);
+        if (event.result.verdict !== 'cancelled') line(checkLine(event.result, console));
+        draw();
         break;
       default:
         assertNever(event);

@@ -1,13 +1,14 @@
 /** What is said when a build has ended? Metrics side by side, gates, failures, where artifacts lie, and one line that sums it up. */
 import { assertNever } from '../../base/assert-never.js';
 import { formatDuration } from '../../base/format.js';
-import type { Failure } from '../../engine/failure.js';
 import type { GateResult } from '../../engine/gate-result.js';
 import type { Outcome } from '../../engine/outcome.js';
-import type { Plan, StageId } from '../../engine/plan/plan.js';
+import type { Plan } from '../../engine/plan/plan.js';
 import type { BuildReport, StageReport } from '../../engine/report.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { formatUnreproduced } from './check-report.js';
 import type { Console } from './console.js';
+import { formatFailure } from './format-failure.js';
 import { formatMetric, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
 
 /** @param tables 'all', or only those in which a stage was executed or restored (watch). */
@@ -22,6 +23,11 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
   }
   if (report.gates.length > 0) console.line('');
   for (const gate of report.gates) console.line(formatGate(gate, console));
+  for (const check of report.checks) {
+    const lines = formatUnreproduced(check, console);
+    if (lines.length > 0) console.line('');
+    for (const line of lines) console.line(line);
+  }
   const failed = [...report.stages.values()].flatMap(({ stage, outcome }) =>
     outcome.kind === 'failed' ? [{ stage, failure: outcome.failure }] : [],
   );
@@ -61,29 +67,12 @@ export function formatGate({ stage, gate, value, verdict }: GateResult, { style 
     : `${style('red', '✗')} ${text} ${style('red', 'missed')} (${gate.span.file}:${gate.span.line}:${gate.span.column})`;
 }
 
-export function formatFailure(stage: StageId, failure: Failure, { style }: Console): string[] {
-  const [head = '', ...rest] = `error[${failure.code}]: ${stage}: ${failure.message}`.trimEnd().split('\n');
-  return [
-    style('red', head),
-    ...rest.map(line => `  ${line}`.trimEnd()),
-    // Most errors carry their cause's message in their own.
-    ...failure.causes.filter(cause => !failure.message.includes(cause)).map(cause => `  caused by: ${cause}`),
-    ...(failure.help === undefined ? [] : [`  help: ${failure.help}`]),
-    ...(failure.stack === undefined
-      ? []
-      : failure.stack
-          .split('\n')
-          .filter(line => /^\s+at /.test(line))
-          .map(line => `  ${line.trim()}`)),
-    ...(failure.logPath === undefined ? [] : [`  log: ${failure.logPath} (tanren log ${stage})`]),
-  ];
-}
-
 function summarize(report: BuildReport, { style }: Console): string {
   const outcomes = [...report.stages.values()].map(stage => stage.outcome);
   const count = (kind: Outcome['kind']): number => outcomes.filter(outcome => outcome.kind === kind).length;
   const took = formatDuration(report.durationMs);
-  if (outcomes.every(outcome => outcome.kind === 'up-to-date') && report.conclusion === 'built') {
+  const compared = report.checks.filter(({ verdict }) => verdict !== 'measured').length;
+  if (outcomes.every(outcome => outcome.kind === 'up-to-date') && report.conclusion === 'built' && compared === 0) {
     return style('green', `nothing to do: ${outcomes.length} stage${outcomes.length === 1 ? '' : 's'} up to date (${took})`);
   }
   const words: readonly (readonly [Outcome['kind'], string])[] = [
@@ -95,6 +84,7 @@ function summarize(report: BuildReport, { style }: Console): string {
     ['cancelled', 'cancelled'],
   ];
   const parts = words.filter(([kind]) => count(kind) > 0).map(([kind, word]) => `${count(kind)} ${word}`);
+  if (compared > 0) parts.push(`${compared} run once more`);
   const text = `${headline(report)}: ${parts.join(', ')} (${took})`;
   return style(report.conclusion === 'built' ? 'green' : 'red', text);
 }
@@ -107,6 +97,8 @@ function headline(report: BuildReport): string {
       return 'failed';
     case 'gate-missed':
       return 'built, but a gate was missed';
+    case 'not-reproduced':
+      return 'built, but a second run did not give the same';
     case 'cancelled':
       return 'cancelled';
     default:
@@ -121,6 +113,7 @@ export function exitCodeOf(report: BuildReport): ExitCode {
     case 'failed':
       return hasInternal(report) ? EXIT.internal : EXIT.failed;
     case 'gate-missed':
+    case 'not-reproduced':
       return EXIT.failed;
     case 'cancelled':
       return EXIT.interrupted;
@@ -150,5 +143,5 @@ export function encodeBuildReport(report: BuildReport): unknown {
     value,
     verdict,
   }));
-  return { conclusion: report.conclusion, durationMs: report.durationMs, stages, gates };
+  return { conclusion: report.conclusion, durationMs: report.durationMs, stages, gates, checks: report.checks };
 }

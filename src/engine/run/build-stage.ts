@@ -117,7 +117,8 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
   for (let attempt = 1; ; attempt++) {
     emit({ kind: 'stage-started', stage: stage.id, reasons, attempt });
     const keeper = needs.parts.keeperFor({ kept: needs.forced ? 'ignore' : 'use', warn: (code, message) => warn(needs, code, message) });
-    const run = await runOnce(session, stage, pinned, { keeper, reaper: needs.reaper, endOf: needs.endOf });
+    const logPath = session.cache.log(session.plan.pipeline, stage.id);
+    const run = await runOnce(session, stage, pinned, { keeper, reaper: needs.reaper, endOf: needs.endOf, logPath });
     try {
       if (signal.aborted) return cancelled;
       const changed = await session.pinner.findChanged(pinned);

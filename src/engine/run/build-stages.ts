@@ -1,6 +1,7 @@
 /** In which order, and how many at a time, are stages built? Each when all that it reads is there, the most urgent first. */
 import { availableParallelism } from 'node:os';
 import type { AcceptedStage } from '../cache/state-log.js';
+import type { CheckResult } from '../check/check-result.js';
 import type { Outcome } from '../outcome.js';
 import { dependenciesOf } from '../plan/dependencies.js';
 import type { PlannedStage, StageId } from '../plan/plan.js';
@@ -22,10 +23,19 @@ export interface StagesToBuild {
   readonly forced: ReadonlySet<StageId>;
   readonly jobs: number | undefined;
   readonly failures: 'stop' | 'keep-going';
+  /** Stages that run once more when they have ended well, to compare the results. */
+  readonly checked: ReadonlySet<StageId>;
 }
 
-/** Builds what is not settled. @returns an end for every selected stage. */
-export async function buildStages(session: Session, order: StagesToBuild): Promise<ReadonlyMap<StageId, StageEnd>> {
+export interface StagesBuilt {
+  /** An end for every selected stage. */
+  readonly ends: ReadonlyMap<StageId, StageEnd>;
+  /** Of every checked stage that has a result. */
+  readonly checks: readonly CheckResult[];
+}
+
+/** Builds what is not settled, and checks what is to be checked. */
+export async function buildStages(session: Session, order: StagesToBuild): Promise<StagesBuilt> {
   const { plan, ports } = session;
   const cpu = order.jobs ?? plan.pools.cpu ?? availableParallelism();
   const slots = createStageQueue({ ...plan.pools, cpu });
@@ -47,11 +57,29 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
       : undefined;
   };
 
+  const needsOf = (stage: PlannedStage): StageNeeds => ({
+    session,
+    stage,
+    parts,
+    reaper,
+    forced: order.forced.has(stage.id),
+    endOf: id => finished.get(id),
+  });
+
+  const checkOne = async (stage: PlannedStage): Promise<CheckResult | undefined> => {
+    const accepted = (await ends.get(stage.id))?.accepted;
+    if (accepted === undefined) return undefined;
+    const result =
+      stage.determinism === 'measured' ? leaveOut(stage) : await checkInSlot(slots, needsOf(stage), accepted, urgency.get(stage.id) ?? 0);
+    ports.emit({ kind: 'check', result });
+    return result;
+  };
+
   const buildOne = async (stage: PlannedStage): Promise<StageEnd> => {
     const dependencies = await Promise.all(dependenciesOf(stage).map(async id => [id, await (ends.get(id) ?? cancelled)] as const));
     const early = whyNot(dependencies);
     if (early !== undefined) return early;
-    const needs: StageNeeds = { session, stage, parts, reaper, forced: order.forced.has(stage.id), endOf: id => finished.get(id) };
+    const needs = needsOf(stage);
     const urgent = urgency.get(stage.id) ?? 0;
     return endWithFailure(async () => {
       const look = await looks.add(() => approach(needs), { urgency: urgent, units: { look: 1 } });
@@ -78,7 +106,9 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     );
   }
   try {
-    return new Map(await Promise.all([...ends].map(async ([id, end]) => [id, await end] as const)));
+    const checks = Promise.all(order.selected.filter(stage => order.checked.has(stage.id)).map(checkOne));
+    const ended = new Map(await Promise.all([...ends].map(async ([id, end]) => [id, await end] as const)));
+    return { ends: ended, checks: (await checks).filter(check => check !== undefined) };
   } finally {
     reaper.close();
   }
@@ -106,6 +136,22 @@ async function runInSlot(
     },
     { urgency, units },
   );
+}
+
+/** After everything that waits to be built: nothing waits for a check. */
+async function checkInSlot(slots: StageQueue, needs: StageNeeds, accepted: AcceptedStage, urgency: number): Promise<CheckResult> {
+  const { checkStage } = await import('../check/check-stage.js');
+  const { session, stage } = needs;
+  const run = async (): Promise<CheckResult> =>
+    session.ports.signal.aborted ? { verdict: 'cancelled', stage: stage.id } : checkStage(needs, accepted);
+  return slots.add(run, { urgency: urgency - CHECKS_LAST, units: { cpu: 1, ...stage.resources } });
+}
+
+/** More than any build takes, in milliseconds. */
+const CHECKS_LAST = 1e12;
+
+function leaveOut({ id }: PlannedStage): CheckResult {
+  return { verdict: 'measured', stage: id };
 }
 
 function stoppedBy(dependency: StageId, end: StageEnd): Outcome {

@@ -19,6 +19,8 @@ import type { PartKeeper } from '../worker/run-parts.js';
 export interface PartService {
   /** The keeper of one run. `kept: 'ignore'` computes every part again. */
   keeperFor(run: { kept: 'use' | 'ignore'; warn: (code: WarningCode, message: string) => void }): RunKeeper;
+  /** The keeper of a run whose results are only compared: every part is computed, none kept; `differs` is told of files that are not as the kept ones. */
+  comparingKeeper(run: { differs: (path: string) => void; warn: (code: WarningCode, message: string) => void }): RunKeeper;
 }
 
 export interface RunKeeper extends PartKeeper {
@@ -61,6 +63,32 @@ export function createPartService({ cache, store, records, code, platformClass }
   };
 
   return {
+    comparingKeeper({ differs, warn }) {
+      const asked = new Map<string, { readonly key: string; readonly part: string }>();
+      return {
+        async find(question): Promise<PartAnswer> {
+          const ticket = `part-${tickets++}`;
+          asked.set(ticket, { key: digestJson(await manifestOf(question)), part: question.name });
+          return { kind: 'missing', ticket };
+        },
+        async keep(ticket, folder, names) {
+          const { key, part } = getDefined(asked.get(ticket), ticket);
+          const record = records.find(key);
+          const before = record === undefined || record === 'damaged' ? undefined : record.results.at(-1)?.outputs;
+          for (const name of names) {
+            const path = join(folder, name);
+            const digest = await digestPath(path, lookAt(path)?.sizeBytes ?? 0);
+            if (before !== undefined && before[name]?.digest !== digest) differs(`part ${part}: ${name}`);
+          }
+          return Object.fromEntries(names.map(name => [name, join(folder, name)]));
+        },
+        drop(_ticket, why) {
+          if (why !== '') warn('part-not-kept', why);
+        },
+        release: () => undefined,
+      };
+    },
+
     keeperFor({ kept, warn }) {
       const claims = new Map<string, Claim>();
 

@@ -46,13 +46,15 @@ export interface RunHelpers {
   readonly reaper: Reaper;
   /** How the stages before it have ended. */
   readonly endOf: (stage: StageId) => StageEnd | undefined;
+  /** Absolute path of the run's log. */
+  readonly logPath: string;
 }
 
 export async function runOnce(session: Session, stage: PlannedStage, pinned: PinnedStage, helpers: RunHelpers): Promise<RunEnd> {
-  const { ports, cache, plan } = session;
+  const { ports, plan } = session;
+  const { logPath } = helpers;
   const started = performance.now();
   const folder = newRunFolder(session);
-  const logPath = cache.log(plan.pipeline, stage.id);
   const log = openRunLog(logPath, message => ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message }));
   let logged = 'nothing' as 'nothing' | 'something';
   const timeout = stage.timeoutMs === undefined ? undefined : AbortSignal.timeout(stage.timeoutMs);

@@ -1,5 +1,6 @@
 /** Does the end of a build say all that matters, and each thing once? */
-import { encodeBuildReport, exitCodeOf, formatFailure, printBuildReport } from '../../../src/cli/render/build-report.js';
+import { encodeBuildReport, exitCodeOf, printBuildReport } from '../../../src/cli/render/build-report.js';
+import { formatFailure } from '../../../src/cli/render/format-failure.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
 import type { BuildReport } from '../../../src/engine/report.js';
 import { failureOf, planWith, reportOf, spanAt } from '../../support/report-of.js';
@@ -124,6 +125,7 @@ describe('the report as JSON', () => {
         { stage: 'judge', outcome: { kind: 'up-to-date' }, metrics: { x: 1 }, artifacts: { metrics: 'artifacts/judge/metrics.json' } },
       ],
       gates: [{ stage: 'judge', metric: 'bbox.AP', operator: '>=', bound: 0.5, value: 0.75, verdict: 'met' }],
+      checks: [],
     });
   });
 });

@@ -47,7 +47,7 @@ const stage = (name: string, outcome: Outcome, metrics?: JsonObject, previousMet
 });
 
 function reportOf(conclusion: BuildReport['conclusion'], stages: readonly StageReport[], gates: BuildReport['gates'] = []): BuildReport {
-  return { stages: new Map(stages.map(item => [item.stage, item])), gates, durationMs: 1234, conclusion };
+  return { stages: new Map(stages.map(item => [item.stage, item])), gates, checks: [], durationMs: 1234, conclusion };
 }
 
 const executed: Outcome = { kind: 'executed', durationMs: 50 };

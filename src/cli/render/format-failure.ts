@@ -1,0 +1,22 @@
+/** How is a failed stage shown? Its code and message, causes, the next step, and where its log is. */
+import type { Failure } from '../../engine/failure.js';
+import type { StageId } from '../../engine/plan/plan.js';
+import type { Console } from './console.js';
+
+export function formatFailure(stage: StageId, failure: Failure, { style }: Console): string[] {
+  const [head = '', ...rest] = `error[${failure.code}]: ${stage}: ${failure.message}`.trimEnd().split('\n');
+  return [
+    style('red', head),
+    ...rest.map(line => `  ${line}`.trimEnd()),
+    // Most errors carry their cause's message in their own.
+    ...failure.causes.filter(cause => !failure.message.includes(cause)).map(cause => `  caused by: ${cause}`),
+    ...(failure.help === undefined ? [] : [`  help: ${failure.help}`]),
+    ...(failure.stack === undefined
+      ? []
+      : failure.stack
+          .split('\n')
+          .filter(line => /^\s+at /.test(line))
+          .map(line => `  ${line.trim()}`)),
+    ...(failure.logPath === undefined ? [] : [`  log: ${failure.logPath} (tanren log ${stage})`]),
+  ];
+}
