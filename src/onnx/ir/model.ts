@@ -13,7 +13,14 @@ export type Dim = number | string | undefined;
 
 export type ValueType =
   /** `dims` undefined: of unknown rank. `dtype` undefined: of unknown element type. */
-  | { readonly kind: 'tensor'; readonly dtype: DType | undefined; readonly dims: readonly Dim[] | undefined }
+  | {
+      readonly kind: 'tensor';
+      readonly dtype: DType | undefined;
+      readonly dims: readonly Dim[] | undefined;
+      /** What the type, and each size, stands for ("IMAGE", "DATA_BATCH"): kept, and lost where the type is inferred anew. */
+      readonly denotation?: string;
+      readonly dimDenotations?: readonly (string | undefined)[];
+    }
   /** Sequence, optional, map, sparse tensor: kept as its TypeProto's bytes. */
   | { readonly kind: 'other'; readonly bytes: Uint8Array };
 
@@ -23,16 +30,31 @@ export type Constant = RawTensor | Tensor<'string'>;
 /** Protobuf fields that this library does not interpret, kept byte for byte for the next write. */
 export type UnknownFields = readonly Uint8Array[];
 
-export type Attribute =
+/** A constant in an attribute, with what its message says beside it. */
+export interface NamedConstant {
+  readonly value: Constant;
+  readonly name: string;
+  readonly notes?: { readonly docString: string; readonly metadata: ReadonlyMap<string, string>; readonly unknown: UnknownFields };
+}
+
+/** What an attribute's message says beside its value: kept until the attribute is set anew. */
+export interface AttributeNotes {
+  readonly docString?: string;
+  readonly unknown?: UnknownFields;
+}
+
+export type Attribute = AttributeNotes & AttributeValue;
+
+export type AttributeValue =
   | { readonly kind: 'float'; readonly value: number }
   | { readonly kind: 'int'; readonly value: bigint }
   | { readonly kind: 'string'; readonly value: Uint8Array }
-  | { readonly kind: 'tensor'; readonly value: Constant; readonly name: string }
+  | ({ readonly kind: 'tensor' } & NamedConstant)
   | { readonly kind: 'graph'; readonly value: Graph }
   | { readonly kind: 'floats'; readonly value: readonly number[] }
   | { readonly kind: 'ints'; readonly value: readonly bigint[] }
   | { readonly kind: 'strings'; readonly value: readonly Uint8Array[] }
-  | { readonly kind: 'tensors'; readonly value: readonly { readonly value: Constant; readonly name: string }[] }
+  | { readonly kind: 'tensors'; readonly value: readonly NamedConstant[] }
   | { readonly kind: 'graphs'; readonly value: readonly Graph[] }
   /** A reference to the enclosing function's attribute. */
   | { readonly kind: 'ref'; readonly refName: string; readonly attributeType: number }

@@ -1,7 +1,8 @@
 /** How does an AttributeProto become an attribute? */
 import { assertNever } from '../../base/assert-never.js';
-import type { Attribute, Constant, Graph } from '../ir/model.js';
+import type { Attribute, AttributeValue, Constant, Graph, NamedConstant } from '../ir/model.js';
 import { type AttributeProto, AttributeType, type GraphProto, type TensorProto } from '../proto/generated/messages.js';
+import { decodeEntries } from './entries.js';
 import { malformed } from './malformed.js';
 
 /** What an attribute's parts are decoded by; `source` holds the bytes that the message was decoded of. */
@@ -11,8 +12,15 @@ export interface AttributeDecoder {
   readonly decodeGraph: (proto: GraphProto) => Graph;
 }
 
-/** @throws OnnxError `model-malformed` where a tensor or graph attribute has none. Its doc string is not kept. */
+/** @throws OnnxError `model-malformed` where a tensor or graph attribute has none. */
 export function decodeAttribute(proto: AttributeProto, decoder: AttributeDecoder): Attribute {
+  const value = decodeValue(proto, decoder);
+  const { docString = '', unknown } = proto;
+  if (value.kind === 'other' || (docString === '' && unknown === undefined)) return value;
+  return { ...value, ...(docString === '' ? {} : { docString }), ...(unknown === undefined ? {} : { unknown }) };
+}
+
+function decodeValue(proto: AttributeProto, decoder: AttributeDecoder): AttributeValue {
   const type = proto.type ?? guessType(proto);
   if (proto.refAttrName !== undefined && proto.refAttrName !== '') return { kind: 'ref', refName: proto.refAttrName, attributeType: type };
   const known = Object.values(AttributeType).find(value => value === type) ?? AttributeType.UNDEFINED;
@@ -50,8 +58,11 @@ export function decodeAttribute(proto: AttributeProto, decoder: AttributeDecoder
   }
 }
 
-function decodeNamed(proto: TensorProto, decoder: AttributeDecoder): { readonly value: Constant; readonly name: string } {
-  return { value: decoder.decodeTensor(proto), name: proto.name ?? '' };
+function decodeNamed(proto: TensorProto, decoder: AttributeDecoder): NamedConstant {
+  const { docString = '', metadataProps = [], unknown = [] } = proto;
+  const named = { value: decoder.decodeTensor(proto), name: proto.name ?? '' };
+  if (docString === '' && metadataProps.length === 0 && unknown.length === 0) return named;
+  return { ...named, notes: { docString, metadata: decodeEntries(metadataProps), unknown } };
 }
 
 /** IR version 1 did not write the type: the one field that is there tells it. */

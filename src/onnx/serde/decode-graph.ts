@@ -1,7 +1,8 @@
 /** How does a GraphProto become tables of nodes and values? Names are resolved to ids here, through the enclosing graphs too. */
 import type { Attribute, Graph, Node, NodeId, Value, ValueId, ValueType } from '../ir/model.js';
-import type { GraphProto, NodeProto, StringStringEntryProto, ValueInfoProto } from '../proto/generated/messages.js';
+import type { GraphProto, NodeProto, ValueInfoProto } from '../proto/generated/messages.js';
 import { decodeAttribute } from './decode-attribute.js';
+import { decodeEntries } from './entries.js';
 import type { ReadExternal } from './external-data.js';
 import { malformed } from './malformed.js';
 import { decodeTensorProto } from './tensor-proto.js';
@@ -52,10 +53,6 @@ export function decodeGraph(proto: GraphProto, decoder: GraphDecoder, outer: Sco
     return id;
   });
   return graph;
-}
-
-export function decodeEntries(entries: readonly StringStringEntryProto[] | undefined): Map<string, string> {
-  return new Map((entries ?? []).map(entry => [entry.key ?? '', entry.value ?? '']));
 }
 
 function defineInitializers(graph: Graph, proto: GraphProto, decoder: GraphDecoder, scope: Scope): void {
@@ -126,13 +123,20 @@ function decodeAttributes(node: Node, proto: NodeProto, decoder: GraphDecoder, s
   }
 }
 
-/** Puts value_info on the values that nodes produce; inputs and initializers know their type already. */
+/** Puts value_info on the values that nodes produce; inputs and initializers know their type already. A name that nothing has is a value that nothing uses. */
 function describeValues(graph: Graph, proto: GraphProto, decoder: GraphDecoder, scope: Scope): void {
   for (const info of proto.valueInfo ?? []) {
-    const id = scope.names.get(info.name ?? '');
+    const { name = '' } = info;
+    const id = scope.names.get(name);
     const value = id === undefined ? undefined : graph.values.get(id);
     if (value !== undefined) describe(value, info, decoder);
+    else if (name !== '' && !isAround(name, scope)) describe(define(graph, name, decoder, scope), info, decoder);
   }
+}
+
+/** Whether a graph around this one has the name: a node here means that one. */
+function isAround(name: string, { outer }: Scope): boolean {
+  return outer !== undefined && (outer.names.has(name) || isAround(name, outer));
 }
 
 function describe(value: Value, info: ValueInfoProto, decoder: GraphDecoder): void {

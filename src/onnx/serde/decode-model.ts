@@ -3,7 +3,8 @@ import type { Model } from '../ir/model.js';
 import { decodeMessage } from '../proto/decode-message.js';
 import type { OperatorSetIdProto } from '../proto/generated/messages.js';
 import { makeSchema } from '../proto/schema.js';
-import { decodeDomain, decodeEntries, decodeGraph } from './decode-graph.js';
+import { decodeDomain, decodeGraph } from './decode-graph.js';
+import { decodeEntries } from './entries.js';
 import type { ReadExternal } from './external-data.js';
 import { malformed, toSafeInteger } from './malformed.js';
 
@@ -21,7 +22,8 @@ const MODEL_SCHEMA = makeSchema(OPAQUE_FIELDS);
 
 /**
  * Decodes an ONNX file's bytes. Constants and unknown fields are views of `bytes`, which must not be changed after.
- * Not kept: denotations of types and sizes, doc strings of attributes, and value_info of names that the graph does not have.
+ * Not kept, as it says nothing: which form a tensor's data has (typed fields, raw, external), the order of value_info, negative sizes (they mean "unknown"),
+ * value_info of initializers; and unknown fields inside the types of values.
  *
  * @param options.readExternal  reads tensors outside the file; `readModel` gives it.
  * @throws OnnxError `model-malformed`, `external-data-path`, `external-data-missing`, `external-data-bounds`.

@@ -1,11 +1,18 @@
 /** How does an attribute become an AttributeProto? */
 import { assertNever } from '../../base/assert-never.js';
 import { DTYPES } from '../../tensor/dtype.js';
-import type { Attribute, Constant, Graph } from '../ir/model.js';
+import type { Attribute, AttributeValue, Graph, NamedConstant } from '../ir/model.js';
 import { type AttributeProto, AttributeType, type GraphProto, type TensorProto } from '../proto/generated/messages.js';
+import { encodeEntries } from './entries.js';
 import { encodeTensorProto } from './tensor-proto.js';
 
 export function encodeAttribute(name: string, attribute: Attribute, encodeGraph: (graph: Graph) => GraphProto): AttributeProto {
+  const { docString, unknown } = attribute;
+  const encoded = encodeValue(name, attribute, encodeGraph);
+  return docString === undefined && unknown === undefined ? encoded : { ...encoded, docString, unknown };
+}
+
+function encodeValue(name: string, attribute: AttributeValue, encodeGraph: (graph: Graph) => GraphProto): AttributeProto {
   switch (attribute.kind) {
     case 'float':
       return { name, f: attribute.value, type: AttributeType.FLOAT };
@@ -36,6 +43,9 @@ export function encodeAttribute(name: string, attribute: Attribute, encodeGraph:
   }
 }
 
-function encodeNamed({ value, name }: { readonly value: Constant; readonly name: string }): TensorProto {
-  return encodeTensorProto(value, name, DTYPES[value.dtype].onnx, undefined);
+function encodeNamed({ value, name, notes }: NamedConstant): TensorProto {
+  const encoded = encodeTensorProto(value, name, DTYPES[value.dtype].onnx, undefined);
+  if (notes === undefined) return encoded;
+  const docString = notes.docString === '' ? undefined : notes.docString;
+  return { ...encoded, docString, metadataProps: encodeEntries(notes.metadata), unknown: notes.unknown };
 }

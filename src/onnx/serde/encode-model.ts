@@ -5,16 +5,9 @@ import { getValue } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.js';
 import { OnnxError } from '../onnx-error.js';
 import { encodeMessage } from '../proto/encode-message.js';
-import type {
-  GraphProto,
-  ModelProto,
-  NodeProto,
-  OperatorSetIdProto,
-  StringStringEntryProto,
-  TensorProto,
-  ValueInfoProto,
-} from '../proto/generated/messages.js';
+import type { GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, ValueInfoProto } from '../proto/generated/messages.js';
 import { encodeAttribute } from './encode-attribute.js';
+import { encodeEntries } from './entries.js';
 import type { ExternalLocation } from './external-data.js';
 import { byteLengthOf } from './file-constant.js';
 import { encodeTensorProto } from './tensor-proto.js';
@@ -129,10 +122,6 @@ function encodeNode(node: Node, options: EncodeOptions, nameOf: FindName): NodeP
     metadataProps: encodeEntries(node.metadata),
     unknown: node.unknown,
   };
-}
-
-function encodeEntries(entries: ReadonlyMap<string, string>): StringStringEntryProto[] {
-  return [...entries].map(([key, value]) => ({ key, value }));
 }
 
 function orAbsent(text: string): string | undefined {

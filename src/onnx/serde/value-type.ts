@@ -4,18 +4,27 @@ import type { Dim, ValueType } from '../ir/model.js';
 import type { TensorShapeProtoDimension, TypeProto } from '../proto/generated/messages.js';
 import { toSafeInteger } from './malformed.js';
 
-/** The type in `proto`, a message of `source`. Denotations are not kept. A negative size, as old exporters write for "unknown", is unknown. */
+/** The type in `proto`, a message of `source`. A negative size, as old exporters write for "unknown", is unknown. */
 export function decodeValueType(proto: TypeProto, source: Uint8Array): ValueType {
   const elemType = proto.tensorType?.elemType ?? 0;
   const dtype = findDTypeByOnnx(elemType);
   if (proto.tensorType === undefined || (dtype === undefined && elemType !== 0)) {
     return { kind: 'other', bytes: source.subarray(proto.contentStart, proto.contentEnd) };
   }
+  const sizes = proto.tensorType.shape === undefined ? undefined : (proto.tensorType.shape.dim ?? []);
   return {
     kind: 'tensor',
     dtype,
-    dims: proto.tensorType.shape === undefined ? undefined : (proto.tensorType.shape.dim ?? []).map(decodeDim),
+    dims: sizes?.map(decodeDim),
+    ...(isAbsent(proto.denotation) ? {} : { denotation: proto.denotation }),
+    ...(sizes === undefined || sizes.every(size => isAbsent(size.denotation))
+      ? {}
+      : { dimDenotations: sizes.map(size => size.denotation) }),
   };
+}
+
+function isAbsent(text: string | undefined): text is '' | undefined {
+  return text === undefined || text === '';
 }
 
 function decodeDim(dim: TensorShapeProtoDimension): Dim {
@@ -26,10 +35,11 @@ function decodeDim(dim: TensorShapeProtoDimension): Dim {
 export function encodeValueType(type: ValueType): TypeProto {
   if (type.kind === 'other') return { encoded: type.bytes };
   const elemType = type.dtype === undefined ? 0 : DTYPES[type.dtype].onnx;
-  return { tensorType: { elemType, shape: type.dims === undefined ? undefined : { dim: type.dims.map(encodeDim) } } };
+  const dim = type.dims?.map((size, axis) => encodeDim(size, type.dimDenotations?.[axis]));
+  return { tensorType: { elemType, shape: dim === undefined ? undefined : { dim } }, denotation: type.denotation };
 }
 
-function encodeDim(dim: Dim): TensorShapeProtoDimension {
-  if (dim === undefined) return {};
-  return typeof dim === 'number' ? { dimValue: BigInt(dim) } : { dimParam: dim };
+function encodeDim(dim: Dim, denotation: string | undefined): TensorShapeProtoDimension {
+  if (dim === undefined) return { denotation };
+  return typeof dim === 'number' ? { dimValue: BigInt(dim), denotation } : { dimParam: dim, denotation };
 }

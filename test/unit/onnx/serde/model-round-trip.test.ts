@@ -1,6 +1,9 @@
 import { int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import { addInitializer, addInput, addNode, findValueByName, makeModel } from '../../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
+import { decodeMessage } from '../../../../src/onnx/proto/decode-message.js';
+import { encodeMessage } from '../../../../src/onnx/proto/encode-message.js';
+import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/schema.js';
 import { decodeModel } from '../../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 
@@ -47,3 +50,57 @@ describe('encoding and decoding a model', () => {
     expect(constant !== undefined && 'bytes' in constant ? constant.bytes.buffer : undefined).toBe(bytes.buffer);
   });
 });
+
+describe('what models say beside what they compute', () => {
+  const dim = (dimValue: bigint, denotation: string) => ({ dimValue, denotation });
+  const bytes = encodeMessage('ModelProto', {
+    irVersion: 10n,
+    opsetImport: [{ version: 17n }],
+    graph: {
+      name: 'g',
+      node: [
+        {
+          input: ['x'],
+          output: ['y'],
+          opType: 'Relu',
+          attribute: [
+            { name: 'a', type: 1, f: 1, docString: 'why', unknown: [Uint8Array.of(0xfa, 0x3f, 1, 7)] },
+            { name: 't', type: 4, t: { dims: BigInt64Array.of(1n), dataType: 3, rawData: Uint8Array.of(1), docString: 'a tensor' } },
+          ],
+        },
+      ],
+      input: [{ name: 'x', type: { tensorType: { elemType: 1, shape: { dim: [dim(1n, 'DATA_BATCH'), {}] } }, denotation: 'IMAGE' } }],
+      output: [{ name: 'y' }],
+      valueInfo: [{ name: 'nowhere', type: { tensorType: { elemType: 1 } } }],
+    },
+    trainingInfo: [{ initialization: { name: 'start' } }],
+    functions: [{ name: 'f', domain: 'd', input: ['a'], output: ['b'] }],
+  });
+
+  it('is written back: denotations, doc strings and unknown fields of attributes, types of values that nothing has, training, functions', () => {
+    const encoded = encodeModel(decodeModel(bytes));
+
+    expect(withoutPlaces(decodeMessage(WHOLE_SCHEMA, 'ModelProto', encoded))).toEqual(
+      withoutPlaces(decodeMessage(WHOLE_SCHEMA, 'ModelProto', bytes)),
+    );
+  });
+
+  it('has texts that are UTF-8, byte order marks included; others are refused', () => {
+    const withText = (text: readonly number[]): Uint8Array =>
+      encodeMessage('ModelProto', {
+        graph: { name: 'g', initializer: [{ name: 's', dataType: 8, dims: BigInt64Array.of(1n), stringData: [Uint8Array.from(text)] }] },
+      });
+
+    expect(findValueByName(decodeModel(withText([0xef, 0xbb, 0xbf, 0x61])).graph, 's')?.constant).toMatchObject({ data: ['\ufeffa'] });
+    expect(() => decodeModel(withText([0xff]))).toThrow('a string that is not UTF-8');
+  });
+});
+
+/** Messages without where they lay in the file. */
+function withoutPlaces(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPlaces);
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, member]) => (key.startsWith('content') ? [] : [[key, withoutPlaces(member)]])),
+  );
+}
