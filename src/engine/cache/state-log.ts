@@ -64,9 +64,11 @@ export interface State {
 
 export interface LoadedState {
   readonly state: State;
-  /** Lines that did not check, and were left out. */
+  /** Lines that did not check, and were left out; without the last one of a torn end. */
   readonly damagedLines: number;
   readonly lines: number;
+  /** 'torn': a build was killed while it wrote the last line, which says nothing then. */
+  readonly end: 'whole' | 'torn';
 }
 
 const HEADER = 'tanren-state 1';
@@ -75,14 +77,14 @@ const HEADER = 'tanren-state 1';
 export function loadState(path: string): LoadedState {
   const state: State = { stages: new Map(), files: new Map(), code: new Map(), devices: new Map() };
   const text = readText(path);
-  if (text === undefined) return { state, damagedLines: 1, lines: 1 };
+  if (text === undefined) return { state, damagedLines: 1, lines: 1, end: 'whole' };
   const lines = text.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  if (lines.length === 0) return { state, damagedLines: 0, lines: 0 };
-  if (lines[0] !== HEADER) return { state, damagedLines: lines.length, lines: lines.length };
+  const end = lines.pop() === '' ? 'whole' : 'torn';
+  if (lines.length === 0) return { state, damagedLines: 0, lines: 0, end };
+  if (lines[0] !== HEADER) return { state, damagedLines: lines.length, lines: lines.length, end };
   let damagedLines = 0;
   for (const line of lines.slice(1)) if (!applyLine(state, line)) damagedLines++;
-  return { state, damagedLines, lines: lines.length };
+  return { state, damagedLines, lines: lines.length, end };
 }
 
 /** Undefined where the file is there and cannot be read. */
@@ -107,7 +109,7 @@ export interface StateWriter {
 export function openStateWriter(path: string, loaded: LoadedState): StateWriter {
   const { state } = loaded;
   let { lines } = loaded;
-  let fresh = loaded.damagedLines > 0 || loaded.lines === 0;
+  let fresh = loaded.damagedLines > 0 || loaded.lines === 0 || loaded.end === 'torn';
   let pending: string[] = [];
   let pendingFiles: Record<string, Json> = {};
   const push = (record: JsonObject): void => {
@@ -138,7 +140,7 @@ export function openStateWriter(path: string, loaded: LoadedState): StateWriter 
         lines = rewrite(path, state);
         fresh = false;
       } else {
-        // A tail torn by a crash was counted as damaged, and the log rewritten: the file ends with a full line here.
+        // A log with a torn end was rewritten: the file ends with a full line here.
         appendFileSync(path, pending.join(''), { mode: 0o600 });
         lines += pending.length;
       }
