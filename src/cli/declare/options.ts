@@ -6,7 +6,8 @@ import type { ExitCode } from '../exit-code.js';
 /** Declares commands on the program; `end` takes the exit code of the one that was run. */
 export type Declare = (program: Command, end: (exitCode: ExitCode) => void) => void;
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+/** For options that may stand several times. */
+export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** Adds the options that every command on a pipeline takes. */
 export function onPipeline(command: Command): Command {

@@ -9,6 +9,7 @@ import { isJsonObject } from '../../base/json.js';
 import { EngineError } from '../engine-error.js';
 import type { FileLook } from './stamp.js';
 import { lookAt, lookAtLink } from './stamp.js';
+import { findEscape } from './tree-links.js';
 
 /** One thing found in a folder. `path` is relative, with slashes. A folder stands for itself only where it is empty. */
 export type FoundEntry =
@@ -83,7 +84,7 @@ export function decodeTree(text: string): readonly TreeEntry[] | undefined {
     if (entry === undefined) return undefined;
     entries.push(entry);
   }
-  return entries;
+  return findEscape(entries) === undefined ? entries : undefined;
 }
 
 function decodeEntry(value: JsonObject): TreeEntry | undefined {
