@@ -20,6 +20,7 @@ import type { Session } from './run/session.js';
 import { findSettled, openSession } from './run/session.js';
 import type { StageEnd } from './run/stage-end.js';
 import { cancelled } from './run/stage-end.js';
+import type { SealOrder } from './seal/make-seal.js';
 
 export interface BuildOptions {
   /** Stages to build with all they depend on: `plan.targets` resolves names. */
@@ -33,6 +34,8 @@ export interface BuildOptions {
   readonly check?: 'targets' | 'never';
   /** Where results of earlier builds are kept; cache/ in the project folder where absent. */
   readonly cacheFolder?: string;
+  /** Lets a later build that is asked for the same say at once that there is nothing to do. */
+  readonly seal?: SealOrder;
 }
 
 /** Builds the targets. Stage failures, missed gates and cancellation are in the report; it throws internal errors only. */
@@ -109,6 +112,10 @@ async function buildUnderLock(
     const built = await buildStages(session, { selected, settled, forced, checked, jobs: options.jobs, failures: options.failures });
     flushState(session);
     if (lock !== undefined) await removeLeft(plan, cache, ports);
+    if (lock !== undefined && options.seal !== undefined && [...built.ends.values()].every(({ accepted }) => accepted !== undefined)) {
+      const { keepSeal } = await import('./seal/make-seal.js');
+      await keepSeal(plan, ports, cache, selected, options.seal);
+    }
     return built;
   } finally {
     await lock?.release();

@@ -57,13 +57,18 @@ function walkInto(path: string, relative: string, links: 'follow' | 'keep', abov
   if (found.length === before) found.push({ kind: 'folder', path: relative });
 }
 
-/** The signature of a folder: equal where the stamps of all that is in it are equal. */
-export function signatureOf(entries: readonly FoundEntry[]): string {
+/** The stamps of all that is in a folder, a line each. */
+export function listStamps(entries: readonly FoundEntry[]): string {
   const lines = entries.map(entry => {
     if (entry.kind === 'file') return `${entry.path}\0${entry.look.stamp}`;
     return entry.kind === 'symlink' ? `${entry.path}\0>${entry.target}` : `${entry.path}\0/`;
   });
-  return digestBytes(lines.join('\n'));
+  return lines.join('\n');
+}
+
+/** The signature of a folder: equal where the stamps of all that is in it are equal. */
+export function signatureOf(entries: readonly FoundEntry[]): string {
+  return digestBytes(listStamps(entries));
 }
 
 /** The canonical document of a folder: its digest is the artifact's. */
