@@ -70,8 +70,7 @@ function describe(
   };
 }
 
-/** Every blob that a result needs: of a folder also those of its files. */
-export function blobsOf({ outputs, log }: ActionResult, store: BlobStore): Digest[] {
+function blobsOf({ outputs, log }: ActionResult, store: BlobStore): Digest[] {
   const found = log === undefined ? [] : [log];
   for (const { kind, digest } of Object.values(outputs)) {
     found.push(digest);
