@@ -18,21 +18,35 @@ await writeCodeTable(join(root, 'dist'));
 if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
   rmSync(join(root, 'dist/bin'), { recursive: true, force: true });
   const { build } = await import('esbuild');
-  await build({
+  const options = {
     absWorkingDir: root,
-    entryPoints: { tanren: 'dist/src/cli/tanren.js' },
     outdir: 'dist/bin',
     bundle: true,
-    splitting: true,
     platform: 'node',
-    format: 'esm',
     target: 'node20',
     minify: true,
     legalComments: 'none',
+    logLevel: 'warning',
+  };
+  // What answers at once: CommonJS, which Node starts without its loader of ES modules, and nothing of Node that it does not use.
+  await build({
+    ...options,
+    entryPoints: { tanren: 'dist/src/cli/launch.js' },
+    format: 'cjs',
+    banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
+    define: { 'import.meta.url': '__url' },
+    plugins: [commandLineBeside('./main.mjs'), builtInsAsNeeded()],
+  });
+  writeFileSync(join(root, 'dist/bin/package.json'), '{ "type": "commonjs" }\n');
+  await build({
+    ...options,
+    entryPoints: { main: 'dist/src/cli/tanren.js' },
+    splitting: true,
+    format: 'esm',
+    outExtension: { '.js': '.mjs' },
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
     external: ['onnxruntime-node', 'sharp', 'chokidar'],
     plugins: [oneChunkForStart(join(root, 'dist/src/cli/tanren.js'), join(root, 'dist/src/cli/start.js'))],
-    logLevel: 'warning',
   });
 }
 
@@ -41,6 +55,26 @@ function copyAssets(folder) {
   for (const file of readdirSync(join(root, folder), { recursive: true })) {
     if (file.endsWith('.py')) cpSync(join(root, folder, file), join(root, 'dist', folder, file));
   }
+}
+
+/** The launcher imports the command line as the file that it is bundled into. */
+function commandLineBeside(path) {
+  return {
+    name: 'command-line-beside',
+    setup(builder) {
+      builder.onResolve({ filter: /\/tanren\.js$/ }, () => ({ path, external: true }));
+    },
+  };
+}
+
+/** A built-in module that nothing uses after the rest is taken away is not loaded. */
+function builtInsAsNeeded() {
+  return {
+    name: 'built-ins-as-needed',
+    setup(builder) {
+      builder.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true, sideEffects: false }));
+    },
+  };
 }
 
 /**

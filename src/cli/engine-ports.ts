@@ -13,7 +13,6 @@ export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: Abort
       compute: async () => (await import('../runtime/platform-class.js')).computePlatformClass(),
     },
     emit,
-    nowMs: Date.now,
     signal,
   };
 }

@@ -1,9 +1,11 @@
 /** How does a command get its plan? Load the pipeline, say what is wrong with it, resolve the targets. */
 import { findClosest } from '../base/did-you-mean.js';
+import { seeCode } from '../engine/action/code-digest.js';
 import { type Diagnostic, formatDiagnostic } from '../engine/config/diagnostic.js';
 import type { LoadedPipeline, PipelineRequest } from '../engine/config/load-pipeline.js';
 import { digestCode, findKeptPlan, findPlanKey, keepPlan } from '../engine/config/plan-cache.js';
 import type { Plan, StageId } from '../engine/plan/plan.js';
+import { joinSights, type Sights } from '../engine/seal/sights.js';
 import { findInstallRoot } from './install-root.js';
 import { findPluginFiles, loadPlugin, makeBuiltInRegistry } from './plugins.js';
 import type { Console } from './render/console.js';
@@ -19,10 +21,16 @@ export interface Opened {
   readonly plan: Plan;
   readonly targets: 'all' | readonly StageId[];
   readonly files: readonly string[];
+  /** How all that the plan was made from looked; undefined where that is not sure, or where something has to be said of it every time. */
+  readonly sights: Sights | undefined;
+}
+
+export interface Loaded extends LoadedPipeline {
+  readonly sights: Sights | undefined;
 }
 
 /** Parses and plans, or takes the plan that an earlier build kept. @param keep 'keep' for commands that may write. */
-export async function load(options: PipelineOptions, keep: 'keep' | 'read-only'): Promise<LoadedPipeline> {
+export async function load(options: PipelineOptions, keep: 'keep' | 'read-only'): Promise<Loaded> {
   const installRoot = findInstallRoot();
   const request: PipelineRequest = {
     file: options.file,
@@ -33,13 +41,15 @@ export async function load(options: PipelineOptions, keep: 'keep' | 'read-only')
     loadPlugin,
     findPluginFiles,
   };
+  const code = seeCode(installRoot);
   const key = findPlanKey(request, digestCode(installRoot));
+  const sights = key?.sights === undefined ? undefined : joinSights([code, key.sights]);
   const kept = key === undefined ? undefined : findKeptPlan(key, request);
-  if (kept !== undefined) return kept;
+  if (kept !== undefined) return { ...kept, sights };
   const { loadPipeline } = await import('../engine/config/load-pipeline.js');
   const loaded = await loadPipeline(request);
   if (key !== undefined && keep === 'keep') await keepPlan(key, loaded);
-  return loaded;
+  return { ...loaded, sights };
 }
 
 /** The plan and the stages that `targets` name, or undefined after the diagnostics have been said: as a JSON document too with `json`. */
@@ -52,7 +62,10 @@ export async function openPlan(
   const loaded = await load(options, keep);
   const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
   printDiagnostics(diagnostics, loaded.sources, console);
-  if (loaded.plan !== undefined && resolved !== undefined) return { plan: loaded.plan, targets: resolved, files: loaded.files };
+  if (loaded.plan !== undefined && resolved !== undefined) {
+    const sights = diagnostics.length > 0 ? undefined : loaded.sights;
+    return { plan: loaded.plan, targets: resolved, files: loaded.files, sights };
+  }
   if (options.json === true) console.json({ diagnostics: diagnostics.map(encodeDiagnostic) });
   return undefined;
 }

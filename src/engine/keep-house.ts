@@ -8,6 +8,7 @@ import { planGarbage, removeGarbage } from './cache/collect-garbage.js';
 import { type Inventory, takeInventory } from './cache/inventory.js';
 import { acquireLock } from './cache/lock.js';
 import { isUnfinished } from './cache/write-file.js';
+import { messageOf } from './engine-error.js';
 import type { EnginePorts } from './ports.js';
 
 type Ports = Pick<EnginePorts, 'emit' | 'signal'>;
@@ -74,12 +75,20 @@ async function removeDamaged(
   return damaged;
 }
 
-async function withLock<T>(cache: CacheFolder, { emit, signal }: Ports, work: () => Promise<T>): Promise<T> {
+/** Does what must not meet a build, a collection or an import in this folder. Where it cannot be locked, says so, as a build does, and goes on. */
+export async function withLock<T>(cache: CacheFolder, { emit, signal }: Ports, work: () => Promise<T>): Promise<T> {
   if (!existsSync(cache.root)) return work();
-  const lock = await acquireLock(cache.lock, { signal, onWaiting: () => emit({ kind: 'waiting-for-lock', folder: cache.root }) });
+  const lock = await acquireLock(cache.lock, { signal, onWaiting: () => emit({ kind: 'waiting-for-lock', folder: cache.root }) }).catch(
+    (error: unknown) => {
+      signal.throwIfAborted();
+      const message = `${cache.root} cannot be locked (${messageOf(error)}): let nothing else use it meanwhile`;
+      emit({ kind: 'warning', stage: undefined, code: 'lock-unavailable', message });
+      return undefined;
+    },
+  );
   try {
     return await work();
   } finally {
-    await lock.release();
+    await lock?.release();
   }
 }

@@ -72,6 +72,7 @@ function count(name: string, args: readonly unknown[]): void {
   calls.push(`${name} ${args.slice(0, 2).map(describe).join(' ')}`);
   if (calls.length < dieAt) return;
   if (torn) leaveHalf(name, args);
+  real.writeSync(2, `died ${torn ? 'in' : 'before'} ${calls.at(-1)}\n`);
   process.kill(process.pid, 'SIGKILL');
   // Nothing more happens, even where the signal takes a moment.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

@@ -16,7 +16,6 @@ const report = await build(
     environment: process.env,
     platformClass: { guard: () => 'guard', compute: async () => 'class' },
     emit: event => console.log(JSON.stringify(event)),
-    nowMs: Date.now,
     signal: abort.signal,
   },
 );

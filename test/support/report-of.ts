@@ -45,14 +45,7 @@ export function planWith(
     };
     return [stage.id, stage];
   });
-  return {
-    pipeline,
-    projectFolder: '/project',
-    stages: new Map(planned),
-    targets: new Map(planned.map(([id]) => [id, [id]])),
-    params: {},
-    pools: {},
-  };
+  return { pipeline, projectFolder: '/project', stages: new Map(planned), targets: new Map(planned.map(([id]) => [id, [id]])), pools: {} };
 }
 
 export function failureOf(parts: Partial<Failure>): Failure {

@@ -57,7 +57,6 @@ export function givenWorld(stages: Readonly<Record<string, StageSpec>>, sources:
       environment: world.environment,
       platformClass: { guard: () => world.platformClass, compute: async () => world.platformClass },
       emit: () => undefined,
-      nowMs: Date.now,
       signal: new AbortController().signal,
       ...extra,
     }),

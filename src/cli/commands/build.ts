@@ -1,5 +1,6 @@
 /** `tanren build`: does what is missing, and shows it. */
 import { build } from '../../engine/build.js';
+import { readBuildRequest, requestText } from '../build-request.js';
 import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
@@ -23,17 +24,18 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
   const opened = await openPlan(options, targets, console, 'keep');
   if (opened === undefined) return EXIT.usage;
   const { plan } = opened;
+  const asked = readBuildRequest(process.argv.slice(2), process.cwd());
   const renderer = makeBuildRenderer(console, Math.max(...[...plan.stages.keys()].map(id => id.length)));
   const ports = makeEnginePorts(renderer.emit, abortOnSignals());
   const report = await build(
     plan,
     {
       targets: opened.targets,
-      asked: { targets, params: options.param },
       failures: options.keepGoing ? 'keep-going' : 'stop',
       force: options.force ? 'targets' : 'never',
       check: options.check ? 'targets' : 'never',
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+      ...(opened.sights === undefined || asked === undefined ? {} : { seal: { request: requestText(asked), sights: opened.sights } }),
     },
     ports,
   ).finally(renderer.end);

@@ -1,14 +1,11 @@
 /** `tanren cache stats | gc | verify`: what does the cache hold, is it whole, and what may go? */
-import { join, resolve } from 'node:path';
 import { formatBytes, formatDuration } from '../../base/format.js';
-import { type CacheFolder, cacheFolderAt } from '../../engine/cache/cache-folder.js';
 import { planGarbage, sizeOf, sizeOfRest } from '../../engine/cache/collect-garbage.js';
 import { type Inventory, takeInventory } from '../../engine/cache/inventory.js';
-import { findProjectFolder } from '../../engine/config/project-folder.js';
 import { collectGarbage, verifyCache } from '../../engine/keep-house.js';
-import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { type Console, makeConsole } from '../render/console.js';
+import { cacheOf, interruptible } from '../open-cache.js';
+import { makeConsole } from '../render/console.js';
 
 export interface CacheOptions {
   readonly file: string;
@@ -127,20 +124,4 @@ export async function runCacheVerify({ file, json }: CacheOptions): Promise<Exit
     );
   }
   return whole ? EXIT.built : EXIT.failed;
-}
-
-/** Undefined where a signal ended it. */
-async function interruptible<T>(console: Console, work: (ports: ReturnType<typeof makeEnginePorts>) => Promise<T>): Promise<T | undefined> {
-  const signal = abortOnSignals();
-  const ports = makeEnginePorts(event => {
-    if (event.kind === 'waiting-for-lock') console.line(`waiting for a build that uses ${event.folder}`);
-  }, signal);
-  return work(ports).catch((error: unknown) => {
-    if (signal.aborted) return undefined;
-    throw error;
-  });
-}
-
-function cacheOf(file: string): CacheFolder {
-  return cacheFolderAt(join(findProjectFolder(resolve(file)), 'cache'));
 }

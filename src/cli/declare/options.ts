@@ -6,7 +6,8 @@ import type { ExitCode } from '../exit-code.js';
 /** Declares commands on the program; `end` takes the exit code of the one that was run. */
 export type Declare = (program: Command, end: (exitCode: ExitCode) => void) => void;
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+/** For options that may stand several times. */
+export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** Adds the options that every command on a pipeline takes. */
 export function onPipeline(command: Command): Command {
@@ -20,15 +21,10 @@ export function asJson(command: Command): Command {
   return command.option('--json', 'one JSON document on stdout', false);
 }
 
-/** For commands that look at what a pipeline has left behind, and need no plan. */
-export function onPipelineFile(command: Command): Command {
-  return command.option('-f, --file <path>', 'pipeline file', 'pipeline.yaml');
-}
-
-export function parseCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It is a whole number from 1.');
-  return count;
+export function parseJobs(text: string): number {
+  const jobs = Number(text);
+  if (!Number.isInteger(jobs) || jobs < 1) throw new InvalidArgumentError('It is a whole number from 1.');
+  return jobs;
 }
 
 /** A parser for commander of what `parse` understands. @param examples for the message of what it does not. */

@@ -1,7 +1,6 @@
 /** What is said when a build has ended? Metrics side by side, gates, failures, where artifacts lie, and one line that sums it up. */
 import { assertNever } from '../../base/assert-never.js';
 import { formatDuration } from '../../base/format.js';
-import type { GateResult } from '../../engine/gate-result.js';
 import type { Outcome } from '../../engine/outcome.js';
 import type { Plan } from '../../engine/plan/plan.js';
 import type { BuildReport, StageReport } from '../../engine/report.js';
@@ -9,20 +8,13 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatUnreproduced } from './check-report.js';
 import type { Console } from './console.js';
 import { formatFailure } from './format-failure.js';
-import { formatMetric, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
+import type { MetricsColumn } from './metrics-table.js';
+import { artifactsLine, nothingToDo, printGates, printTables } from './settled-report.js';
 
 /** @param tables 'all', or only those in which a stage was executed or restored (watch). */
 export function printBuildReport(plan: Plan, report: BuildReport, console: Console, tables: 'all' | 'changed'): void {
-  const { style } = console;
-  for (const columns of tablesOf(plan, report, tables)) {
-    console.line('');
-    for (const { head, rows } of formatMetricsTable(columns, console.width())) {
-      console.line(style('bold', head));
-      for (const row of rows) console.line(row);
-    }
-  }
-  if (report.gates.length > 0) console.line('');
-  for (const gate of report.gates) console.line(formatGate(gate, console));
+  printTables(tablesOf(plan, report, tables), console);
+  printGates(report.gates, console);
   for (const check of report.checks) {
     const lines = formatUnreproduced(check, console);
     if (lines.length > 0) console.line('');
@@ -36,13 +28,8 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
     for (const line of formatFailure(stage, failure, console)) console.line(line);
   }
   console.line('');
-  if (report.conclusion !== 'failed' && report.conclusion !== 'cancelled')
-    console.line(`artifacts are in ${artifactsFolder(plan)}/<stage>/`);
+  if (report.conclusion !== 'failed' && report.conclusion !== 'cancelled') console.line(artifactsLine(plan.pipeline));
   console.line(summarize(report, console));
-}
-
-function artifactsFolder(plan: Plan): string {
-  return plan.pipeline === 'pipeline' ? 'artifacts' : `artifacts/${plan.pipeline}`;
 }
 
 /** Stages with metrics, those of one plugin together, in the plan's order. */
@@ -59,21 +46,13 @@ function tablesOf(plan: Plan, report: BuildReport, tables: 'all' | 'changed'): r
   return [...byPlugin.values()].filter(table => tables === 'all' || table.changed > 0).map(table => table.columns);
 }
 
-export function formatGate({ stage, gate, value, verdict }: GateResult, { style }: Console): string {
-  const actual = value === undefined ? 'no such metric,' : formatMetric(value);
-  const text = `gate ${stage}: ${gate.metric} ${gate.operator} ${gate.bound}: ${actual}`;
-  return verdict === 'met'
-    ? `${style('green', '✓')} ${text}`
-    : `${style('red', '✗')} ${text} ${style('red', 'missed')} (${gate.span.file}:${gate.span.line}:${gate.span.column})`;
-}
-
 function summarize(report: BuildReport, { style }: Console): string {
   const outcomes = [...report.stages.values()].map(stage => stage.outcome);
   const count = (kind: Outcome['kind']): number => outcomes.filter(outcome => outcome.kind === kind).length;
   const took = formatDuration(report.durationMs);
   const compared = report.checks.filter(({ verdict }) => verdict !== 'measured').length;
   if (outcomes.every(outcome => outcome.kind === 'up-to-date') && report.conclusion === 'built' && compared === 0) {
-    return style('green', `nothing to do: ${outcomes.length} stage${outcomes.length === 1 ? '' : 's'} up to date (${took})`);
+    return nothingToDo(outcomes.length, report.durationMs, { style });
   }
   const words: readonly (readonly [Outcome['kind'], string])[] = [
     ['executed', 'executed'],
@@ -85,12 +64,12 @@ function summarize(report: BuildReport, { style }: Console): string {
   ];
   const parts = words.filter(([kind]) => count(kind) > 0).map(([kind, word]) => `${count(kind)} ${word}`);
   if (compared > 0) parts.push(`${compared} run once more`);
-  const text = `${headlineOf(report.conclusion)}: ${parts.join(', ')} (${took})`;
+  const text = `${headline(report)}: ${parts.join(', ')} (${took})`;
   return style(report.conclusion === 'built' ? 'green' : 'red', text);
 }
 
-export function headlineOf(conclusion: BuildReport['conclusion']): string {
-  switch (conclusion) {
+function headline(report: BuildReport): string {
+  switch (report.conclusion) {
     case 'built':
       return 'built';
     case 'failed':
@@ -102,7 +81,7 @@ export function headlineOf(conclusion: BuildReport['conclusion']): string {
     case 'cancelled':
       return 'cancelled';
     default:
-      return assertNever(conclusion);
+      return assertNever(report.conclusion);
   }
 }
 

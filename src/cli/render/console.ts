@@ -17,8 +17,16 @@ export interface Console {
 }
 
 export interface Streams {
-  readonly stdout: Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'rows'>;
-  readonly stderr: Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'rows'>;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+}
+
+/** What is asked of an output; terminals have a size. */
+export interface OutputStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
 }
 
 export function makeConsole(

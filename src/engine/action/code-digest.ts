@@ -5,9 +5,10 @@ import type { Digest } from '../../base/digest.js';
 import { digestJson, parseDigest } from '../../base/digest.js';
 import { isJsonObject } from '../../base/json.js';
 import type { FileLook, Stamp } from '../cache/stamp.js';
-import { isRacy, lookAt } from '../cache/stamp.js';
+import { isRacy, lookAt, stampOf } from '../cache/stamp.js';
 import type { StampedCode, State } from '../cache/state-log.js';
 import { parseJson } from '../cache/tree.js';
+import { NO_SIGHTS, type Sights } from '../seal/sights.js';
 import type { ModuleGraph } from './module-graph.js';
 
 /** What the context offers and can change bytes: part of every plugin's code. Relative to the install root. */
@@ -89,11 +90,21 @@ export function encodeCodeTable(graph: ModuleGraph, modulePaths: readonly string
   return `${JSON.stringify(Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1))), null, 1)}\n`;
 }
 
+/** How the files look that say whether this is the code that it was. */
+export function seeCode(installRoot: string): Sights {
+  return { ...NO_SIGHTS, followed: tableFiles(installRoot).flatMap(path => [path, stampOf(path)]) };
+}
+
+/** The table, and what the compiler writes when it runs. */
+function tableFiles(installRoot: string): readonly [string, string] {
+  return [join(installRoot, CODE_TABLE), join(installRoot, '.tsbuildinfo')];
+}
+
 /** Empty where there is no table, or where the compiler ran after it was written. */
 function readTable(installRoot: string): ReadonlyMap<string, Digest> {
-  const path = join(installRoot, CODE_TABLE);
+  const [path, compilerFile] = tableFiles(installRoot);
   const written = lookAt(path);
-  const compiled = lookAt(join(installRoot, '.tsbuildinfo'));
+  const compiled = lookAt(compilerFile);
   if (written === undefined || (compiled !== undefined && compiled.modifiedMs > written.modifiedMs)) return new Map();
   const document = parseJson(readFileSync(path, 'utf8'));
   if (!isJsonObject(document)) return new Map();

@@ -2,8 +2,9 @@
 import type { Brand } from '../../base/brand.js';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes, digestJson } from '../../base/digest.js';
-import type { Json, JsonObject } from '../../base/json.js';
+import type { JsonObject } from '../../base/json.js';
 import type { Artifact } from '../cache/artifact.js';
+import { labelVariable } from './variable.js';
 
 export type ActionKey = Brand<string, 'ActionKey'>;
 
@@ -78,8 +79,9 @@ function encodeInput(artifact: Artifact): JsonObject {
 }
 
 /** A variable may hold a secret, and manifests are kept and shown: its digest stands for it. */
-function encodeVariable(value: string | undefined): Json {
-  return value === undefined ? null : digestBytes(`tanren-env:${value}`);
+/** A digest: the value may be a secret. Null where the variable is not set. */
+export function encodeVariable(value: string | undefined): Digest | null {
+  return value === undefined ? null : digestBytes(labelVariable(value));
 }
 
 function mapValues<A, B>(record: Readonly<Record<string, A>>, map: (value: A) => B): Record<string, B> {

@@ -35,6 +35,8 @@ export interface ActionRecords {
   add(key: string, manifest: JsonObject, result: ActionResult): Promise<ActionResult | undefined>;
   /** Notes that a result was used now: what is unused longest leaves a full cache first. Only a hint, so a cache that takes no note is none the worse. */
   noteUse(key: string): void;
+  /** Adds the results of another cache's record, as older than those that are here. 'different': an action has results with other bytes here and there; all are kept. */
+  merge(key: string, record: ActionRecord): Promise<'added' | 'known' | 'different'>;
   /** Takes a result away whose blobs are gone. */
   dropResult(key: string, result: ActionResult): Promise<void>;
 }
@@ -53,6 +55,14 @@ export function openActionRecords(cache: CacheFolder): ActionRecords {
       const different = others.filter(other => !sameArtifacts(other.outputs, result.outputs));
       await write(key, { manifest, results: [...different, result] });
       return different.at(-1);
+    },
+    async merge(key, { manifest, results }) {
+      const earlier = find(key);
+      const here = earlier === undefined || earlier === 'damaged' ? [] : earlier.results;
+      const others = results.filter(result => !here.some(one => sameArtifacts(one.outputs, result.outputs)));
+      if (others.length === 0) return 'known';
+      await write(key, { manifest, results: [...others, ...here] });
+      return here.length === 0 ? 'added' : 'different';
     },
     noteUse(key) {
       const now = new Date();
@@ -81,7 +91,7 @@ function readIfThere(path: string): string | undefined {
 }
 
 /** The digest of the body on the first line: a truncated or changed file does not check. */
-function encodeRecord(record: ActionRecord): string {
+export function encodeRecord(record: ActionRecord): string {
   const body = encodeCanonicalJson({ format: 1, manifest: record.manifest, results: record.results.map(encodeResult) });
   return `${digestBytes(body)}\n${body}\n`;
 }
@@ -95,7 +105,8 @@ function encodeResult(result: ActionResult): Json {
   };
 }
 
-function decodeRecord(text: string): ActionRecord | undefined {
+/** The record in a file's text; undefined where it does not check. */
+export function decodeRecord(text: string): ActionRecord | undefined {
   const [check, body] = text.split('\n');
   if (check === undefined || body === undefined || digestBytes(body) !== check) return undefined;
   const document = parseJson(body);

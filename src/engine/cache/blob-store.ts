@@ -26,6 +26,8 @@ export interface BlobStore {
   verify(digest: Digest): Promise<Fetch>;
   /** As `verify`, and changes nothing. */
   check(digest: Digest): Promise<Fetch>;
+  /** Where a blob stands; undefined where it is not there, or damaged. Changes nothing. */
+  locate(digest: Digest): Promise<string | undefined>;
 }
 
 export function openBlobStore(cache: CacheFolder): BlobStore {
@@ -44,6 +46,7 @@ export function openBlobStore(cache: CacheFolder): BlobStore {
       return found;
     },
     check: digest => check(cache.blob(digest), digest),
+    locate: async digest => ((await check(cache.blob(digest), digest)) === 'found' ? cache.blob(digest) : undefined),
   };
 }
 

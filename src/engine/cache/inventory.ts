@@ -70,7 +70,8 @@ function describe(
   };
 }
 
-function blobsOf({ outputs, log }: ActionResult, store: BlobStore): Digest[] {
+/** Every blob that a result needs: of a folder also those of its files. */
+export function blobsOf({ outputs, log }: ActionResult, store: BlobStore): Digest[] {
   const found = log === undefined ? [] : [log];
   for (const { kind, digest } of Object.values(outputs)) {
     found.push(digest);

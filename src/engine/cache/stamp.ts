@@ -29,6 +29,26 @@ export function lookAtLink(path: string): FileLook | undefined {
   return stats === undefined ? undefined : toLook(stats);
 }
 
+/** The stamp alone of what stands at `path` itself: '' for nothing. */
+export function stampOfLink(path: string): Stamp | '' {
+  const stats = findStats(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
+  return stats === undefined ? '' : toStamp(stats);
+}
+
+/** As `stampOfLink`, of what a link leads to. */
+export function stampOf(path: string): Stamp | '' {
+  const stats = findStats(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  return stats === undefined ? '' : toStamp(stats);
+}
+
+function toStamp(stats: BigIntStats): Stamp {
+  return `${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}:${isExecutable(stats) ? 'x' : '-'}` as Stamp;
+}
+
+function isExecutable({ mode }: BigIntStats): boolean {
+  return (mode & 0o100n) !== 0n;
+}
+
 /** Below a file, where a folder should be, stands nothing. */
 function findStats(read: () => BigIntStats | undefined): BigIntStats | undefined {
   try {
@@ -40,12 +60,11 @@ function findStats(read: () => BigIntStats | undefined): BigIntStats | undefined
 }
 
 function toLook(stats: BigIntStats): FileLook {
-  const executable = (stats.mode & 0o100n) !== 0n;
   return {
     kind: stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : stats.isSymbolicLink() ? 'symlink' : 'other',
-    stamp: `${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}:${executable ? 'x' : '-'}` as Stamp,
+    stamp: toStamp(stats),
     sizeBytes: Number(stats.size),
-    executable,
+    executable: isExecutable(stats),
     modifiedMs: Number(stats.mtimeNs / 1_000_000n),
     changedMs: Number(stats.ctimeNs / 1_000_000n),
   };

@@ -1,5 +1,6 @@
 /** What was accepted last, and what do stamps stand for? One append-only log per pipeline: checked lines, the last one of a name holds. */
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
@@ -8,8 +9,8 @@ import type { ActionKey } from '../action/manifest.js';
 import { isMissing } from '../engine-error.js';
 import type { Artifact } from './artifact.js';
 import { parseArtifact } from './artifact.js';
-import { encodeCheckedLine, parseCheckedLine } from './checked-line.js';
 import type { Stamp } from './stamp.js';
+import { parseJson } from './tree.js';
 
 /** The last accepted result of a stage, as it was published. */
 export interface AcceptedStage extends Published {
@@ -63,9 +64,11 @@ export interface State {
 
 export interface LoadedState {
   readonly state: State;
-  /** Lines that did not check, and were left out. */
+  /** Lines that did not check, and were left out; without the last one of a torn end. */
   readonly damagedLines: number;
   readonly lines: number;
+  /** 'torn': a build was killed while it wrote the last line, which says nothing then. */
+  readonly end: 'whole' | 'torn';
 }
 
 const HEADER = 'tanren-state 1';
@@ -74,14 +77,14 @@ const HEADER = 'tanren-state 1';
 export function loadState(path: string): LoadedState {
   const state: State = { stages: new Map(), files: new Map(), code: new Map(), devices: new Map() };
   const text = readText(path);
-  if (text === undefined) return { state, damagedLines: 1, lines: 1 };
+  if (text === undefined) return { state, damagedLines: 1, lines: 1, end: 'whole' };
   const lines = text.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  if (lines.length === 0) return { state, damagedLines: 0, lines: 0 };
-  if (lines[0] !== HEADER) return { state, damagedLines: lines.length, lines: lines.length };
+  const end = lines.pop() === '' ? 'whole' : 'torn';
+  if (lines.length === 0) return { state, damagedLines: 0, lines: 0, end };
+  if (lines[0] !== HEADER) return { state, damagedLines: lines.length, lines: lines.length, end };
   let damagedLines = 0;
   for (const line of lines.slice(1)) if (!applyLine(state, line)) damagedLines++;
-  return { state, damagedLines, lines: lines.length };
+  return { state, damagedLines, lines: lines.length, end };
 }
 
 /** Undefined where the file is there and cannot be read. */
@@ -106,11 +109,11 @@ export interface StateWriter {
 export function openStateWriter(path: string, loaded: LoadedState): StateWriter {
   const { state } = loaded;
   let { lines } = loaded;
-  let fresh = loaded.damagedLines > 0 || loaded.lines === 0;
+  let fresh = loaded.damagedLines > 0 || loaded.lines === 0 || loaded.end === 'torn';
   let pending: string[] = [];
   let pendingFiles: Record<string, Json> = {};
   const push = (record: JsonObject): void => {
-    pending.push(encodeCheckedLine(record));
+    pending.push(encodeLine(record));
   };
   return {
     acceptStage(id, accepted) {
@@ -137,7 +140,7 @@ export function openStateWriter(path: string, loaded: LoadedState): StateWriter 
         lines = rewrite(path, state);
         fresh = false;
       } else {
-        // A tail torn by a crash was counted as damaged, and the log rewritten: the file ends with a full line here.
+        // A log with a torn end was rewritten: the file ends with a full line here.
         appendFileSync(path, pending.join(''), { mode: 0o600 });
         lines += pending.length;
       }
@@ -150,10 +153,10 @@ function rewrite(path: string, state: State): number {
   const files = [...state.files].map(([file, { stamp, digest }]) => [file, [stamp, digest]] as const);
   const lines = [
     `${HEADER}\n`,
-    ...(files.length === 0 ? [] : [encodeCheckedLine({ files: Object.fromEntries(files) })]),
-    ...[...state.code].map(([module, { files: stamps, digest }]) => encodeCheckedLine({ code: module, files: stamps, digest })),
-    ...[...state.devices].map(([description, { identity, seen }]) => encodeCheckedLine({ device: description, identity, seen })),
-    ...[...state.stages].map(([id, accepted]) => encodeCheckedLine(encodeStage(id, accepted))),
+    ...(files.length === 0 ? [] : [encodeLine({ files: Object.fromEntries(files) })]),
+    ...[...state.code].map(([module, { files: stamps, digest }]) => encodeLine({ code: module, files: stamps, digest })),
+    ...[...state.devices].map(([description, { identity, seen }]) => encodeLine({ device: description, identity, seen })),
+    ...[...state.stages].map(([id, accepted]) => encodeLine(encodeStage(id, accepted))),
   ];
   const temporary = `${path}.tmp`;
   writeFileSync(temporary, lines.join(''), { mode: 0o600 });
@@ -175,9 +178,20 @@ function encodeStage(id: string, accepted: AcceptedStage): JsonObject {
   };
 }
 
+function encodeLine(record: JsonObject): string {
+  const body = JSON.stringify(record);
+  return `${checksum(body)} ${body}\n`;
+}
+
+function checksum(body: string): string {
+  return crc32(body).toString(16).padStart(8, '0');
+}
+
 function applyLine(state: State, line: string): boolean {
-  const record = parseCheckedLine(line);
-  if (record === undefined) return false;
+  const body = line.slice(9);
+  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(body)) return false;
+  const record = parseJson(body);
+  if (!isJsonObject(record)) return false;
   if (typeof record.stage === 'string') return applyStage(state, record.stage, record);
   if (typeof record.code === 'string') return applyCode(state, record.code, record);
   if (record.device !== undefined) return applyDevice(state, record);

@@ -9,6 +9,7 @@ import { isJsonObject } from '../../base/json.js';
 import { EngineError } from '../engine-error.js';
 import type { FileLook } from './stamp.js';
 import { lookAt, lookAtLink } from './stamp.js';
+import { findEscape } from './tree-links.js';
 
 /** One thing found in a folder. `path` is relative, with slashes. A folder stands for itself only where it is empty. */
 export type FoundEntry =
@@ -56,13 +57,18 @@ function walkInto(path: string, relative: string, links: 'follow' | 'keep', abov
   if (found.length === before) found.push({ kind: 'folder', path: relative });
 }
 
-/** The signature of a folder: equal where the stamps of all that is in it are equal. */
-export function signatureOf(entries: readonly FoundEntry[]): string {
+/** The stamps of all that is in a folder, a line each. */
+export function listStamps(entries: readonly FoundEntry[]): string {
   const lines = entries.map(entry => {
     if (entry.kind === 'file') return `${entry.path}\0${entry.look.stamp}`;
     return entry.kind === 'symlink' ? `${entry.path}\0>${entry.target}` : `${entry.path}\0/`;
   });
-  return digestBytes(lines.join('\n'));
+  return lines.join('\n');
+}
+
+/** The signature of a folder: equal where the stamps of all that is in it are equal. */
+export function signatureOf(entries: readonly FoundEntry[]): string {
+  return digestBytes(listStamps(entries));
 }
 
 /** The canonical document of a folder: its digest is the artifact's. */
@@ -83,7 +89,7 @@ export function decodeTree(text: string): readonly TreeEntry[] | undefined {
     if (entry === undefined) return undefined;
     entries.push(entry);
   }
-  return entries;
+  return findEscape(entries) === undefined ? entries : undefined;
 }
 
 function decodeEntry(value: JsonObject): TreeEntry | undefined {

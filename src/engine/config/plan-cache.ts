@@ -1,10 +1,12 @@
 /** Must the pipeline file be parsed again? Not where everything that decides its plan is as it was: the plan is kept as JSON beside the other results. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
-import type { Json, JsonObject } from '../../base/json.js';
+import type { Json } from '../../base/json.js';
+import { isRacy, lookAt } from '../cache/stamp.js';
 import { writeWhole } from '../cache/write-file.js';
 import type { Plan, PlannedStage, StageId } from '../plan/plan.js';
+import { type NamesSight, NO_SIGHTS, type Sights, seeNames } from '../seal/sights.js';
 import type { Diagnostic } from './diagnostic.js';
 import type { LoadedPipeline, PipelineRequest } from './load-pipeline.js';
 import { findProjectFolder } from './project-folder.js';
@@ -15,6 +17,8 @@ export interface PlanKey {
   readonly digest: Digest;
   readonly texts: ReadonlyMap<string, string>;
   readonly files: readonly string[];
+  /** How all that the plan is made from looked before it was read; undefined where a file was saved too shortly before. */
+  readonly sights: Sights | undefined;
 }
 
 interface KeptPlan {
@@ -22,7 +26,6 @@ interface KeptPlan {
   readonly pipeline: string;
   readonly stages: readonly (Omit<PlannedStage, 'plugin'> & { readonly plugin: string })[];
   readonly targets: readonly (readonly [string, readonly StageId[]])[];
-  readonly params: JsonObject;
   readonly pools: Readonly<Record<string, number>>;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -35,13 +38,15 @@ export function findPlanKey(request: PipelineRequest, code: string): PlanKey | u
   const path = resolve(request.cwd, request.file);
   const projectFolder = findProjectFolder(path);
   try {
+    const files = [path, ...request.paramsFiles.map(file => resolve(request.cwd, file))];
+    const siblings = seeNames('pipelines', projectFolder);
+    const sights = seeFiles(files, siblings);
     const texts = new Map([request.file, ...request.paramsFiles].map(file => [file, readFileSync(resolve(request.cwd, file), 'utf8')]));
-    const siblings = namesIn(join(projectFolder, 'pipelines'));
     const parts: Json = {
       code,
       path,
       projectFolder,
-      siblings,
+      siblings: siblings.names,
       texts: [...texts.entries()],
       paramsFiles: request.paramsFiles,
       assignments: request.assignments,
@@ -50,19 +55,19 @@ export function findPlanKey(request: PipelineRequest, code: string): PlanKey | u
       path: join(projectFolder, 'cache', 'plans', `${basename(path).replace(/\.ya?ml$/, '')}.json`),
       digest: digestJson(parts),
       texts,
-      files: [path, ...request.paramsFiles.map(file => resolve(request.cwd, file))],
+      files,
+      sights,
     };
   } catch {
     return undefined;
   }
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
+function seeFiles(files: readonly string[], siblings: NamesSight): Sights | undefined {
+  const takenMs = Date.now();
+  const looks = files.map(file => [file, lookAt(file)] as const);
+  if (looks.some(([, look]) => look !== undefined && isRacy(look, takenMs))) return undefined;
+  return { ...NO_SIGHTS, followed: looks.flatMap(([file, look]) => [file, look?.stamp ?? '']), names: [siblings] };
 }
 
 /** The kept plan of exactly this key; anything else in its place, damaged or not, is no plan. */
@@ -80,7 +85,6 @@ export function findKeptPlan(key: PlanKey, request: PipelineRequest): LoadedPipe
     projectFolder: findProjectFolder(resolve(request.cwd, request.file)),
     stages,
     targets: new Map(kept.targets),
-    params: kept.params,
     pools: kept.pools,
   };
   return { plan, diagnostics: kept.diagnostics, sources: key.texts, files: key.files };
@@ -109,7 +113,6 @@ export async function keepPlan(key: PlanKey, { plan, diagnostics }: LoadedPipeli
     pipeline: plan.pipeline,
     stages: [...plan.stages.values()].map(stage => ({ ...stage, plugin: stage.plugin.name })),
     targets: [...plan.targets],
-    params: plan.params,
     pools: plan.pools,
     diagnostics,
   };

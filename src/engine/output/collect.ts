@@ -9,6 +9,7 @@ import type { FileLook } from '../cache/stamp.js';
 import { lookAt, lookAtLink } from '../cache/stamp.js';
 import type { TreeEntry } from '../cache/tree.js';
 import { encodeTree, isInnerLink, walkFolder } from '../cache/tree.js';
+import { findEscape } from '../cache/tree-links.js';
 import { EngineError } from '../engine-error.js';
 import type { PlannedStage } from '../plan/plan.js';
 
@@ -93,5 +94,7 @@ async function collectFolder(port: string, path: string): Promise<CollectedOutpu
     tree.push({ kind: 'file', path: entry.path, digest: await digestPath(join(path, entry.path), size), sizeBytes: size, executable });
     sizeBytes += size;
   }
+  const leaving = findEscape(tree);
+  if (leaving !== undefined) throw new EngineError('output-escapes', `output "${port}" holds a link that leaves it: ${leaving}`);
   return { path, artifact: { kind: 'tree', digest: digestBytes(encodeTree(tree)), sizeBytes, executable: false }, tree };
 }

@@ -4,7 +4,6 @@ import { chmod, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { quickKeyOf } from '../action/manifest.js';
-import type { ActionResult } from '../cache/action-records.js';
 import type { Artifact } from '../cache/artifact.js';
 import { differingPorts } from '../cache/artifact.js';
 import type { AcceptedStage, Published } from '../cache/state-log.js';
@@ -14,7 +13,6 @@ import type { CollectedOutput } from '../output/collect.js';
 import type { Content } from '../output/publish.js';
 import { contentOf, publish } from '../output/publish.js';
 import type { PlannedStage } from '../plan/plan.js';
-import { measure } from './measure.js';
 import type { PinnedStage } from './pin-stage.js';
 import type { CompletedRun } from './run-once.js';
 import type { Session } from './session.js';
@@ -24,19 +22,16 @@ import { placeOf } from './session.js';
 export async function keepResult(session: Session, stage: PlannedStage, pinned: PinnedStage, run: CompletedRun): Promise<AcceptedStage> {
   const artifacts = artifactsOf(run);
   const warn = (message: string): void => session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
-  const store = async (): Promise<ActionResult | undefined> => {
+  try {
     await storeOutputs(session, run);
     const log = run.log === undefined ? undefined : await session.store.keepBytes(run.log);
-    return session.records.add(pinned.key, pinned.manifest, { outputs: artifacts, metrics: run.metrics, log, durationMs: run.durationMs });
-  };
-  try {
-    const other = await measure(session.ports, stage.id, 'store', store);
+    const result = { outputs: artifacts, metrics: run.metrics, log, durationMs: run.durationMs };
+    const other = await session.records.add(pinned.key, pinned.manifest, result);
     if (other !== undefined && stage.determinism === 'exact') warnOfDifference(session, stage, differingPorts(other.outputs, artifacts));
   } catch (error) {
     warn(`the result is not kept in the cache: ${messageOf(error)}`);
   }
-  const publishAll = () => publishOrThrow(session, stage, artifacts, contentOfRun(session, run));
-  const published = await measure(session.ports, stage.id, 'publish', publishAll);
+  const published = await publishOrThrow(session, stage, artifacts, contentOfRun(session, run));
   return accept(session, stage, pinned, { ...published, metrics: run.metrics, durationMs: run.durationMs });
 }
 

@@ -228,7 +228,8 @@ export function describeDevice(stage: PlannedStage): Digest | undefined {
   return description === undefined ? undefined : digestJson(description);
 }
 
-function toolsOf(stage: PlannedStage): readonly string[] {
+/** The programs that the stage starts, as it names them. */
+export function toolsOf(stage: PlannedStage): readonly string[] {
   // A plugin takes params of its own type: these were checked against its schema when the plan was made.
   const plugin = stage.plugin.plugin as unknown as StagePlugin<JsonObject>;
   return plugin.tools?.(stage.params) ?? [];

@@ -80,15 +80,15 @@ export function placeOf(plan: Plan, stage: PlannedStage): { readonly folder: str
 
 /**
  * The stages that stamps alone prove up to date, with their accepted results: without reading content, writing, or waiting.
- * What is not among them has to be looked at closely.
+ * What is not among them has to be looked at closely. `seen` gets every source and program that was looked at.
  */
 export function findSettled(
   session: Session,
   selected: readonly PlannedStage[],
   forced: ReadonlySet<StageId>,
+  seen = new Map<string, PinnedSource | undefined>(),
 ): ReadonlyMap<StageId, AcceptedStage> {
   const settled = new Map<StageId, AcceptedStage>();
-  const seen = new Map<string, PinnedSource | undefined>();
   const find = (stage: PlannedStage) => session.pinner.find(stage, id => settled.get(id), seen);
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);

@@ -2,11 +2,13 @@
 import { InternalError } from '../../base/invariant.js';
 import type { Model } from '../ir/model.js';
 import type { ProofClass } from '../rewrite/rule.js';
+import { fuseClippedSwish, fuseHardSwish } from '../rewrite/rules/hard-swish.js';
 import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
 import { constantsToInitializers, freeInitializers, mergeInitializers } from './constants.js';
 import type { Evaluate } from './evaluate.js';
 import { foldConstants } from './fold-constants.js';
 import { foldShapes } from './fold-shapes.js';
+import { inlineBranches } from './inline-branches.js';
 import { mergeNodes } from './merge-nodes.js';
 import { type Pass, passOfRule } from './pass.js';
 import { removeDead } from './remove-dead.js';
@@ -15,7 +17,13 @@ import { removeDivideByOne, removeMultiplyByOne } from './rules/constant-factor.
 import { foldBatchNormalization } from './rules/fold-batch-normalization.js';
 import { CHANNEL_AFFINE_RULES } from './rules/fold-channel-affine.js';
 import { foldPad } from './rules/fold-pad.js';
+import { fuseGelu } from './rules/fuse-gelu.js';
+import { fuseLayerNorm } from './rules/fuse-layer-norm.js';
+import { fuseGemm } from './rules/matmul-gemm.js';
+import { mergeConcats } from './rules/merge-concats.js';
+import { mergeSlices } from './rules/merge-slices.js';
 import { NO_OP_RULES } from './rules/no-ops.js';
+import { unrollLoops } from './unroll-loops.js';
 
 /** In the order of each round. */
 export const SIMPLIFY_PASSES: readonly Pass[] = [
@@ -23,9 +31,15 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   constantsToInitializers,
   foldShapes,
   foldConstants,
+  inlineBranches,
+  unrollLoops,
   ...NO_OP_RULES.map(passOfRule),
-  ...[removeMultiplyByOne, removeDivideByOne, mergeTransposes, mergeReshapes, fixReshape].map(passOfRule),
+  ...[removeMultiplyByOne, removeDivideByOne].map(passOfRule),
+  ...[mergeTransposes, mergeReshapes, mergeSlices, mergeConcats, fixReshape].map(passOfRule),
   ...[foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad].map(passOfRule),
+  ...[fuseGemm, fuseGelu, fuseLayerNorm].map(passOfRule),
+  { ...passOfRule(fuseHardSwish), name: 'fuse-hard-swish' },
+  { ...passOfRule(fuseClippedSwish), name: 'fuse-clipped-swish' },
   mergeInitializers,
   mergeNodes,
   removeDead,

@@ -35,6 +35,8 @@ describe('the state log', () => {
     for (let length = 0; length < whole.length; length++) {
       writeFileSync(path, whole.subarray(0, length));
       const loaded = loadState(path);
+      // As a killed build leaves it: nothing to warn of.
+      expect(loaded.damagedLines).toBe(0);
       for (const [id, stage] of loaded.state.stages) expect(stage).toEqual(accepted(Number(id.slice(5))));
       if (length % 17 !== 0) continue;
       const writer = openStateWriter(path, loaded);
@@ -55,6 +57,19 @@ describe('the state log', () => {
 
     expect(damagedLines).toBe(1);
     expect([...state.stages.keys()]).toEqual(['stage0', 'stage2']);
+  });
+
+  it('with any byte changed holds nothing but what was written', () => {
+    write(path, 3);
+    const whole = readFileSync(path);
+    for (let at = 0; at < whole.length; at++) {
+      const bytes = Buffer.from(whole);
+      bytes[at] = (bytes[at] ?? 0) ^ ([1, 0x80, 0xff][at % 3] ?? 0);
+      writeFileSync(path, bytes);
+      const loaded = loadState(path);
+      for (const [id, stage] of loaded.state.stages) expect(stage).toEqual(accepted(Number(id.slice(5))));
+      expect(loaded.damagedLines + (loaded.end === 'torn' ? 1 : 0)).toBeGreaterThan(0);
+    }
   });
 
   it('does not grow for ever', () => {

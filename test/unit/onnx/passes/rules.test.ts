@@ -4,6 +4,11 @@ import { removeDivideByOne, removeMultiplyByOne } from '../../../../src/onnx/pas
 import { foldBatchNormalization } from '../../../../src/onnx/passes/rules/fold-batch-normalization.js';
 import { CHANNEL_AFFINE_RULES } from '../../../../src/onnx/passes/rules/fold-channel-affine.js';
 import { foldPad } from '../../../../src/onnx/passes/rules/fold-pad.js';
+import { fuseGelu } from '../../../../src/onnx/passes/rules/fuse-gelu.js';
+import { fuseLayerNorm } from '../../../../src/onnx/passes/rules/fuse-layer-norm.js';
+import { fuseGemm } from '../../../../src/onnx/passes/rules/matmul-gemm.js';
+import { mergeConcats } from '../../../../src/onnx/passes/rules/merge-concats.js';
+import { mergeSlices } from '../../../../src/onnx/passes/rules/merge-slices.js';
 import { NO_OP_RULES } from '../../../../src/onnx/passes/rules/no-ops.js';
 import { viewModel } from '../../../../src/onnx/rewrite/graph-view.js';
 import { applyRule } from '../../../../src/onnx/rewrite/rewriter.js';
@@ -32,6 +37,11 @@ const ALL = [
   fixReshape,
   foldBatchNormalization,
   foldPad,
+  fuseGelu,
+  fuseGemm,
+  fuseLayerNorm,
+  mergeConcats,
+  mergeSlices,
 ];
 
 function ruleNamed(name: string): RewriteRule {
@@ -157,7 +167,46 @@ const EXACT: readonly (Case & { readonly left: readonly string[] })[] = [
     ],
     left: ['Reshape'],
   },
+  {
+    name: 'Slice of Slice, other axes',
+    rule: 'merge-slices',
+    constants: { one: integers([1]), four: integers([-1]), two: integers([2]), three: integers([3]), end: integers([2 ** 40]) },
+    nodes: [
+      { op: 'Slice', in: ['a', 'one', 'four', 'two'], out: ['s'] },
+      { op: 'Slice', in: ['s', 'two', 'end', 'three', 'two'], out: ['b'] },
+    ],
+    left: ['Slice'],
+  },
+  {
+    name: 'Slice of Slice, one axis with steps',
+    rule: 'merge-slices',
+    dims: [2, 40],
+    constants: { one: integers([1]), end: integers([-2]), two: integers([2]), three: integers([3]), axis: integers([-1]) },
+    nodes: [
+      { op: 'Slice', in: ['a', 'one', 'end', 'axis', 'two'], out: ['s'] },
+      { op: 'Slice', in: ['s', 'two', 'end', 'axis', 'three'], out: ['b'] },
+    ],
+    left: ['Slice'],
+  },
+  {
+    name: 'Concat of Concat',
+    rule: 'merge-concats',
+    nodes: [
+      { op: 'Relu', in: ['a'], out: ['r'] },
+      { op: 'Concat', in: ['r', 'a'], out: ['c'], attributes: { axis: int(-3) } },
+      { op: 'Concat', in: ['a', 'c', 'r'], out: ['b'], attributes: { axis: int(1) } },
+    ],
+    left: ['Relu', 'Concat'],
+  },
 ];
+
+const GELU_CONSTANTS = {
+  root: floats([], [Math.SQRT2]),
+  inverse: floats([], [Math.SQRT1_2]),
+  one: floats([], [1]),
+  half: floats([1], [0.5]),
+};
+const NORM_CONSTANTS = { two: floats([], [2]), eps: floats([], [1e-3]), gamma: randomConstant([5, 6], 2), beta: randomConstant([5, 6], 3) };
 
 const ROUNDING: readonly (Case & { readonly left: readonly string[] })[] = [
   {
@@ -219,6 +268,82 @@ const ROUNDING: readonly (Case & { readonly left: readonly string[] })[] = [
     ],
     left: ['Conv'],
   },
+  {
+    name: 'MatMul and Add',
+    rule: 'fuse-gemm',
+    dims: [5, 4],
+    constants: { w: randomConstant([4, 3], 7), k: randomConstant([1, 3], 8) },
+    nodes: [
+      { op: 'MatMul', in: ['a', 'w'], out: ['c'] },
+      { op: 'Add', in: ['k', 'c'], out: ['b'] },
+    ],
+    left: ['Gemm'],
+  },
+  ...(
+    [
+      [
+        'x · (1 + erf) · ½',
+        ['Div', 'a', 'root'],
+        [
+          ['Mul', 'a', 'sum', 'p'],
+          ['Mul', 'p', 'half', 'b'],
+        ],
+      ],
+      [
+        '½ · (x · (1 + erf))',
+        ['Mul', 'inverse', 'a'],
+        [
+          ['Mul', 'sum', 'a', 'p'],
+          ['Mul', 'half', 'p', 'b'],
+        ],
+      ],
+      [
+        '(½ · x) · (1 + erf)',
+        ['Div', 'a', 'root'],
+        [
+          ['Mul', 'half', 'a', 'p'],
+          ['Mul', 'p', 'sum', 'b'],
+        ],
+      ],
+      [
+        'x · ((1 + erf) · ½)',
+        ['Div', 'a', 'root'],
+        [
+          ['Mul', 'sum', 'half', 'p'],
+          ['Mul', 'a', 'p', 'b'],
+        ],
+      ],
+    ] as const
+  ).map(([name, [scale, left, right], products]) => ({
+    name: `Gelu as ${name}`,
+    rule: 'fuse-gelu',
+    opset: 20,
+    constants: GELU_CONSTANTS,
+    nodes: [
+      { op: scale, in: [left, right], out: ['scaled'] },
+      { op: 'Erf', in: ['scaled'], out: ['erf'] },
+      { op: 'Add', in: ['erf', 'one'], out: ['sum'] },
+      ...products.map(([op, first, second, out]) => ({ op, in: [first, second], out: [out] })),
+    ],
+    left: ['Gelu'],
+  })),
+  ...(['Pow', 'Mul'] as const).map(square => ({
+    name: `LayerNormalization with ${square}`,
+    rule: 'fuse-layer-norm',
+    constants: NORM_CONSTANTS,
+    nodes: [
+      { op: 'ReduceMean', in: ['a'], out: ['mean'], attributes: { axes: ints([-2, -1]) } },
+      { op: 'Sub', in: ['a', 'mean'], out: ['centred'] },
+      { op: square, in: ['centred', square === 'Pow' ? 'two' : 'centred'], out: ['square'] },
+      { op: 'ReduceMean', in: ['square'], out: ['variance'], attributes: { axes: ints([-2, -1]) } },
+      { op: 'Add', in: ['variance', 'eps'], out: ['shifted'] },
+      { op: 'Sqrt', in: ['shifted'], out: ['deviation'] },
+      { op: 'Div', in: ['centred', 'deviation'], out: ['normal'] },
+      { op: 'Mul', in: ['normal', 'gamma'], out: ['scaled'] },
+      { op: 'Add', in: ['scaled', 'beta'], out: ['b'] },
+    ],
+    left: ['LayerNormalization'],
+  })),
 ];
 
 async function outputs(testCase: Case): Promise<{ before: Float32Array; after: Float32Array; operators: string[] }> {

@@ -1,0 +1,92 @@
+/** `tanren cache export | import`: results go from one checkout to another as one file. `-` is stdout and stdin. */
+import { formatBytes } from '../../base/format.js';
+import { type ExportChoice, type ExportReport, exportCache, importArchive } from '../../engine/archive.js';
+import { type ArchiveBytes, archiveAt } from '../../engine/cache/archive-bytes.js';
+import type { TakenArchive } from '../../engine/cache/take-archive.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { cacheOf, endWithError, interruptible } from '../open-cache.js';
+import { openPlan, type PipelineOptions } from '../open-plan.js';
+import { type Console, makeConsole } from '../render/console.js';
+
+export interface ExportOptions extends PipelineOptions {
+  readonly all: boolean;
+  readonly since: readonly string[];
+  readonly json: boolean;
+}
+
+export async function runCacheExport(path: string, targets: readonly string[], options: ExportOptions): Promise<ExitCode> {
+  const toStdout = path === '-';
+  const console = makeConsole({ json: options.json || toStdout });
+  if (options.all && targets.length > 0) return endUsage(console, 'targets and --all exclude each other', 'name stages, or say --all');
+  if (options.json && toStdout) return endUsage(console, 'stdout takes the archive or the document of --json, not both', 'name a file');
+  const choice = await choose(targets, options, console);
+  if (choice === undefined) return EXIT.usage;
+  const target = toStdout ? ({ kind: 'stream', stream: process.stdout } as const) : ({ kind: 'file', path } as const);
+  try {
+    const report = await interruptible(console, ({ signal }) =>
+      exportCache(cacheOf(options.file), { choice, since: options.since }, target, signal),
+    );
+    if (report === undefined) return EXIT.interrupted;
+    if (options.json) console.json(report);
+    else printExport(path, report, console);
+    return report.incomplete.length === 0 ? EXIT.built : EXIT.failed;
+  } catch (error) {
+    return endWithError(error, console, options, EXIT.failed);
+  }
+}
+
+async function choose(targets: readonly string[], options: ExportOptions, console: Console): Promise<ExportChoice | undefined> {
+  if (options.all) return { kind: 'everything' };
+  const opened = await openPlan(options, targets, console);
+  return opened === undefined ? undefined : { kind: 'accepted', plan: opened.plan, targets: opened.targets };
+}
+
+function printExport(path: string, { records, blobs, sizeBytes, incomplete, unbuilt }: ExportReport, console: Console): void {
+  for (const key of incomplete) console.line(`result ${key} is not whole in the cache: left out; tanren build makes it again`);
+  if (unbuilt.length > 0) console.line(`never built, so not in it: ${unbuilt.join(', ')}`);
+  console.line(`${path === '-' ? 'exported' : `wrote ${path}:`} ${records} results, ${blobs} blobs, ${formatBytes(sizeBytes)}`);
+}
+
+export interface ImportOptions {
+  readonly file: string;
+  readonly json: boolean;
+}
+
+export async function runCacheImport(paths: readonly string[], options: ImportOptions): Promise<ExitCode> {
+  const console = makeConsole({ json: options.json });
+  const cache = cacheOf(options.file);
+  const taken: (TakenArchive & { readonly archive: string })[] = [];
+  try {
+    for (const path of paths) {
+      const one = await interruptible(console, ports => importArchive(cache, path === '-' ? standardInput() : archiveAt(path), ports));
+      if (one === undefined) return EXIT.interrupted;
+      taken.push({ archive: path, ...one });
+      if (!options.json) printImport(path, one, console);
+    }
+  } catch (error) {
+    return endWithError(error, console, options, EXIT.failed);
+  }
+  if (options.json) console.json({ archives: taken });
+  return taken.every(({ damaged, incomplete }) => damaged.length + incomplete.length === 0) ? EXIT.built : EXIT.failed;
+}
+
+function printImport(
+  path: string,
+  { records, blobs, sizeBytes, known, different, damaged, incomplete }: TakenArchive,
+  console: Console,
+): void {
+  for (const name of damaged) console.problem('error', `error[archive-damaged]: ${path}: ${name} does not have its digest: left out`);
+  for (const key of incomplete)
+    console.problem('error', `error[archive-incomplete]: ${path}: result ${key} needs blobs that are neither in it nor here: left out`);
+  for (const key of different) console.line(`result ${key} has other bytes here: both are kept, and the one here is preferred`);
+  console.line(`imported ${path}: ${records} results, ${blobs} blobs, ${formatBytes(sizeBytes)}; ${known} were here already`);
+}
+
+function standardInput(): ArchiveBytes {
+  return { name: 'stdin', chunks: process.stdin as AsyncIterable<Buffer> };
+}
+
+function endUsage(console: Console, message: string, help: string): ExitCode {
+  console.problem('error', `error[invalid-argument]: ${message}\n  help: ${help}`);
+  return EXIT.usage;
+}

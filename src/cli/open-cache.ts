@@ -1,0 +1,35 @@
+/** Which cache folder does a command look after, and how does it end where a signal or a known error stops it? */
+import { join, resolve } from 'node:path';
+import { isCodedError } from '../base/coded-error.js';
+import { type CacheFolder, cacheFolderAt } from '../engine/cache/cache-folder.js';
+import { findProjectFolder } from '../engine/config/project-folder.js';
+import type { EnginePorts } from '../engine/ports.js';
+import { abortOnSignals, makeEnginePorts } from './engine-ports.js';
+import { EXIT, type ExitCode } from './exit-code.js';
+import type { Console } from './render/console.js';
+
+export function cacheOf(file: string): CacheFolder {
+  return cacheFolderAt(join(findProjectFolder(resolve(file)), 'cache'));
+}
+
+/** `work` with signals, waits and warnings told; undefined where a signal ended it. */
+export async function interruptible<T>(console: Console, work: (ports: EnginePorts) => Promise<T>): Promise<T | undefined> {
+  const signal = abortOnSignals();
+  const ports = makeEnginePorts(event => {
+    if (event.kind === 'waiting-for-lock') console.line(`waiting for a build that uses ${event.folder}`);
+    if (event.kind === 'warning') console.problem('warning', `warning[${event.code}]: ${event.message}`);
+  }, signal);
+  return work(ports).catch((error: unknown) => {
+    if (signal.aborted) return undefined;
+    throw error;
+  });
+}
+
+/** Says an error that has a code, also as a document with --json; others are thrown on. */
+export function endWithError(error: unknown, console: Console, form: { readonly json: boolean }, exitCode: ExitCode): ExitCode {
+  if (!isCodedError(error)) throw error;
+  const { code, message, help } = error;
+  if (form.json) console.json({ diagnostics: [{ severity: 'error', code, message, ...(help === undefined ? {} : { help }) }] });
+  console.problem('error', `error[${code}]: ${message}${help === undefined ? '' : `\n  help: ${help}`}`);
+  return exitCode === EXIT.built ? EXIT.failed : exitCode;
+}

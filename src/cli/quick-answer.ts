@@ -1,0 +1,43 @@
+/** Is there plainly nothing to do? Where a seal says so it is said at once, before anything else is loaded. */
+import { fstatSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Digest } from '../base/digest.js';
+import { findProjectFolder } from '../engine/config/project-folder.js';
+import { holds } from '../engine/seal/check-seal.js';
+import { readSeal, type Seal, sealPath } from '../engine/seal/seal.js';
+import { platformGuard } from '../runtime/platform-guard.js';
+import { readBuildRequest, requestText } from './build-request.js';
+import { makeConsole, type OutputStream } from './render/console.js';
+import { printNothingToDo } from './render/settled-report.js';
+import { writeNow } from './write-now.js';
+
+/** @returns whether `tanren build …` has been answered; else nothing was done, and the command line has to be loaded. */
+export function answerQuickly(argv: readonly string[]): boolean {
+  const started = performance.now();
+  const seal = findHolding(argv);
+  if (seal === undefined) return false;
+  const text: string[] = [];
+  // Asking Node for the stream of a pipe or file takes longer than all the rest.
+  const stream: OutputStream = fstatSync(1).isCharacterDevice() ? process.stdout : { write: line => text.push(line) };
+  printNothingToDo(seal.report, performance.now() - started, makeConsole({ json: false }, { stdout: stream, stderr: stream }));
+  writeNow(text.join(''));
+  return true;
+}
+
+/** Undefined too where something cannot be looked at: what is wrong is said by the build itself, which looks again. */
+function findHolding(argv: readonly string[]): Seal | undefined {
+  try {
+    const request = readBuildRequest(argv, process.cwd());
+    if (request?.answer !== 'text') return undefined;
+    const projectFolder = findProjectFolder(request.file);
+    const seal = readSeal(sealPath(projectFolder, basename(request.file).replace(/\.ya?ml$/, '')));
+    const needs = { request: requestText(request), projectFolder, environment: process.env, guard: platformGuard, digest };
+    return seal !== undefined && holds(seal, needs) ? seal : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function digest(text: string): Digest {
+  return process.getBuiltinModule('node:crypto').hash('sha256', text, 'hex') as Digest;
+}

@@ -1,0 +1,52 @@
+/** What is said where nothing is to do, and at the end of every other build too? Metrics, gates, and where artifacts lie. Loads little: it may be all that a start needs. */
+import { formatDuration } from '../../base/format.js';
+import type { GateResult } from '../../engine/gate-result.js';
+import type { SettledReport } from '../../engine/seal/seal.js';
+import type { Console } from './console.js';
+import { formatMetric, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
+
+/** What `printBuildReport` prints of a build in which every stage was up to date, and every gate met. */
+export function printNothingToDo({ pipeline, stages, metrics, gates }: SettledReport, durationMs: number, console: Console): void {
+  const byPlugin = new Map<string, MetricsColumn[]>();
+  for (const { stage, plugin, metrics: found } of metrics) {
+    const columns = byPlugin.get(plugin) ?? [];
+    columns.push({ stage, metrics: found, previous: undefined });
+    byPlugin.set(plugin, columns);
+  }
+  printTables([...byPlugin.values()], console);
+  printGates(gates, console);
+  console.line('');
+  console.line(artifactsLine(pipeline));
+  console.line(nothingToDo(stages, durationMs, console));
+}
+
+export function printTables(tables: readonly (readonly MetricsColumn[])[], console: Console): void {
+  for (const columns of tables) {
+    console.line('');
+    for (const { head, rows } of formatMetricsTable(columns, console.width())) {
+      console.line(console.style('bold', head));
+      for (const row of rows) console.line(row);
+    }
+  }
+}
+
+export function printGates(gates: readonly GateResult[], console: Console): void {
+  if (gates.length > 0) console.line('');
+  for (const gate of gates) console.line(formatGate(gate, console));
+}
+
+export function artifactsLine(pipeline: string): string {
+  return `artifacts are in ${pipeline === 'pipeline' ? 'artifacts' : `artifacts/${pipeline}`}/<stage>/`;
+}
+
+function formatGate({ stage, gate, value, verdict }: GateResult, { style }: Console): string {
+  const actual = value === undefined ? 'no such metric,' : formatMetric(value);
+  const text = `gate ${stage}: ${gate.metric} ${gate.operator} ${gate.bound}: ${actual}`;
+  return verdict === 'met'
+    ? `${style('green', '✓')} ${text}`
+    : `${style('red', '✗')} ${text} ${style('red', 'missed')} (${gate.span.file}:${gate.span.line}:${gate.span.column})`;
+}
+
+export function nothingToDo(stages: number, durationMs: number, { style }: Pick<Console, 'style'>): string {
+  return style('green', `nothing to do: ${stages} stage${stages === 1 ? '' : 's'} up to date (${formatDuration(durationMs)})`);
+}

@@ -1,0 +1,19 @@
+/** How is a short text written to stdout without its stream? All of it before this returns, or, where a pipe is full, by the stream after all. */
+import { writeSync } from 'node:fs';
+import { systemCode } from '../engine/engine-error.js';
+
+export function writeNow(text: string): void {
+  let rest = Buffer.from(text);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      const code = systemCode(error);
+      // Whoever reads it may have left.
+      if (code === 'EPIPE') return;
+      if (code !== 'EAGAIN') throw error;
+      process.stdout.write(rest);
+      return;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/** How do results get from one checkout to another as one file? Out: what the last build of the targets holds, or everything. In: what verifies. */
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { openActionRecords } from './cache/action-records.js';
+import type { ArchiveBytes } from './cache/archive-bytes.js';
+import { openBlobStore } from './cache/blob-store.js';
+import { type CacheFolder, makeCacheFolder } from './cache/cache-folder.js';
+import { takeInventory } from './cache/inventory.js';
+import { loadState } from './cache/state-log.js';
+import { type TakenArchive, takeArchive } from './cache/take-archive.js';
+import { readKnownContent, type WrittenArchive, writeArchive } from './cache/write-archive.js';
+import { EngineError, messageOf } from './engine-error.js';
+import { withLock } from './keep-house.js';
+import { selectStages } from './plan/dependencies.js';
+import type { Plan, StageId } from './plan/plan.js';
+import type { EnginePorts } from './ports.js';
+
+/** What of a cache goes into an archive? */
+export type ExportChoice =
+  | { readonly kind: 'everything' }
+  /** What the last builds of these stages, and of what they depend on, accepted. */
+  | { readonly kind: 'accepted'; readonly plan: Plan; readonly targets: 'all' | readonly StageId[] };
+
+export interface ExportOrder {
+  readonly choice: ExportChoice;
+  /** Archives whose content is left out. */
+  readonly since: readonly string[];
+}
+
+export interface ExportReport extends WrittenArchive {
+  /** Stages without an accepted result. */
+  readonly unbuilt: readonly StageId[];
+}
+
+/** Where an archive goes: it appears at the path as a whole or not at all. */
+export type ExportTarget =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'stream'; readonly stream: NodeJS.WritableStream };
+
+/** Reads and writes nothing in the cache: safe beside builds. @throws EngineError of `writeArchive`, `not-exported`. */
+export async function exportCache(
+  cache: CacheFolder,
+  order: ExportOrder,
+  target: ExportTarget,
+  signal: AbortSignal,
+): Promise<ExportReport> {
+  const known = await readKnownContent(order.since);
+  const { keys, unbuilt } = chooseKeys(cache, order.choice);
+  const source = { store: openBlobStore(cache), records: openActionRecords(cache) };
+  const written = await writeTo(target, put =>
+    writeArchive(source, keys, known, async chunk => {
+      signal.throwIfAborted();
+      await put(chunk);
+    }),
+  );
+  return { ...written, unbuilt };
+}
+
+function chooseKeys(cache: CacheFolder, choice: ExportChoice): { readonly keys: readonly string[]; readonly unbuilt: readonly StageId[] } {
+  if (choice.kind === 'everything') return { keys: takeInventory(cache).records.map(({ key }) => key), unbuilt: [] };
+  const { stages } = loadState(cache.state(choice.plan.pipeline)).state;
+  const selected = selectStages(choice.plan, choice.targets);
+  return {
+    keys: selected.flatMap(({ id }) => stages.get(id)?.key ?? []),
+    unbuilt: selected.filter(({ id }) => !stages.has(id)).map(({ id }) => id),
+  };
+}
+
+type Put = (chunk: string | Buffer) => Promise<void>;
+
+async function writeTo<T>(target: ExportTarget, work: (put: Put) => Promise<T>): Promise<T> {
+  if (target.kind === 'stream') return work(chunk => writeToStream(target.stream, chunk));
+  const temporary = `${target.path}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    const file = await open(temporary, 'wx', 0o600);
+    const result = await writeToFile(file, work);
+    await rename(temporary, target.path);
+    return result;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new EngineError('not-exported', `${target.path} cannot be written: ${messageOf(error)}`, {
+      help: 'free space, or name a file in a folder that can be written',
+      cause: error,
+    });
+  }
+}
+
+/** Artifacts may be secret: nobody else may read the file. */
+async function writeToFile<T>(file: FileHandle, work: (put: Put) => Promise<T>): Promise<T> {
+  try {
+    const result = await work(chunk => file.writeFile(chunk));
+    await file.datasync();
+    return result;
+  } finally {
+    await file.close();
+  }
+}
+
+function writeToStream(stream: NodeJS.WritableStream, chunk: string | Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(chunk, error => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Under the lock: a running build is waited for, and builds wait. @throws EngineError of `readFrames`, `archive-unreadable`. */
+export async function importArchive(
+  cache: CacheFolder,
+  archive: ArchiveBytes,
+  ports: Pick<EnginePorts, 'emit' | 'signal'>,
+): Promise<TakenArchive> {
+  makeCacheFolder(cache);
+  return withLock(cache, ports, () => takeArchive(cache, archive, ports.signal));
+}

@@ -1,0 +1,85 @@
+/** How does what stands in a sub-graph come to stand in the graph around it? Its nodes are copied before the node that carries it, with ids and names of their own. */
+import { getDefined } from '../../base/invariant.js';
+import { addValue, replaceNodeOrder } from './edit.js';
+import type { Attribute, Graph, Model, Node, NodeId, ValueId } from './model.js';
+import type { NameScope } from './name-scope.js';
+
+export interface Inlining {
+  readonly model: Model;
+  readonly graph: Graph;
+  /** Names taken in `graph` and below. */
+  readonly names: NameScope;
+  /** The node that carries the sub-graph. */
+  readonly before: NodeId;
+}
+
+/**
+ * Copies `sub`, with `inputs` for its inputs, in front of a node of the graph around it.
+ * @returns the values that stand for its outputs: copies, the given inputs, or values from outside, as the sub-graph says.
+ */
+export function inlineSubgraph(into: Inlining, sub: Graph, inputs: readonly ValueId[]): readonly ValueId[] {
+  const ids = new Map<ValueId, ValueId>(
+    sub.inputs.map((input, index) => [input, getDefined(inputs[index], `input ${index} of a sub-graph`)]),
+  );
+  copyValues(into, into.graph, sub, ids);
+  const copies = [...sub.nodes.values()].map(node => copyNode(into, node, ids, into.graph));
+  const order = [...into.graph.nodes.values()];
+  order.splice(
+    order.findIndex(node => node.id === into.before),
+    0,
+    ...copies,
+  );
+  replaceNodeOrder(into.graph, order);
+  return sub.outputs.map(output => ids.get(output) ?? output);
+}
+
+/** Every value of `sub` that is not yet in `ids` gets a copy in `target`. */
+function copyValues({ model, names }: Inlining, target: Graph, sub: Graph, ids: Map<ValueId, ValueId>): void {
+  for (const value of sub.values.values()) {
+    if (ids.has(value.id)) continue;
+    const copy = addValue(model, target, names.take(value.name), { type: value.type });
+    copy.constant = value.constant;
+    copy.docString = value.docString;
+    copy.metadata = new Map(value.metadata);
+    ids.set(value.id, copy.id);
+  }
+}
+
+function copyNode(into: Inlining, node: Node, ids: ReadonlyMap<ValueId, ValueId>, target: Graph): Node {
+  const mapped = (id: ValueId | undefined): ValueId | undefined => (id === undefined ? undefined : (ids.get(id) ?? id));
+  const copy: Node = {
+    ...node,
+    id: into.model.nextId++ as NodeId,
+    inputs: node.inputs.map(mapped),
+    outputs: node.outputs.map(mapped),
+    attributes: new Map([...node.attributes].map(([name, attribute]): [string, Attribute] => [name, copyAttribute(into, attribute, ids)])),
+    metadata: new Map(node.metadata),
+  };
+  for (const output of copy.outputs) {
+    const value = output === undefined ? undefined : target.values.get(output);
+    if (value !== undefined) value.producer = copy.id;
+  }
+  return copy;
+}
+
+function copyAttribute(into: Inlining, attribute: Attribute, ids: ReadonlyMap<ValueId, ValueId>): Attribute {
+  if (attribute.kind === 'graph') return { kind: 'graph', value: copyGraph(into, attribute.value, ids) };
+  if (attribute.kind === 'graphs') return { kind: 'graphs', value: attribute.value.map(graph => copyGraph(into, graph, ids)) };
+  return attribute;
+}
+
+/** A nested sub-graph, which may read what `outer` maps. */
+function copyGraph(into: Inlining, graph: Graph, outer: ReadonlyMap<ValueId, ValueId>): Graph {
+  const copy: Graph = { ...graph, nodes: new Map(), values: new Map(), metadata: new Map(graph.metadata) };
+  const ids = new Map(outer);
+  for (const value of graph.values.keys()) ids.delete(value);
+  copyValues(into, copy, graph, ids);
+  const mapped = (id: ValueId): ValueId => ids.get(id) ?? id;
+  for (const node of graph.nodes.values()) {
+    const made = copyNode(into, node, ids, copy);
+    copy.nodes.set(made.id, made);
+  }
+  copy.inputs = graph.inputs.map(mapped);
+  copy.outputs = graph.outputs.map(mapped);
+  return copy;
+}

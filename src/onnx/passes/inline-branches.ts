@@ -1,0 +1,52 @@
+/** Which If always takes the same branch? That branch comes to stand in its place. */
+import { decodeRawTensor } from '../../tensor/raw-tensor.js';
+import { addNode, removeNode } from '../ir/edit.js';
+import { type Inlining, inlineSubgraph } from '../ir/inline.js';
+import type { Graph, Model, Node, ValueId } from '../ir/model.js';
+import { makeNameScope } from '../ir/name-scope.js';
+import { findConstantValue } from '../rewrite/graph-view.js';
+import { describeNode } from '../shape-inference/node-context.js';
+import type { Pass } from './pass.js';
+
+/** Exact. Values of the branch keep their names where these are free. */
+export const inlineBranches: Pass = {
+  name: 'inline-branches',
+  proof: 'exact',
+  proofText: 'An If whose condition is constant runs one of its branches, always.',
+  async run(model) {
+    const changed: string[] = [];
+    const declined: { node: string; reason: string }[] = [];
+    for (const node of [...model.graph.nodes.values()]) {
+      if (node.domain !== '' || node.opType !== 'If') continue;
+      const taken = findTaken(model, node);
+      if (taken === undefined) {
+        declined.push({ node: describeNode(node, model.graph), reason: 'its condition is not constant' });
+        continue;
+      }
+      changed.push(node.name === '' ? node.opType : node.name);
+      const into: Inlining = { model, graph: model.graph, names: makeNameScope(model.graph), before: node.id };
+      takeOver(model, node, inlineSubgraph(into, taken, []));
+    }
+    return { changed, declined };
+  },
+};
+
+function findTaken(model: Model, node: Node): Graph | undefined {
+  const condition = findConstantValue(model, node.inputs[0]);
+  if (condition?.dtype !== 'bool') return undefined;
+  const branch = node.attributes.get(decodeRawTensor({ ...condition, dtype: 'bool' }).data[0] === 0 ? 'else_branch' : 'then_branch');
+  return branch?.kind === 'graph' ? branch.value : undefined;
+}
+
+/** Each output of `node` keeps its id and name, and copies the value that stands for it; `remove-identity` takes the copies away. */
+export function takeOver(model: Model, node: Node, values: readonly ValueId[]): void {
+  const { graph } = model;
+  const order = [...graph.nodes.keys()];
+  const next = order[order.indexOf(node.id) + 1];
+  removeNode(graph, node.id);
+  for (const [index, output] of node.outputs.entries()) {
+    const value = values[index];
+    if (output === undefined || value === undefined) continue;
+    addNode(model, graph, { opType: 'Identity', inputs: [value], outputs: [output], ...(next === undefined ? {} : { before: next }) });
+  }
+}

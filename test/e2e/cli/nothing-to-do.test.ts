@@ -1,0 +1,171 @@
+/** Is "nothing to do" said at once where it is true, in the words of an ordinary build, and never where anything has changed? */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
+import { DIST } from '../../support/world.js';
+
+const SEAL = 'cache/state/pipeline.seal';
+
+/** The launcher without the command line beside it: it answers at once, or not at all. */
+function makeLauncher(): {
+  readonly run: (world: CliWorld, args: readonly string[], environment?: NodeJS.ProcessEnv) => string | undefined;
+  remove(): void;
+} {
+  const folder = mkdtempSync(join(tmpdir(), 'tanren-launcher-'));
+  for (const name of ['tanren.js', 'package.json']) copyFileSync(join(DIST, 'bin', name), join(folder, name));
+  return {
+    run(world, args, environment = {}) {
+      const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: '', ...environment };
+      const { status, stdout } = spawnSync(process.execPath, [join(folder, 'tanren.js'), ...args], {
+        cwd: world.folder,
+        env,
+        encoding: 'utf8',
+      });
+      return status === 0 ? stdout : undefined;
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function withoutTime(text: string | undefined): string | undefined {
+  return text?.replace(/\(\d+(\.\d+)? m?s\)/g, '(…)');
+}
+
+describe('a build that finds nothing to do', () => {
+  let launcher: ReturnType<typeof makeLauncher>;
+  let world: CliWorld;
+  const answer = (args: readonly string[] = ['build'], environment: NodeJS.ProcessEnv = {}) => launcher.run(world, args, environment);
+  const build = (...args: readonly string[]): void => {
+    const { exitCode, stdout, stderr } = world.run('build', ...args);
+    if (exitCode !== 0) throw new Error(stdout + stderr);
+  };
+
+  beforeAll(() => {
+    launcher = makeLauncher();
+    const pipeline = TEXT_PROJECT['pipeline.yaml']
+      .replace('  judge:\n', '  judge:\n    env: [TASTE]\n')
+      .replace('score: score.txt}\n', 'score: score.txt, words: words}\n');
+    world = givenProject({
+      ...TEXT_PROJECT,
+      'pipeline.yaml': `${pipeline}  weigh: {uses: command, with: {run: ["cp -r words out"], shell: sh, inputs: {words: words}, outputs: {out: out}}, inputs: {words: "\${sources.words}"}}\n`,
+      'words/one.txt': 'one\n',
+      'words/more/two.txt': 'two\n',
+      'all.yaml': 'least: 2\n',
+      'bin/sh': '#!/bin/sh\nexec /bin/sh "$@"\n',
+    });
+    chmodSync(join(world.folder, 'bin/sh'), 0o755);
+    build();
+  });
+  afterAll(() => {
+    world.remove();
+    launcher.remove();
+  });
+
+  it('says at once what an ordinary build says, and writes nothing', () => {
+    const before = world.listing();
+    const atOnce = answer();
+    expect(world.listing()).toEqual(before);
+
+    world.unlink(SEAL);
+    const ordinary = world.run('build').stdout;
+    expect(atOnce).toContain('nothing to do: 5 stages up to date');
+    expect(atOnce).toContain('gate judge: quality.words >= 1: 3');
+    expect(withoutTime(atOnce)).toBe(withoutTime(ordinary));
+    expect(world.exists(SEAL)).toBe(false);
+    build('--force');
+  });
+
+  it('answers with colour where that is asked for', () => {
+    expect(answer(['build'], { NO_COLOR: '', FORCE_COLOR: '1' })).toContain('\u001b[32mnothing to do');
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['-j 4 -k', ['build', '-j', '4', '-k']],
+    ['--file pipeline.yaml', ['build', '--file', 'pipeline.yaml']],
+  ])('answers %s', (_what, args) => expect(answer(args)).toContain('nothing to do'));
+
+  it.each<[string, readonly string[]]>([
+    ['another parameter', ['build', '-p', 'least=2']],
+    ['a params file', ['build', '--params-file', 'all.yaml']],
+    ['one target', ['build', 'shout']],
+    ['--force', ['build', '--force']],
+    ['--json', ['build', '--json']],
+    ['--dry-run', ['build', '--dry-run']],
+    ['an option that there is not', ['build', '--colour']],
+    ['another command', ['status']],
+  ])('leaves %s to the command line', (_what, args) => expect(answer(args)).toBeUndefined());
+
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['a declared variable', { TASTE: 'sour' }],
+    ['a setting of ours', { TANREN_ANYTHING: '1' }],
+  ])('looks again when %s is set', (_what, environment) => expect(answer(['build'], environment)).toBeUndefined());
+
+  it('looks again when another program of that name comes first on the PATH', () => {
+    expect(answer(['build'], { PATH: `${join(world.folder, 'bin')}:${process.env.PATH}` })).toBeUndefined();
+  });
+
+  const path = (name: string): string => join(world.folder, name);
+  it.each<[string, () => void]>([
+    [
+      'a source was edited, its size and time kept',
+      () => {
+        const { atime, mtime } = statSync(path('notes.txt'));
+        writeFileSync(path('notes.txt'), 'froge\n');
+        utimesSync(path('notes.txt'), atime, mtime);
+      },
+    ],
+    ['a file came into a source folder', () => world.write('words/more/three.txt', 'three\n')],
+    ['an artifact was edited', () => world.write('artifacts/shout/text', 'no\n')],
+    ['an artifact is gone', () => world.unlink('artifacts/shout/text')],
+    ['a stranger stands beside an artifact', () => world.write('artifacts/shout/stranger', '')],
+    ['a stranger stands in an artifact', () => world.write('artifacts/weigh/out/more/stranger', '')],
+    ['the pipeline file was saved', () => world.saveByRename('pipeline.yaml', `${world.read('pipeline.yaml')}# a line\n`)],
+    ['another pipeline came', () => world.write('pipelines/other.yaml', 'version: 1\nstages: {}\n')],
+    ['the state was written to', () => writeFileSync(path('cache/state/pipeline.log'), '\n', { flag: 'a' })],
+    ['the seal is cut', () => truncateSync(path(SEAL), 600)],
+    [
+      'a byte of the seal is another',
+      () => {
+        const bytes = readFileSync(path(SEAL));
+        bytes[400] = (bytes[400] ?? 0) ^ 1;
+        writeFileSync(path(SEAL), bytes);
+      },
+    ],
+  ])('looks again when %s', (_what, change) => {
+    build('--force');
+    expect(answer()).toBeDefined();
+
+    change();
+
+    expect(answer()).toBeUndefined();
+  });
+
+  it('is sealed for the targets and parameters that were built last', () => {
+    build('shout', '--force');
+    expect([answer(), answer(['build', 'shout'])]).toEqual([undefined, expect.stringContaining('1 stage up to date')]);
+    build('-p', 'mode=lower');
+    expect([answer(), answer(['build', '-p', 'mode=lower'])]).toEqual([undefined, expect.stringContaining('nothing to do')]);
+  });
+
+  it('is not sealed where a gate is missed, where a stage has failed, or where the pipeline file is warned of', () => {
+    const make = (least: number, run: string, head = ''): boolean => {
+      const other = givenProject({
+        'pipeline.yaml': `version: 1\n${head}stages:\n  a: {uses: command, with: {run: ["${run}"], shell: sh, outputs: {m: {path: m.json, kind: metrics}}}, gate: {n: ">= ${least}"}}\n`,
+      });
+      other.run('build');
+      const sealed = other.exists(SEAL);
+      other.remove();
+      return sealed;
+    };
+    const write = 'echo \'{\\"n\\": 3}\' > m.json';
+
+    expect([make(3, write), make(4, write), make(3, 'false'), make(3, write, 'params: {unused: 1}\n')]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,307 @@
+/** Do results go from one checkout to another whole, and does nothing else come with them? */
+import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { digestBytes, digestJson } from '../../../src/base/digest.js';
+import { exportCache, importArchive } from '../../../src/engine/archive.js';
+import { encodeRecord } from '../../../src/engine/cache/action-records.js';
+import { archiveAt } from '../../../src/engine/cache/archive-bytes.js';
+import { ARCHIVE_HEADER, encodeEnd, encodeHead } from '../../../src/engine/cache/archive-format.js';
+import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
+import { encodeTree } from '../../../src/engine/cache/tree.js';
+import { verifyCache } from '../../../src/engine/keep-house.js';
+import type { StageId } from '../../../src/engine/plan/plan.js';
+import type { World } from '../../support/world.js';
+import { givenWorld } from '../../support/world.js';
+
+const STAGES = {
+  strip: { uses: 'strip', inputs: { text: 'source.txt' } },
+  count: { uses: 'count', inputs: { text: 'strip.text' } },
+  folders: { uses: 'folders', inputs: { text: 'source.txt' } },
+};
+const SOURCES = { 'source.txt': 'one\ntwo' };
+
+let here: World;
+let there: World;
+beforeEach(() => {
+  here = givenWorld(STAGES, SOURCES);
+  there = givenWorld(STAGES, SOURCES);
+});
+afterEach(() => {
+  here.remove();
+  there.remove();
+});
+
+const cacheOf = (world: World) => cacheFolderAt(world.path('cache'));
+const never = new AbortController().signal;
+
+async function exportFrom(world: World, name = 'warm.tanren', targets: 'all' | readonly StageId[] = 'all', since: readonly string[] = []) {
+  const choice = { kind: 'accepted', plan: await world.plan(), targets } as const;
+  const path = world.path(name);
+  return { path, report: await exportCache(cacheOf(world), { choice, since }, { kind: 'file', path }, never) };
+}
+
+const importInto = (world: World, path: string) => importArchive(cacheOf(world), archiveAt(path), world.ports());
+
+/** Every file of a cache's content, by path below it, with its bytes. */
+function contentOf(world: World): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    ['cas', 'actions']
+      .flatMap(name =>
+        existsSync(world.path(`cache/${name}`)) ? readdirSync(world.path(`cache/${name}`), { recursive: true, withFileTypes: true }) : [],
+      )
+      .filter(entry => entry.isFile())
+      .map(entry => [entry.name, readFileSync(join(entry.parentPath, entry.name), 'latin1')]),
+  );
+}
+
+describe('an archive', () => {
+  it('makes another checkout warm: nothing runs there, and its artifacts are the same', async () => {
+    await here.build();
+    const { path, report } = await exportFrom(here);
+    const taken = await importInto(there, path);
+    const { outcomes } = await there.build();
+
+    expect(report).toMatchObject({ records: 3, incomplete: [], unbuilt: [] });
+    expect(taken).toMatchObject({ records: 3, known: 0, damaged: [], incomplete: [], different: [] });
+    expect(outcomes).toEqual({ strip: 'restored', count: 'restored', folders: 'restored' });
+    expect(there.read('artifacts/folders/all/text.txt')).toBe(here.read('artifacts/folders/all/text.txt'));
+    expect(contentOf(there)).toEqual(contentOf(here));
+  });
+
+  it('has equal bytes where the results are equal, whatever came in between', async () => {
+    await here.build();
+    const first = await exportFrom(here);
+    here.write('source.txt', 'other');
+    await here.build();
+    here.write('source.txt', SOURCES['source.txt']);
+    await here.build();
+    const second = await exportFrom(here, 'second.tanren');
+    await importInto(there, first.path);
+    await there.build();
+    const third = await exportFrom(there);
+
+    expect(readFileSync(second.path).equals(readFileSync(first.path))).toBe(true);
+    expect(readFileSync(third.path).equals(readFileSync(first.path))).toBe(true);
+  });
+
+  it('holds the targets alone with what they depend on, or everything that ever was', async () => {
+    await here.build();
+    here.write('source.txt', 'other');
+    await here.build();
+    const some = await exportFrom(here, 'some.tanren', ['count' as StageId]);
+    const all = await exportCache(
+      cacheOf(here),
+      { choice: { kind: 'everything' }, since: [] },
+      { kind: 'file', path: here.path('all.tanren') },
+      never,
+    );
+
+    expect(some.report.records).toBe(2);
+    expect(all.records).toBe(6);
+    await importInto(there, here.path('all.tanren'));
+    expect((await there.build()).outcomes).toEqual({ strip: 'restored', count: 'restored', folders: 'restored' });
+    there.write('source.txt', 'other');
+    expect((await there.build()).outcomes).toEqual({ strip: 'restored', count: 'restored', folders: 'restored' });
+  });
+
+  it('leaves out what an earlier one has', async () => {
+    await here.build();
+    const base = await exportFrom(here, 'base.tanren');
+    here.write('source.txt', 'one\ntwo\nthree');
+    await here.build();
+    const delta = await exportFrom(here, 'delta.tanren', 'all', [base.path]);
+    const again = await exportFrom(here, 'again.tanren', 'all', [base.path, delta.path]);
+
+    expect(delta.report.records).toBe(3);
+    expect(readFileSync(again.path, 'latin1')).toBe(`${ARCHIVE_HEADER}${encodeEnd(0)}`);
+    await importInto(there, base.path);
+    await importInto(there, delta.path);
+    there.write('source.txt', 'one\ntwo\nthree');
+    expect((await there.build()).outcomes).toEqual({ strip: 'restored', count: 'restored', folders: 'restored' });
+  });
+
+  it('is readable by its owner alone, as are the blobs that come of it', async () => {
+    await here.build();
+    const { path } = await exportFrom(here);
+    await importInto(there, path);
+
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(there.path('cache')).mode & 0o777).toBe(0o700);
+    for (const entry of readdirSync(there.path('cache'), { recursive: true, withFileTypes: true }))
+      if (entry.isFile() && entry.name !== '.gitignore') expect(statSync(join(entry.parentPath, entry.name)).mode & 0o077).toBe(0);
+  });
+
+  it('says which stages have no result, and which results are not whole', async () => {
+    await here.build({ targets: ['strip' as StageId] });
+    const partly = await exportFrom(here);
+    const blob = Object.keys(contentOf(here)).find(name => name === digestBytes('ONE\nTWO')) ?? '';
+    chmodSync(cacheOf(here).blob(digestBytes('ONE\nTWO')), 0o600);
+    appendFileSync(cacheOf(here).blob(digestBytes('ONE\nTWO')), 'x');
+    const damaged = await exportFrom(here, 'damaged.tanren');
+
+    expect(blob).not.toBe('');
+    expect(partly.report.unbuilt).toEqual(['count', 'folders']);
+    expect(damaged.report).toMatchObject({ records: 0, blobs: 0 });
+    expect(damaged.report.incomplete).toHaveLength(1);
+  });
+
+  it('that cannot be written is a typed error, and leaves nothing', async () => {
+    await here.build();
+    const choice = { kind: 'everything' } as const;
+    const target = { kind: 'file', path: here.path('no/such/folder/x.tanren') } as const;
+
+    await expect(exportCache(cacheOf(here), { choice, since: [] }, target, never)).rejects.toMatchObject({ code: 'not-exported' });
+  });
+});
+
+describe('importing', () => {
+  it('twice, or beside each other, changes nothing more', async () => {
+    await here.build();
+    const { path } = await exportFrom(here);
+    await Promise.all([importInto(there, path), importInto(there, path), importInto(there, path)]);
+    const before = contentOf(there);
+    const again = await importInto(there, path);
+
+    expect(again).toMatchObject({ records: 0, blobs: 0, sizeBytes: 0 });
+    expect(contentOf(there)).toEqual(before);
+    expect(readdirSync(there.path('cache/tmp'))).toEqual([]);
+  });
+
+  it('an archive cut anywhere is a typed error; what it took is whole, and the next build is right', async () => {
+    await here.build();
+    const { path } = await exportFrom(here);
+    const bytes = readFileSync(path);
+    for (let length = 0; length < bytes.length; length += 301) {
+      writeFileSync(here.path('cut'), bytes.subarray(0, length));
+      await expect(importInto(there, here.path('cut'))).rejects.toMatchObject({ code: 'archive-truncated' });
+    }
+    const check = await verifyCache(cacheOf(there), () => undefined, there.ports());
+
+    expect(check).toMatchObject({ damagedBlobs: [], damagedRecords: [], incompleteRecords: [] });
+    expect(readdirSync(there.path('cache/tmp'))).toEqual([]);
+    await there.build();
+    expect(there.read('artifacts/count/text')).toBe(here.read('artifacts/count/text'));
+  });
+
+  it('an archive with a flipped bit anywhere takes nothing that is damaged', async () => {
+    await here.build();
+    const { path } = await exportFrom(here);
+    const bytes = readFileSync(path);
+    for (let at = 0; at < bytes.length; at += 211) {
+      const flipped = Buffer.from(bytes);
+      flipped[at] = (flipped[at] ?? 0) ^ 4;
+      writeFileSync(here.path('flipped'), flipped);
+      rmSync(there.path('cache'), { recursive: true, force: true });
+      await importInto(there, here.path('flipped')).then(
+        ({ damaged, incomplete }) => expect(damaged.length + incomplete.length).toBeGreaterThan(0),
+        error => expect(error.code).toMatch(/^archive-(malformed|version|truncated)$/),
+      );
+      const check = await verifyCache(cacheOf(there), () => undefined, there.ports());
+      expect(check).toMatchObject({ damagedBlobs: [], damagedRecords: [], incompleteRecords: [] });
+    }
+  });
+
+  it('takes no record under a key that is not its own', async () => {
+    const record = recordOf({ plugin: 'strip' });
+    const path = writeFrames(here, [['record', digestBytes('another key'), encodeRecord(record)]]);
+
+    expect(await importInto(there, path)).toMatchObject({ records: 0, damaged: [digestBytes('another key')] });
+    expect(contentOf(there)).toEqual({});
+  });
+
+  it('takes no record that names what is not there', async () => {
+    const manifest = { plugin: 'strip' };
+    const path = writeFrames(here, [['record', digestJson(manifest), encodeRecord(recordOf(manifest))]]);
+
+    expect(await importInto(there, path)).toMatchObject({ records: 0, incomplete: [digestJson(manifest)] });
+  });
+
+  it('takes no record that is nested beyond all bounds', async () => {
+    const body = `{"format":1,"manifest":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}},"results":[{"outputs":{}}]}`;
+    const path = writeFrames(here, [['record', digestBytes(body), `${digestBytes(body)}\n${body}\n`]]);
+
+    expect(await importInto(there, path)).toMatchObject({ records: 0, damaged: [digestBytes(body)] });
+  });
+
+  it('a forged folder whose links lead out together writes nothing outside', async () => {
+    await here.build();
+    const { path } = await exportFrom(here);
+    const [key] = Object.entries(contentOf(here)).flatMap(([name, text]) =>
+      text.includes('"plugin":"folders"') ? [name.slice(0, 64)] : [],
+    );
+    const evil = digestBytes('evil');
+    const tree = encodeTree([
+      { kind: 'symlink', path: 'a/b', target: '..' },
+      { kind: 'symlink', path: 'c', target: 'a/b/..' },
+      { kind: 'file', path: 'c/evil', digest: evil, sizeBytes: 4, executable: false },
+    ]);
+    const forged =
+      readFileSync(path, 'latin1')
+        .split('\n')
+        .find(line => line.includes('"plugin":"folders"')) ?? '';
+    const { manifest } = JSON.parse(forged) as { manifest: Record<string, string> };
+    const output = { kind: 'tree', digest: digestBytes(tree), sizeBytes: 4, executable: false } as const;
+    const record = { manifest, results: [{ outputs: { all: output }, metrics: undefined, log: undefined, durationMs: 1 }] };
+    const archive = writeFrames(here, [
+      ['blob', evil, 'evil'],
+      ['blob', digestBytes(tree), tree],
+      ['record', key ?? '', encodeRecord(record)],
+    ]);
+    await importInto(there, archive);
+    const { outcomes } = await there.build();
+
+    expect(outcomes.folders).toBe('executed');
+    expect(readdirSync(there.path('artifacts')).sort()).toEqual(
+      ['.gitignore', '.staging', 'count', 'folders', 'strip'].filter(name => existsSync(there.path(`artifacts/${name}`))),
+    );
+    expect(readdirSync(there.path('artifacts/folders/all'))).not.toContain('c');
+  });
+
+  it('keeps results with other bytes beside those that are here, which are preferred', async () => {
+    here.stages = { act: { uses: 'act', inputs: { text: 'source.txt' }, params: { random: 'wild' } } };
+    there.stages = here.stages;
+    await here.build();
+    await there.build();
+    const before = there.read('artifacts/act/text');
+    const taken = await importInto(there, (await exportFrom(here)).path);
+    rmSync(there.path('artifacts'), { recursive: true });
+    rmSync(there.path('cache/state'), { recursive: true });
+
+    expect(taken.different).toHaveLength(1);
+    expect((await there.build()).outcomes).toEqual({ act: 'restored' });
+    expect(there.read('artifacts/act/text')).toBe(before);
+  });
+
+  it('waits for a build that runs', async () => {
+    await here.build();
+    const { path } = await exportFrom(here);
+    const { acquireLock } = await import('../../../src/engine/cache/lock.js');
+    const lock = await acquireLock(cacheOf(there).lock, { signal: never, onWaiting: () => undefined });
+    const order: string[] = [];
+    const emit = (): void => {
+      order.push('waits');
+      void lock.release();
+    };
+    await importArchive(cacheOf(there), archiveAt(path), there.ports({ emit }));
+
+    expect(order).toEqual(['waits']);
+  });
+
+  it('a file that is not there is a typed error', async () => {
+    await expect(importInto(there, there.path('none'))).rejects.toMatchObject({ code: 'archive-unreadable' });
+  });
+});
+
+function recordOf(manifest: Record<string, string>): Parameters<typeof encodeRecord>[0] {
+  const output = { kind: 'file', digest: digestBytes('not there'), sizeBytes: 9, executable: false } as const;
+  return { manifest, results: [{ outputs: { text: output }, metrics: undefined, log: undefined, durationMs: 1 }] };
+}
+
+function writeFrames(world: World, frames: readonly (readonly ['blob' | 'record', string, string])[]): string {
+  const path = world.path('forged.tanren');
+  const body = frames.map(
+    ([kind, name, text]) => `${encodeHead({ kind, name: name as never, sizeBytes: Buffer.byteLength(text) })}${text}`,
+  );
+  writeFileSync(path, `${ARCHIVE_HEADER}${body.join('')}${encodeEnd(frames.length)}`);
+  return path;
+}

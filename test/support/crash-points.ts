@@ -1,0 +1,109 @@
+/** Is the next build right after a build that died between any two of its writes? Each point in turn: a change, a build that dies there, a look at all that it left. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { digestBytes } from '../../src/base/digest.js';
+import { type CliWorld, givenProject } from './cli-world.js';
+import { DIST } from './world.js';
+
+/** A file, and a folder made of it; both say something, so that there are logs. */
+const PIPELINE = `version: 1
+sources: {left: left.txt}
+stages:
+  upper: {uses: command, with: {run: ["echo hammering; tr a-z A-Z < in.txt > out.txt"], shell: sh, inputs: {text: in.txt}, outputs: {text: out.txt}}, inputs: {text: "\${sources.left}"}}
+  lines: {uses: command, with: {run: ["mkdir out; split -l 1 in.txt out/"], shell: sh, inputs: {text: in.txt}, outputs: {all: out}}, inputs: {text: upper.text}}
+`;
+
+/** What the build that dies was about to do: everything, what an edit needs, or to restore what it has. */
+export type Occasion = 'cold' | 'edit' | 'restore';
+
+export interface CrashPlan {
+  readonly occasion: Occasion;
+  /** At the write: not begun, or half done. */
+  readonly how: 'before' | 'torn';
+  /** Which of the points are played: every `stride`-th, from the first or a later one. */
+  readonly stride: number;
+  readonly first?: number;
+}
+
+/** @returns how many points were played. @throws where a build after a crash is not right, naming the write. */
+export function playCrashPoints({ occasion, how, stride, first = 1 }: CrashPlan): number {
+  const project = givenProject({ 'pipeline.yaml': PIPELINE });
+  let played = 0;
+  try {
+    if (occasion === 'restore') for (const text of RESTORED) buildFor(project, text);
+    const text = prepare(project, occasion, 0);
+    const calls = listWrites(project);
+    check(project, text, 'the build that lists its writes');
+    for (let at = first; at <= calls.length; at += stride) {
+      const text = prepare(project, occasion, ++played);
+      const died = runDying(project, { DIE_AT_WRITE: `${at}`, DIE_HOW: how });
+      // Folders that stand already are some writes less than the listed build made.
+      if (died === undefined && at < 0.7 * calls.length) throw new Error(`the build did not die at write ${at} of ${calls.length}`);
+      check(project, text, `${occasion}, write ${at} of ${calls.length}, ${died}`);
+    }
+  } finally {
+    project.remove();
+  }
+  return played;
+}
+
+const RESTORED = ['iron\nsteel one\n', 'iron\nsteel two\n'];
+
+/** Brings the project to where the occasion is. @returns the text in its source. */
+function prepare(project: CliWorld, occasion: Occasion, round: number): string {
+  const text = occasion === 'restore' ? (RESTORED[round % RESTORED.length] ?? '') : `iron\nsteel ${round}\n`;
+  project.write('left.txt', text);
+  if (occasion !== 'cold') return text;
+  for (const name of ['cache', 'artifacts', 'pipeline.lock']) rmSync(join(project.folder, name), { recursive: true, force: true });
+  return text;
+}
+
+function buildFor(project: CliWorld, text: string): void {
+  project.write('left.txt', text);
+  project.run('build');
+}
+
+function listWrites(project: CliWorld): readonly string[] {
+  const list = join(project.folder, '.writes');
+  runDying(project, { WRITES_TO: list });
+  return readFileSync(list, 'utf8').trimEnd().split('\n');
+}
+
+/** @returns what it died of; undefined where it did not. */
+function runDying(project: CliWorld, environment: NodeJS.ProcessEnv): string | undefined {
+  const args = ['--import', join(DIST, 'test/support/die-at-write.js'), join(DIST, 'bin/tanren.js'), 'build', '--jobs', '1'];
+  const options = { cwd: project.folder, env: { ...process.env, ...environment }, encoding: 'utf8', timeout: 60_000 } as const;
+  const { signal, stderr } = spawnSync(process.execPath, args, options);
+  return signal === 'SIGKILL' ? stderr.trim().split('\n').at(-1) : undefined;
+}
+
+function check(project: CliWorld, text: string, where: string): void {
+  const fail = (what: string): never => {
+    throw new Error(`${where}: ${what}`);
+  };
+  for (const path of findDamage(join(project.folder, 'cache/cas'))) fail(`${path} does not have its digest`);
+  const built = project.run('build');
+  if (built.exitCode !== 0) fail(`the next build fails:\n${built.stdout}${built.stderr}`);
+  if (/damaged|warning/.test(built.stdout + built.stderr)) fail(`the next build warns:\n${built.stdout}${built.stderr}`);
+  const upper = text.toUpperCase();
+  if (project.read('artifacts/upper/text') !== upper) fail('upper is wrong');
+  const lines = readdirSync(join(project.folder, 'artifacts/lines/all')).sort();
+  if (lines.map(name => project.read(`artifacts/lines/all/${name}`)).join('') !== upper) fail('lines is wrong');
+  const again = project.run('build');
+  if (!again.stdout.includes('nothing to do')) fail(`a second build has something to do:\n${again.stdout}`);
+  // A build with nothing to do writes nothing: what was left stays for the next one.
+  if (built.stdout.includes('nothing to do')) return;
+  for (const folder of ['cache/tmp', 'artifacts/.staging']) {
+    if (project.exists(folder) && readdirSync(join(project.folder, folder)).length > 0) fail(`something is left in ${folder}`);
+  }
+}
+
+/** Files of a store that do not hold what they are named by. What is not complete is named otherwise. */
+export function findDamage(cas: string): readonly string[] {
+  if (!existsSync(cas)) return [];
+  return readdirSync(cas, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name))
+    .map(entry => join(entry.parentPath, entry.name))
+    .filter(path => digestBytes(readFileSync(path)) !== path.slice(-64));
+}
