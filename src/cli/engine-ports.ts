@@ -13,6 +13,7 @@ export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: Abort
       compute: async () => (await import('../runtime/platform-class.js')).computePlatformClass(),
     },
     emit,
+    nowMs: Date.now,
     signal,
   };
 }

@@ -4,6 +4,7 @@ import { declareBuilds } from './declare/builds.js';
 import { declareCache } from './declare/cache.js';
 import { declareModels } from './declare/models.js';
 import { declareProject } from './declare/project.js';
+import { declareRecords } from './declare/records.js';
 import { declareViews } from './declare/views.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { makeConsole } from './render/console.js';
@@ -11,7 +12,7 @@ import { formatUsageError } from './usage-error.js';
 import { VERSION } from './version.js';
 
 /** In the order of the help. */
-const FAMILIES = [declareBuilds, declareViews, declareCache, declareModels, declareProject];
+const FAMILIES = [declareBuilds, declareViews, declareRecords, declareCache, declareModels, declareProject];
 
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.built;

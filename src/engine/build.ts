@@ -9,12 +9,14 @@ import type { CheckResult } from './check/check-result.js';
 import { messageOf } from './engine-error.js';
 import type { GateResult } from './gate-result.js';
 import { checkGate } from './gate-result.js';
+import type { RunRecorder } from './history/record-run.js';
 import { removeStaging } from './output/publish.js';
 import { selectStages } from './plan/dependencies.js';
 import type { Plan, PlannedStage, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
 import type { BuildReport, StageReport } from './report.js';
 import type { StagesBuilt, StagesToBuild } from './run/build-stages.js';
+import { cpuUnits } from './run/cpu-units.js';
 import { removeLeftovers } from './run/run-folder.js';
 import type { Session } from './run/session.js';
 import { findSettled, openSession } from './run/session.js';
@@ -36,6 +38,8 @@ export interface BuildOptions {
   readonly cacheFolder?: string;
   /** Lets a later build that is asked for the same say at once that there is nothing to do. */
   readonly seal?: SealOrder;
+  /** The names and parameters that the user wrote, for the history. */
+  readonly asked?: { readonly targets: readonly string[]; readonly params: readonly string[] };
 }
 
 /** Builds the targets. Stage failures, missed gates and cancellation are in the report; it throws internal errors only. */
@@ -51,12 +55,12 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
   const { ends, checks } =
     settled.size === selected.length && checked.size === 0
       ? { ends: endSettled(settled, ports), checks: [] }
-      : await buildUnderLock(plan, options, ports, cache, { selected, forced, checked });
+      : await buildUnderLock(plan, options, ports, cache, { selected, forced, checked }, started);
   writes.report();
   const gates = checkGates(selected, ends);
   for (const result of gates) ports.emit({ kind: 'gate', result });
   const stages = new Map(selected.map(stage => [stage.id, reportOf(plan, stage, ends.get(stage.id) ?? cancelled)]));
-  const conclusion = concludeFrom([...stages.values()], gates, checks);
+  const conclusion = concludeFrom(ends, gates, checks);
   return { stages, gates, checks, durationMs: performance.now() - started, conclusion };
 }
 
@@ -101,16 +105,20 @@ async function buildUnderLock(
   ports: EnginePorts,
   cache: CacheFolder,
   { selected, forced, checked }: Pick<StagesToBuild, 'selected' | 'forced' | 'checked'>,
+  started: number,
 ): Promise<StagesBuilt> {
   const lock = await lockCache(cache, ports);
   try {
     if (lock !== undefined) await removeLeft(plan, cache, ports);
-    const session = openSession(plan, ports, cache, 'write');
+    const { recordRun } = await import('./history/record-run.js');
+    const recorder = recordRun(ports, started);
+    const session = openSession(plan, recorder.ports, cache, 'write');
     warnOfDamage(session);
     const settled = ports.signal.aborted ? new Map() : findSettled(session, selected, forced);
     const { buildStages } = await import('./run/build-stages.js');
     const built = await buildStages(session, { selected, settled, forced, checked, jobs: options.jobs, failures: options.failures });
     flushState(session);
+    await keepRecord(session, recorder, options, selected, built);
     if (lock !== undefined) await removeLeft(plan, cache, ports);
     if (lock !== undefined && options.seal !== undefined && [...built.ends.values()].every(({ accepted }) => accepted !== undefined)) {
       const { keepSeal } = await import('./seal/make-seal.js');
@@ -161,6 +169,34 @@ function flushState({ writer, ports }: Session): void {
   }
 }
 
+/** A build is none the worse where its record cannot be written: that is a warning. */
+async function keepRecord(
+  { plan, ports, cache }: Session,
+  recorder: RunRecorder,
+  { asked = { targets: [], params: [] }, failures, force, jobs }: BuildOptions,
+  selected: readonly PlannedStage[],
+  { ends, checks }: StagesBuilt,
+): Promise<void> {
+  const gates = checkGates(selected, ends);
+  const how = { force: force === 'targets', keepGoing: failures === 'keep-going', jobs: cpuUnits(plan, jobs) };
+  const record = recorder.finish({
+    plan,
+    selected,
+    ends,
+    gates,
+    conclusion: concludeFrom(ends, gates, checks),
+    asked: { ...asked, ...how },
+  });
+  if (record === undefined) return;
+  try {
+    const { appendRun } = await import('./history/history-file.js');
+    appendRun(cache.history(plan.pipeline), record);
+  } catch (error) {
+    const message = `the history is not written: ${messageOf(error)}`;
+    ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
+  }
+}
+
 function checkGates(selected: readonly PlannedStage[], ends: ReadonlyMap<StageId, StageEnd>): readonly GateResult[] {
   return selected.flatMap(stage => {
     const accepted = stage.gate.length === 0 ? undefined : ends.get(stage.id)?.accepted;
@@ -180,13 +216,13 @@ function reportOf(plan: Plan, stage: PlannedStage, end: StageEnd): StageReport {
 }
 
 function concludeFrom(
-  stages: readonly StageReport[],
+  ends: ReadonlyMap<StageId, StageEnd>,
   gates: readonly GateResult[],
   checks: readonly CheckResult[],
 ): BuildReport['conclusion'] {
-  const has = (kind: StageReport['outcome']['kind']): boolean => stages.some(({ outcome }) => outcome.kind === kind);
-  if (has('cancelled') || checks.some(({ verdict }) => verdict === 'cancelled')) return 'cancelled';
-  if (has('failed') || has('skipped')) return 'failed';
+  const kinds = new Set([...ends.values()].map(({ outcome }) => outcome.kind));
+  if (kinds.has('cancelled') || checks.some(({ verdict }) => verdict === 'cancelled')) return 'cancelled';
+  if (kinds.has('failed') || kinds.has('skipped')) return 'failed';
   if (checks.some(({ verdict }) => verdict === 'different' || verdict === 'failed')) return 'not-reproduced';
   return gates.some(({ verdict }) => verdict === 'missed') ? 'gate-missed' : 'built';
 }

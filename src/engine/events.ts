@@ -14,12 +14,50 @@ export type BuildEvent =
   | { readonly kind: 'warning'; readonly stage: StageId | undefined; readonly code: WarningCode; readonly message: string }
   /** A try failed, and another follows. */
   | { readonly kind: 'retrying'; readonly stage: StageId; readonly message: string; readonly inMs: number }
+  /** A piece of a stage's way through the build has ended. Times by `performance.now()`. */
+  | ({ readonly kind: 'span'; readonly stage: StageId } & Span)
   /** Comes exactly once for every selected stage. */
   | { readonly kind: 'outcome'; readonly stage: StageId; readonly outcome: Outcome }
   | { readonly kind: 'gate'; readonly result: GateResult }
   /** A stage that has ended runs once more, to be compared. */
   | { readonly kind: 'check-started'; readonly stage: StageId }
   | { readonly kind: 'check'; readonly result: CheckResult };
+
+/** How long something took, and what it was. */
+export interface Span {
+  readonly what: SpanKind;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Of a part. */
+  readonly part?: { readonly name: string; readonly answer: PartAnswerKind };
+  /** Of a run in a worker: the most memory that it had at a time. */
+  readonly peakBytes?: number | undefined;
+}
+
+/** Was a part's result there, was it computed, or was it given up? */
+export type PartAnswerKind = 'kept' | 'computed' | 'dropped';
+
+export type SpanKind =
+  /** Before the stage asks for a slot: digests of its inputs, and restoring where a result is known. */
+  | 'look'
+  /** For a slot in its pools. */
+  | 'wait'
+  /** The slot is taken; the others below are within. */
+  | 'slot'
+  | 'hash'
+  | 'restore'
+  | 'run'
+  | 'part'
+  /** Outputs: are they what was declared, and what are their digests? */
+  | 'collect'
+  /** Whether the inputs are still what they were. */
+  | 'check'
+  /** Into the cache. */
+  | 'store'
+  /** Under artifacts/. */
+  | 'publish'
+  /** Between a try that failed and the next. */
+  | 'back-off';
 
 /** Stable codes of what is worth a warning: docs/errors.md. */
 export type WarningCode =

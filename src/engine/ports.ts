@@ -9,6 +9,8 @@ export interface EnginePorts {
   readonly platformClass: PlatformClassPort;
   /** Gets every event in order. Must not throw. */
   readonly emit: (event: BuildEvent) => void;
+  /** The clock: ms since 1970. What is dated by it is told and kept, and never decides what is built. */
+  readonly nowMs: () => number;
   /** Aborts the build: everything started is killed, the rest is 'cancelled'. */
   readonly signal: AbortSignal;
 }

@@ -30,9 +30,12 @@ export function playSteps(steps: readonly ConsoleStep[], cwd: string, env: NodeJ
   });
 }
 
-/** Durations and digests differ from machine to machine. */
+/** Durations, dates and digests differ from machine to machine. */
 export function withoutFigures(line: string): string {
-  return line.replace(/\d+(\.\d+)? (ms|s)\b/g, 'TIME').replace(/\b[0-9a-f]{64}\b/g, 'DIGEST');
+  return line
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'DATE')
+    .replace(/\d+(\.\d+)? (ms|s)\b/g, 'TIME')
+    .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST');
 }
 
 /** Lines of stages that run at once come in any order: neighbours that begin with a mark are compared as a set. */

@@ -16,6 +16,7 @@ const report = await build(
     environment: process.env,
     platformClass: { guard: () => 'guard', compute: async () => 'class' },
     emit: event => console.log(JSON.stringify(event)),
+    nowMs: Date.now,
     signal: abort.signal,
   },
 );

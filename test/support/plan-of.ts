@@ -45,7 +45,7 @@ export async function planOf(
     return [stage.id, stage];
   });
   const targets = new Map<string, readonly StageId[]>(planned.map(([id]) => [id, [id]]));
-  return { pipeline: 'pipeline', projectFolder, stages: new Map(planned), targets, pools };
+  return { pipeline: 'pipeline', projectFolder, stages: new Map(planned), targets, params: {}, pools };
 }
 
 function bind(input: string | Readonly<Record<string, string>>, stages: Readonly<Record<string, StageSpec>>): InputBinding {

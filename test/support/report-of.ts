@@ -45,7 +45,14 @@ export function planWith(
     };
     return [stage.id, stage];
   });
-  return { pipeline, projectFolder: '/project', stages: new Map(planned), targets: new Map(planned.map(([id]) => [id, [id]])), pools: {} };
+  return {
+    pipeline,
+    projectFolder: '/project',
+    stages: new Map(planned),
+    targets: new Map(planned.map(([id]) => [id, [id]])),
+    params: {},
+    pools: {},
+  };
 }
 
 export function failureOf(parts: Partial<Failure>): Failure {

@@ -57,6 +57,7 @@ export function givenWorld(stages: Readonly<Record<string, StageSpec>>, sources:
       environment: world.environment,
       platformClass: { guard: () => world.platformClass, compute: async () => world.platformClass },
       emit: () => undefined,
+      nowMs: Date.now,
       signal: new AbortController().signal,
       ...extra,
     }),

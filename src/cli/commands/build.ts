@@ -31,6 +31,7 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
     plan,
     {
       targets: opened.targets,
+      asked: { targets, params: options.param },
       failures: options.keepGoing ? 'keep-going' : 'stop',
       force: options.force ? 'targets' : 'never',
       check: options.check ? 'targets' : 'never',

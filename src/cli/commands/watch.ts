@@ -58,6 +58,7 @@ async function runRound(
     plan,
     {
       targets: resolved,
+      asked: { targets, params: options.param },
       failures: options.keepGoing ? 'keep-going' : 'stop',
       force: 'never',
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),

@@ -1,11 +1,11 @@
 /** Which commands build the pipeline's stages, or take away what was built? */
 import { Option } from 'commander';
-import { asJson, type Declare, onPipeline, parseJobs } from './options.js';
+import { asJson, type Declare, onPipeline, parseCount } from './options.js';
 
 export const declareBuilds: Declare = (program, end) => {
   asJson(onPipeline(program.command('build [targets...]')))
     .description('build the targets (stages or groups; all where none is named) and what they depend on')
-    .option('-j, --jobs <n>', 'stages at once', parseJobs)
+    .option('-j, --jobs <n>', 'stages at once', parseCount)
     .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)
     .option('-n, --dry-run', 'say what would run, and why; write nothing', false)
     .option('--force', 'run the targets even where their result is known', false)
@@ -22,7 +22,7 @@ export const declareBuilds: Declare = (program, end) => {
 
   onPipeline(program.command('watch [targets...]'))
     .description('build, and build again whenever a file that matters is saved')
-    .option('-j, --jobs <n>', 'stages at once', parseJobs)
+    .option('-j, --jobs <n>', 'stages at once', parseCount)
     .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)
     .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/watch.js').runWatch>[1]) =>
       end(await (await import('../commands/watch.js')).runWatch(targets, options)),

@@ -21,10 +21,15 @@ export function asJson(command: Command): Command {
   return command.option('--json', 'one JSON document on stdout', false);
 }
 
-export function parseJobs(text: string): number {
-  const jobs = Number(text);
-  if (!Number.isInteger(jobs) || jobs < 1) throw new InvalidArgumentError('It is a whole number from 1.');
-  return jobs;
+/** For commands that look at what a pipeline has left behind, and need no plan. */
+export function onPipelineFile(command: Command): Command {
+  return command.option('-f, --file <path>', 'pipeline file', 'pipeline.yaml');
+}
+
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It is a whole number from 1.');
+  return count;
 }
 
 /** A parser for commander of what `parse` understands. @param examples for the message of what it does not. */

@@ -66,6 +66,7 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
         break;
       }
       case 'log':
+      case 'span':
         break;
       case 'warning':
         line(style('yellow', `warning[${event.code}]: ${event.stage === undefined ? '' : `${event.stage}: `}${event.message}`));

@@ -64,12 +64,12 @@ function summarize(report: BuildReport, { style }: Console): string {
   ];
   const parts = words.filter(([kind]) => count(kind) > 0).map(([kind, word]) => `${count(kind)} ${word}`);
   if (compared > 0) parts.push(`${compared} run once more`);
-  const text = `${headline(report)}: ${parts.join(', ')} (${took})`;
+  const text = `${headlineOf(report.conclusion)}: ${parts.join(', ')} (${took})`;
   return style(report.conclusion === 'built' ? 'green' : 'red', text);
 }
 
-function headline(report: BuildReport): string {
-  switch (report.conclusion) {
+export function headlineOf(conclusion: BuildReport['conclusion']): string {
+  switch (conclusion) {
     case 'built':
       return 'built';
     case 'failed':
@@ -81,7 +81,7 @@ function headline(report: BuildReport): string {
     case 'cancelled':
       return 'cancelled';
     default:
-      return assertNever(report.conclusion);
+      return assertNever(conclusion);
   }
 }
 

@@ -1,5 +1,6 @@
 /** How do the metrics of stages stand side by side? One table per plugin: a row per metric, a column per stage, differences to the baseline and to the last build in the cell. */
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import type { JsonObject } from '../../base/json.js';
+import { flattenMetrics, isHeadline } from '../../engine/metrics.js';
 
 export interface MetricsColumn {
   readonly stage: string;
@@ -7,21 +8,6 @@ export interface MetricsColumn {
   /** Of the result that this build replaced. */
   readonly previous: JsonObject | undefined;
 }
-
-/** Numbers by dotted path, in the order of the document. */
-export function flattenMetrics(metrics: Json, prefix = ''): ReadonlyMap<string, number> {
-  const flat = new Map<string, number>();
-  if (!isJsonObject(metrics)) return flat;
-  for (const [name, value] of Object.entries(metrics)) {
-    const path = prefix === '' ? name : `${prefix}.${name}`;
-    if (typeof value === 'number') flat.set(path, value);
-    else for (const [inner, number] of flattenMetrics(value, path)) flat.set(inner, number);
-  }
-  return flat;
-}
-
-/** Deeper metrics, such as one per value of a model, stay in the artifact. */
-const DEPTH = 2;
 
 export interface MetricsBlock {
   readonly head: string;
@@ -34,9 +20,7 @@ export interface MetricsBlock {
  */
 export function formatMetricsTable(columns: readonly MetricsColumn[], width = Number.POSITIVE_INFINITY): readonly MetricsBlock[] {
   const flats = columns.map(column => flattenMetrics(column.metrics));
-  const names = [...new Set(flats.flatMap(flat => [...flat.keys()]))].filter(
-    path => !path.startsWith('delta.') && path.split('.').length <= DEPTH,
-  );
+  const names = [...new Set(flats.flatMap(flat => [...flat.keys()]))].filter(isHeadline);
   const nameWidth = Math.max(...names.map(name => name.length), 0);
   const texts = columns.map((column, index) => {
     const previous = column.previous === undefined ? new Map<string, number>() : flattenMetrics(column.previous);

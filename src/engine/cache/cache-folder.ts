@@ -11,6 +11,8 @@ export interface CacheFolder {
   record(key: string): string;
   state(pipeline: string): string;
   log(pipeline: string, stage: string): string;
+  /** What builds of the pipeline did. */
+  history(pipeline: string): string;
   readonly platform: string;
   readonly lock: string;
   readonly temporary: string;
@@ -26,6 +28,7 @@ export function cacheFolderAt(root: string): CacheFolder {
     record: key => join(root, 'actions', key.slice(0, 2), `${key}.json`),
     state: pipeline => join(root, 'state', `${pipeline.replaceAll('/', '%')}.log`),
     log: (pipeline, stage) => join(root, 'logs', pipeline, `${stage}.log`),
+    history: pipeline => join(root, 'history', `${pipeline.replaceAll('/', '%')}.log`),
     platform: join(root, 'state', 'platform.json'),
     lock: join(root, 'lock'),
     temporary,
@@ -35,7 +38,7 @@ export function cacheFolderAt(root: string): CacheFolder {
 
 /** Makes the folders that a build writes to. The cache holds artifacts, which may be secret: nobody else may read it. */
 export function makeCacheFolder(cache: CacheFolder): void {
-  for (const folder of ['cas', 'actions', 'state', 'logs', 'tmp', 'lock'])
+  for (const folder of ['cas', 'actions', 'state', 'logs', 'history', 'tmp', 'lock'])
     mkdirSync(join(cache.root, folder), { recursive: true, mode: 0o700 });
   try {
     writeFileSync(join(cache.root, '.gitignore'), '*\n!.gitignore\n', { flag: 'wx' });

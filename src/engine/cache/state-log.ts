@@ -1,6 +1,5 @@
 /** What was accepted last, and what do stamps stand for? One append-only log per pipeline: checked lines, the last one of a name holds. */
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
 import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
@@ -9,8 +8,8 @@ import type { ActionKey } from '../action/manifest.js';
 import { isMissing } from '../engine-error.js';
 import type { Artifact } from './artifact.js';
 import { parseArtifact } from './artifact.js';
+import { encodeCheckedLine, parseCheckedLine } from './checked-line.js';
 import type { Stamp } from './stamp.js';
-import { parseJson } from './tree.js';
 
 /** The last accepted result of a stage, as it was published. */
 export interface AcceptedStage extends Published {
@@ -113,7 +112,7 @@ export function openStateWriter(path: string, loaded: LoadedState): StateWriter 
   let pending: string[] = [];
   let pendingFiles: Record<string, Json> = {};
   const push = (record: JsonObject): void => {
-    pending.push(encodeLine(record));
+    pending.push(encodeCheckedLine(record));
   };
   return {
     acceptStage(id, accepted) {
@@ -153,10 +152,10 @@ function rewrite(path: string, state: State): number {
   const files = [...state.files].map(([file, { stamp, digest }]) => [file, [stamp, digest]] as const);
   const lines = [
     `${HEADER}\n`,
-    ...(files.length === 0 ? [] : [encodeLine({ files: Object.fromEntries(files) })]),
-    ...[...state.code].map(([module, { files: stamps, digest }]) => encodeLine({ code: module, files: stamps, digest })),
-    ...[...state.devices].map(([description, { identity, seen }]) => encodeLine({ device: description, identity, seen })),
-    ...[...state.stages].map(([id, accepted]) => encodeLine(encodeStage(id, accepted))),
+    ...(files.length === 0 ? [] : [encodeCheckedLine({ files: Object.fromEntries(files) })]),
+    ...[...state.code].map(([module, { files: stamps, digest }]) => encodeCheckedLine({ code: module, files: stamps, digest })),
+    ...[...state.devices].map(([description, { identity, seen }]) => encodeCheckedLine({ device: description, identity, seen })),
+    ...[...state.stages].map(([id, accepted]) => encodeCheckedLine(encodeStage(id, accepted))),
   ];
   const temporary = `${path}.tmp`;
   writeFileSync(temporary, lines.join(''), { mode: 0o600 });
@@ -178,20 +177,9 @@ function encodeStage(id: string, accepted: AcceptedStage): JsonObject {
   };
 }
 
-function encodeLine(record: JsonObject): string {
-  const body = JSON.stringify(record);
-  return `${checksum(body)} ${body}\n`;
-}
-
-function checksum(body: string): string {
-  return crc32(body).toString(16).padStart(8, '0');
-}
-
 function applyLine(state: State, line: string): boolean {
-  const body = line.slice(9);
-  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(body)) return false;
-  const record = parseJson(body);
-  if (!isJsonObject(record)) return false;
+  const record = parseCheckedLine(line);
+  if (record === undefined) return false;
   if (typeof record.stage === 'string') return applyStage(state, record.stage, record);
   if (typeof record.code === 'string') return applyCode(state, record.code, record);
   if (record.device !== undefined) return applyDevice(state, record);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
-import type { Json } from '../../base/json.js';
+import type { Json, JsonObject } from '../../base/json.js';
 import { isRacy, lookAt } from '../cache/stamp.js';
 import { writeWhole } from '../cache/write-file.js';
 import type { Plan, PlannedStage, StageId } from '../plan/plan.js';
@@ -26,6 +26,7 @@ interface KeptPlan {
   readonly pipeline: string;
   readonly stages: readonly (Omit<PlannedStage, 'plugin'> & { readonly plugin: string })[];
   readonly targets: readonly (readonly [string, readonly StageId[]])[];
+  readonly params: JsonObject;
   readonly pools: Readonly<Record<string, number>>;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -85,6 +86,7 @@ export function findKeptPlan(key: PlanKey, request: PipelineRequest): LoadedPipe
     projectFolder: findProjectFolder(resolve(request.cwd, request.file)),
     stages,
     targets: new Map(kept.targets),
+    params: kept.params,
     pools: kept.pools,
   };
   return { plan, diagnostics: kept.diagnostics, sources: key.texts, files: key.files };
@@ -113,6 +115,7 @@ export async function keepPlan(key: PlanKey, { plan, diagnostics }: LoadedPipeli
     pipeline: plan.pipeline,
     stages: [...plan.stages.values()].map(stage => ({ ...stage, plugin: stage.plugin.name })),
     targets: [...plan.targets],
+    params: plan.params,
     pools: plan.pools,
     diagnostics,
   };

@@ -70,6 +70,7 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
     projectFolder: request.projectFolder,
     stages: new Map(ordered.order.map(stage => [stage.id, stage])),
     targets: targetsOf(instances),
+    params: Object.fromEntries([...params].map(([name, { value }]) => [name, toJson(value)])),
     pools,
   };
 }

@@ -17,6 +17,8 @@ export interface Plan {
   readonly stages: ReadonlyMap<StageId, PlannedStage>;
   /** Every name that addresses stages: each instance's id and each group's name. */
   readonly targets: ReadonlyMap<string, readonly StageId[]>;
+  /** The pipeline's parameters as they are in effect: defaults, params files and `-p` together. */
+  readonly params: JsonObject;
   /** Capacity of named pools, `cpu` included where set. */
   readonly pools: Readonly<Record<string, number>>;
 }

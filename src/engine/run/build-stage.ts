@@ -11,6 +11,7 @@ import { toFailure } from '../failure.js';
 import { contentOf, findTouched, resign } from '../output/publish.js';
 import type { PlannedStage, StageId } from '../plan/plan.js';
 import { accept, keepResult, publishStage } from './keep-result.js';
+import { measure } from './measure.js';
 import type { PartService } from './part-service.js';
 import { type PinnedInput, type PinnedStage, pinDevice } from './pin-stage.js';
 import type { Reaper } from './reaper.js';
@@ -39,13 +40,17 @@ export interface StageNeeds {
 /** Looks for a result that makes a run unnecessary: in place, or in the cache. @throws EngineError where an input cannot be pinned. */
 export async function approach(needs: StageNeeds): Promise<Approach> {
   const { session, stage } = needs;
-  const pinned = await session.pinner.pin(stage, id => needs.endOf(id)?.accepted);
+  const pinned = await pinNow(needs);
   if (needs.forced) return { kind: 'run', pinned, reasons: ['forced'] };
   const inPlace = await keepInPlace(needs, pinned);
   if (inPlace !== undefined) return { kind: 'ended', end: inPlace };
   const restored = await restoreFromRecord(needs, pinned);
   if (restored !== undefined) return { kind: 'ended', end: restored };
   return { kind: 'run', pinned, reasons: compareWithLast(session, stage, pinned.manifest).reasons };
+}
+
+function pinNow({ session, stage, endOf }: StageNeeds): Promise<PinnedStage> {
+  return measure(session.ports, stage.id, 'hash', () => session.pinner.pin(stage, id => endOf(id)?.accepted));
 }
 
 async function keepInPlace(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
@@ -89,7 +94,8 @@ async function restore(needs: StageNeeds, pinned: PinnedStage, result: ActionRes
   const { folder, names } = placeOf(session.plan, stage);
   const stands =
     before !== undefined && differingPorts(before.outputs, result.outputs).length === 0 && findTouched(folder, before, names) === undefined;
-  const published = stands ? before : await publishStage(session, stage, result.outputs, contentOf(session.store));
+  const fetch = () => publishStage(session, stage, result.outputs, contentOf(session.store));
+  const published = stands ? before : await measure(session.ports, stage.id, 'restore', fetch);
   if (published === undefined) {
     warn(needs, 'cache-damaged', `a kept result of ${stage.id} is damaged or incomplete in the cache; it is not used`);
     return undefined;
@@ -121,11 +127,12 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
     const run = await runOnce(session, stage, pinned, { keeper, reaper: needs.reaper, endOf: needs.endOf, logPath });
     try {
       if (signal.aborted) return cancelled;
-      const changed = await session.pinner.findChanged(pinned);
+      const input = pinned;
+      const changed = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(input));
       if (changed !== undefined) {
         if (++inputRuns > 1) throw inputChanged(changed);
         warn(needs, 'input-changed', `${nameOf(changed)} changed while the stage ran; it runs again`);
-        pinned = await session.pinner.pin(stage, id => needs.endOf(id)?.accepted);
+        pinned = await pinNow(needs);
         continue;
       }
       if (run.kind === 'completed') {
@@ -137,7 +144,7 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
       if (attempt - inputRuns > stage.retries) return { outcome: { kind: 'failed', failure: run.failure }, accepted: undefined };
       const inMs = BACK_OFF_MS * 2 ** Math.min(attempt - 1, 6);
       emit({ kind: 'retrying', stage: stage.id, message: run.failure.message, inMs });
-      if ((await waitOrAbort(inMs, signal)) === 'aborted') return cancelled;
+      if ((await measure(session.ports, stage.id, 'back-off', () => waitOrAbort(inMs, signal))) === 'aborted') return cancelled;
     } finally {
       await removeRunFolder(run.folder);
     }

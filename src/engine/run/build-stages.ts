@@ -1,5 +1,4 @@
 /** In which order, and how many at a time, are stages built? Each when all that it reads is there, the most urgent first. */
-import { availableParallelism } from 'node:os';
 import type { AcceptedStage } from '../cache/state-log.js';
 import type { CheckResult } from '../check/check-result.js';
 import type { Outcome } from '../outcome.js';
@@ -7,7 +6,9 @@ import { dependenciesOf } from '../plan/dependencies.js';
 import type { PlannedStage, StageId } from '../plan/plan.js';
 import type { StageNeeds } from './build-stage.js';
 import { approach, endWithFailure, runStage } from './build-stage.js';
+import { cpuUnits } from './cpu-units.js';
 import { computeUrgency } from './critical-path.js';
+import { measure } from './measure.js';
 import { createPartService } from './part-service.js';
 import { createReaper } from './reaper.js';
 import type { Session } from './session.js';
@@ -37,7 +38,7 @@ export interface StagesBuilt {
 /** Builds what is not settled, and checks what is to be checked. */
 export async function buildStages(session: Session, order: StagesToBuild): Promise<StagesBuilt> {
   const { plan, ports } = session;
-  const cpu = order.jobs ?? plan.pools.cpu ?? availableParallelism();
+  const cpu = cpuUnits(plan, order.jobs);
   const slots = createStageQueue({ ...plan.pools, cpu });
   // Looking (digests, restores) takes little of a processor: it does not wait for the slots of runs.
   const looks = createStageQueue({ look: 2 * cpu });
@@ -82,7 +83,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     const needs = needsOf(stage);
     const urgent = urgency.get(stage.id) ?? 0;
     return endWithFailure(async () => {
-      const look = await looks.add(() => approach(needs), { urgency: urgent, units: { look: 1 } });
+      const look = await looks.add(() => measure(ports, stage.id, 'look', () => approach(needs)), { urgency: urgent, units: { look: 1 } });
       if (look.kind === 'ended') return look.end;
       return runInSlot(slots, needs, urgent, { whyNot: () => whyNot(dependencies), onEnd: end => finish(stage.id, end) });
     });
@@ -121,15 +122,19 @@ async function runInSlot(
   urgency: number,
   { whyNot, onEnd }: { whyNot(): StageEnd | undefined; onEnd(end: StageEnd): void },
 ): Promise<StageEnd> {
-  const units = { cpu: 1, ...needs.stage.resources };
+  const { session, stage } = needs;
+  const units = { cpu: 1, ...stage.resources };
+  const readyMs = performance.now();
   return slots.add(
     async () => {
+      session.ports.emit({ kind: 'span', stage: stage.id, what: 'wait', startMs: readyMs, endMs: performance.now() });
       const late = whyNot();
       if (late !== undefined) return late;
-      const end = await endWithFailure(async () => {
+      const work = async (): Promise<StageEnd> => {
         const look = await approach(needs);
         return look.kind === 'ended' ? look.end : runStage(needs, look.pinned, look.reasons);
-      });
+      };
+      const end = await measure(session.ports, stage.id, 'slot', () => endWithFailure(work));
       // While the slot is still taken: what waits for it must know of a failure, and starts after this has ended.
       onEnd(end);
       return end;

@@ -4,6 +4,7 @@ import { chmod, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { quickKeyOf } from '../action/manifest.js';
+import type { ActionResult } from '../cache/action-records.js';
 import type { Artifact } from '../cache/artifact.js';
 import { differingPorts } from '../cache/artifact.js';
 import type { AcceptedStage, Published } from '../cache/state-log.js';
@@ -13,6 +14,7 @@ import type { CollectedOutput } from '../output/collect.js';
 import type { Content } from '../output/publish.js';
 import { contentOf, publish } from '../output/publish.js';
 import type { PlannedStage } from '../plan/plan.js';
+import { measure } from './measure.js';
 import type { PinnedStage } from './pin-stage.js';
 import type { CompletedRun } from './run-once.js';
 import type { Session } from './session.js';
@@ -22,16 +24,19 @@ import { placeOf } from './session.js';
 export async function keepResult(session: Session, stage: PlannedStage, pinned: PinnedStage, run: CompletedRun): Promise<AcceptedStage> {
   const artifacts = artifactsOf(run);
   const warn = (message: string): void => session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
-  try {
+  const store = async (): Promise<ActionResult | undefined> => {
     await storeOutputs(session, run);
     const log = run.log === undefined ? undefined : await session.store.keepBytes(run.log);
-    const result = { outputs: artifacts, metrics: run.metrics, log, durationMs: run.durationMs };
-    const other = await session.records.add(pinned.key, pinned.manifest, result);
+    return session.records.add(pinned.key, pinned.manifest, { outputs: artifacts, metrics: run.metrics, log, durationMs: run.durationMs });
+  };
+  try {
+    const other = await measure(session.ports, stage.id, 'store', store);
     if (other !== undefined && stage.determinism === 'exact') warnOfDifference(session, stage, differingPorts(other.outputs, artifacts));
   } catch (error) {
     warn(`the result is not kept in the cache: ${messageOf(error)}`);
   }
-  const published = await publishOrThrow(session, stage, artifacts, contentOfRun(session, run));
+  const publishAll = () => publishOrThrow(session, stage, artifacts, contentOfRun(session, run));
+  const published = await measure(session.ports, stage.id, 'publish', publishAll);
   return accept(session, stage, pinned, { ...published, metrics: run.metrics, durationMs: run.durationMs });
 }
 

@@ -17,6 +17,7 @@ import type { ActionDocument } from '../worker/action-document.js';
 import { absolutePaths, RUN_LAYOUT } from '../worker/action-document.js';
 import { summarizeBuild } from './build-summary.js';
 import { runInProcess } from './in-process-run.js';
+import { measure } from './measure.js';
 import type { RunKeeper } from './part-service.js';
 import type { PinnedInput, PinnedStage } from './pin-stage.js';
 import type { Reaper } from './reaper.js';
@@ -65,10 +66,12 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
       logged = 'something';
       log.write(level === 'output' ? text : `${level === 'warning' ? 'warning: ' : ''}${text}\n`);
     };
-    const failure = await run(session, stage, pinned, folder, helpers, signal, { write, identify: device.identify });
+    const act = () => run(session, stage, pinned, folder, helpers, signal, { write, identify: device.identify });
+    const failure = await measure(ports, stage.id, 'run', act);
     if (timeout?.aborted === true && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
     if (failure !== undefined) return { kind: 'failed', folder, failure: withLog(failure) };
-    const outputs = await collectOutputs(stage, absolutePaths(folder, outputPaths(stage)), folder);
+    const collect = () => collectOutputs(stage, absolutePaths(folder, outputPaths(stage)), folder);
+    const outputs = await measure(ports, stage.id, 'collect', collect);
     return {
       kind: 'completed',
       folder,

@@ -51,7 +51,7 @@ function note({ state, writer, ports }: Session, stage: PlannedStage, descriptio
     ports.emit({ kind: 'warning', stage: stage.id, code: 'device-changed', message });
   }
   try {
-    writer?.noteDevice(description, { identity: isSame ? before.identity : identity, seen: new Date().toISOString() });
+    writer?.noteDevice(description, { identity: isSame ? before.identity : identity, seen: new Date(ports.nowMs()).toISOString() });
     writer?.flush();
   } catch (error) {
     const message = `the state is not written: ${messageOf(error)}; the next build does not know the device`;

@@ -1,0 +1,22 @@
+/** How does a command get at the runs of a pipeline? By the file's name alone: a pipeline that has mistakes now has a history too. */
+import { basename, join, resolve } from 'node:path';
+import { cacheFolderAt } from '../engine/cache/cache-folder.js';
+import { findProjectFolder } from '../engine/config/project-folder.js';
+import { loadHistory } from '../engine/history/history-file.js';
+import type { RunRecord } from '../engine/history/run-record.js';
+import type { Console } from './render/console.js';
+
+/** The runs, oldest first. Lines that are damaged are said. */
+export function openHistory(file: string, console: Console): readonly RunRecord[] {
+  const path = resolve(file);
+  const pipeline = basename(path).replace(/\.ya?ml$/, '');
+  const log = cacheFolderAt(join(findProjectFolder(path), 'cache')).history(pipeline);
+  return tellDamage(loadHistory(log), log, console);
+}
+
+function tellDamage({ runs, damagedLines }: ReturnType<typeof loadHistory>, log: string, console: Console): readonly RunRecord[] {
+  const code = 'history-damaged';
+  if (damagedLines > 0)
+    console.problem('warning', `warning[${code}]: ${damagedLines} lines of ${log} are damaged or of another version, and left out`);
+  return runs;
+}

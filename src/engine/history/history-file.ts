@@ -1,0 +1,96 @@
+/** Where do the records of builds stand? One log per pipeline, a checked line per build, cut from the front when it grows large. */
+import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { encodeCheckedLine, isWholeLine, parseCheckedLine } from '../cache/checked-line.js';
+import { isMissing } from '../engine-error.js';
+import { encodeRun, parseRun, type RunRecord } from './run-record.js';
+
+export interface LoadedHistory {
+  /** Oldest first. */
+  readonly runs: readonly RunRecord[];
+  /** Lines that did not check, and were left out. */
+  readonly damagedLines: number;
+}
+
+const HEADER = 'tanren-history 1\n';
+
+/** A log larger than this is cut to the newest runs of less than `KEPT_BYTES` together; the newest one stays however large it is. */
+export const MOST_BYTES = 8_000_000;
+export const KEPT_BYTES = 6_000_000;
+
+/** @throws what the file system throws, but where there is no file. */
+export function loadHistory(path: string): LoadedHistory {
+  const { lines, damagedLines } = splitLines(readIfThere(path));
+  const runs: RunRecord[] = [];
+  let damaged = damagedLines;
+  for (const line of lines) {
+    const record = parseLine(line);
+    if (record === undefined) damaged += 1;
+    else runs.push(record);
+  }
+  return { runs, damagedLines: damaged };
+}
+
+/** Adds a run, numbered after the newest. Only under the lock. @returns its number. @throws what the file system throws. */
+export function appendRun(path: string, run: Omit<RunRecord, 'run'>): string {
+  const before = readIfThere(path);
+  const { lines, damagedLines } = splitLines(before);
+  const record: RunRecord = { ...run, run: nextAfter(findNewest(lines)) };
+  const line = encodeCheckedLine(encodeRun(record));
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const isWhole = before.length > 0 && damagedLines === 0 && before.endsWith('\n') && lines.every(isWholeLine);
+  if (isWhole && before.length + line.length <= MOST_BYTES) appendFileSync(path, line, { mode: 0o600 });
+  else rewrite(path, [...lines, line.slice(0, -1)]);
+  return record.run;
+}
+
+/** What stands after the header, line by line: a log with another header is one damaged line. */
+function splitLines(text: string): { readonly lines: readonly string[]; readonly damagedLines: number } {
+  if (text === '') return { lines: [], damagedLines: 0 };
+  if (!text.startsWith(HEADER)) return { lines: [], damagedLines: 1 };
+  const lines = text.slice(HEADER.length).split('\n');
+  // What a kill leaves of the last line is no damage: that build has no record.
+  lines.pop();
+  return { lines, damagedLines: 0 };
+}
+
+function parseLine(line: string): RunRecord | undefined {
+  const record = parseCheckedLine(line);
+  return record === undefined ? undefined : parseRun(record);
+}
+
+function findNewest(lines: readonly string[]): RunRecord | undefined {
+  for (const line of lines.toReversed()) {
+    const record = parseLine(line);
+    if (record !== undefined) return record;
+  }
+  return undefined;
+}
+
+function nextAfter(newest: RunRecord | undefined): string {
+  return `r${newest === undefined ? 1 : Number(newest.run.slice(1)) + 1}`;
+}
+
+/** Leaves out what does not check, and the oldest runs where all of them are too large together. */
+function rewrite(path: string, lines: readonly string[]): void {
+  const whole = lines.filter(isWholeLine);
+  const total = whole.reduce((sum, line) => sum + line.length + 1, HEADER.length);
+  let sizeBytes = total;
+  let first = 0;
+  while (total > MOST_BYTES && sizeBytes > KEPT_BYTES && first < whole.length - 1) {
+    sizeBytes -= (whole[first]?.length ?? 0) + 1;
+    first += 1;
+  }
+  const temporary = `${path}.tmp`;
+  writeFileSync(temporary, `${HEADER}${whole.slice(first).join('\n')}\n`, { mode: 0o600, flush: true });
+  renameSync(temporary, path);
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return '';
+    throw error;
+  }
+}

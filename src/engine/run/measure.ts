@@ -1,0 +1,13 @@
+/** How long does a piece of a stage's way through the build take? Told as an event when it has ended, however it ended. */
+import type { SpanKind } from '../events.js';
+import type { StageId } from '../plan/plan.js';
+import type { EnginePorts } from '../ports.js';
+
+export async function measure<T>({ emit }: Pick<EnginePorts, 'emit'>, stage: StageId, what: SpanKind, work: () => Promise<T>): Promise<T> {
+  const startMs = performance.now();
+  try {
+    return await work();
+  } finally {
+    emit({ kind: 'span', stage, what, startMs, endMs: performance.now() });
+  }
+}

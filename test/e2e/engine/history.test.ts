@@ -1,0 +1,101 @@
+/** What does the engine write down of a build, and when does it write nothing? */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { loadHistory } from '../../../src/engine/history/history-file.js';
+import type { RunRecord } from '../../../src/engine/history/run-record.js';
+import { givenWorld, type World } from '../../support/world.js';
+
+let world: World;
+afterEach(() => world.remove());
+
+const LOG = 'cache/history/pipeline.log';
+const runs = (): readonly RunRecord[] => (existsSync(world.path(LOG)) ? loadHistory(world.path(LOG)).runs : []);
+const chain = {
+  strip: { uses: 'strip', inputs: { text: 'in.txt' } },
+  count: { uses: 'count', inputs: { text: 'strip.text' } },
+};
+
+describe('the history', () => {
+  it('has a record of each build that did something, and a build with nothing to do writes nothing', async () => {
+    world = givenWorld(chain, { 'in.txt': 'one\ntwo' });
+    await world.build({}, { nowMs: () => Date.UTC(2026, 10, 21, 12) });
+    const after = statSync(world.path(LOG));
+    await world.build();
+    expect(statSync(world.path(LOG))).toEqual(after);
+    world.write('in.txt', 'one\ntwo\nthree');
+    await world.build({ asked: { targets: ['count'], params: ['a=b'] }, failures: 'keep-going', jobs: 3 });
+
+    const [first, second, ...others] = runs();
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({
+      run: 'r1',
+      conclusion: 'built',
+      asked: { targets: [], params: [], force: false, keepGoing: false },
+      upToDate: 0,
+      criticalPath: ['strip', 'count'],
+      stages: [
+        { stage: 'strip', outcome: 'executed', reasons: ['never built'], attempts: 1 },
+        { stage: 'count', outcome: 'executed', metrics: { lines: 2, 'nested.twice': 4 } },
+      ],
+    });
+    expect(first?.started).toMatch(/^2026-11-21T1[12]:/);
+    expect(second).toMatchObject({
+      run: 'r2',
+      asked: { targets: ['count'], params: ['a=b'], keepGoing: true, jobs: 3 },
+      stages: [{ reasons: ['inputs.text changed'] }, { metrics: { lines: 3 } }],
+    });
+  });
+
+  it('says how stages ended: restored, failed, skipped; and lists what stayed as it was only where it has metrics', async () => {
+    world = givenWorld(
+      { ...chain, act: { uses: 'act', inputs: { text: 'other.txt' }, params: {} }, last: { uses: 'strip', inputs: { text: 'act.text' } } },
+      { 'in.txt': 'one', 'other.txt': 'x' },
+    );
+    await world.build();
+    world.write('other.txt', 'y');
+    await world.build();
+    world.write('other.txt', 'x');
+    await world.build();
+    world.stages = { ...world.stages, act: { uses: 'act', inputs: { text: 'other.txt' }, params: { end: 'throw' } } };
+    const { outcomes } = await world.build();
+    expect(outcomes).toMatchObject({ act: 'failed', last: 'skipped' });
+
+    const [, second, third, fourth] = runs();
+    expect(second).toMatchObject({ upToDate: 2, stages: [{ stage: 'count', outcome: 'up-to-date' }, { stage: 'act' }, { stage: 'last' }] });
+    expect(third?.stages.map(({ outcome }) => outcome)).toEqual(['up-to-date', 'restored', 'restored']);
+    expect(fourth).toMatchObject({
+      conclusion: 'failed',
+      stages: [
+        {},
+        { stage: 'act', outcome: 'failed', failure: { code: expect.any(String) } },
+        { stage: 'last', outcome: 'skipped', because: 'act' },
+      ],
+    });
+  });
+
+  it('has gates with their values, and times that lie within the build', async () => {
+    const span = { file: 'pipeline.yaml', line: 1, column: 1, endLine: 1, endColumn: 1 };
+    const gate = [{ metric: 'lines', operator: '>=', bound: 5, span }] as const;
+    world = givenWorld({ count: { uses: 'count', inputs: { text: 'in.txt' }, gate } }, { 'in.txt': 'one' });
+    await world.build();
+
+    const [run] = runs();
+    expect(run).toMatchObject({
+      conclusion: 'gate-missed',
+      gates: [{ stage: 'count', metric: 'lines', operator: '>=', bound: 5, value: 1, verdict: 'missed' }],
+    });
+    const spans = run?.stages[0]?.spans ?? [];
+    expect(spans.map(({ what }) => what)).toEqual(expect.arrayContaining(['slot', 'run', 'store', 'publish']));
+    for (const { atMs, durationMs } of spans) {
+      expect(atMs).toBeGreaterThanOrEqual(0);
+      expect(atMs + durationMs).toBeLessThanOrEqual((run?.durationMs ?? 0) + 1);
+    }
+    expect(readFileSync(world.path(LOG), 'utf8')).not.toContain(world.folder);
+  });
+
+  it('has no record of a build that was cancelled before it began', async () => {
+    world = givenWorld(chain, { 'in.txt': 'one' });
+    const { outcomes } = await world.build({}, { signal: AbortSignal.abort() });
+    expect(outcomes).toEqual({ strip: 'cancelled', count: 'cancelled' });
+    expect(runs()).toEqual([]);
+  });
+});

@@ -1,0 +1,22 @@
+/** How is a run of the history written in a test? With only what matters said. */
+import type { RunRecord, RunStage } from '../../src/engine/history/run-record.js';
+
+export function runOf(parts: Partial<RunRecord> = {}): RunRecord {
+  return {
+    run: 'r1',
+    started: '2026-11-21T13:40:02.000Z',
+    durationMs: 100,
+    asked: { targets: [], params: [], force: false, keepGoing: false, jobs: 2 },
+    params: {},
+    conclusion: 'built',
+    stages: [],
+    upToDate: 0,
+    gates: [],
+    criticalPath: [],
+    ...parts,
+  };
+}
+
+export function ranStage(stage: string, parts: Partial<RunStage> = {}): RunStage {
+  return { stage, outcome: 'executed', durationMs: 10, ...parts };
+}
