@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { declareBuilds } from './declare/builds.js';
 import { declareCache } from './declare/cache.js';
 import { declareModels } from './declare/models.js';
+import { declareOnnx } from './declare/onnx.js';
 import { declareProject } from './declare/project.js';
 import { declareRecords } from './declare/records.js';
 import { declareViews } from './declare/views.js';
@@ -12,7 +13,7 @@ import { formatUsageError } from './usage-error.js';
 import { VERSION } from './version.js';
 
 /** In the order of the help. */
-const FAMILIES = [declareBuilds, declareViews, declareRecords, declareCache, declareModels, declareProject];
+const FAMILIES = [declareBuilds, declareViews, declareRecords, declareCache, declareModels, declareOnnx, declareProject];
 
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.built;

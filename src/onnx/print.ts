@@ -9,6 +9,8 @@ import { formatElements, formatFloat } from './text/elements.js';
 export interface PrintOptions {
   /** Constants with more elements are shortened to "{…}" (which cannot be read back). Default 16. */
   readonly maxElements?: number;
+  /** Names values of the graphs around the one that is printed. Default: by id. */
+  readonly outerName?: (id: ValueId) => string | undefined;
 }
 
 /** The text of `model`. Doc strings, metadata of nodes and values, and fields that are not interpreted are left out. */
@@ -26,7 +28,7 @@ export function printModel(model: Model, options: PrintOptions = {}): string {
 }
 
 export function printGraph(graph: Graph, options: PrintOptions = {}): string {
-  return `${formatGraph(graph, { maxElements: options.maxElements ?? 16, indent: '', outerName: id => `?${id}` })}\n`;
+  return `${formatGraph(graph, { maxElements: options.maxElements ?? 16, indent: '', outerName: id => options.outerName?.(id) ?? `?${id}` })}\n`;
 }
 
 interface Style {

@@ -1,6 +1,7 @@
 /** How far is every value of a model from the float original's on the same inputs? Both run side by side, piece by piece, and values meet in pairs. */
 import type { Model, Value } from '../onnx/ir/model.js';
 import { type CaptureOptions, openCapture } from '../runtime/capture.js';
+import { toNumbers } from '../runtime/compare-models.js';
 import { runInLockstep } from '../runtime/lockstep.js';
 import type { NamedTensors } from '../runtime/model-inputs.js';
 import {
@@ -36,7 +37,14 @@ interface Sums {
  * Both models run with graph optimisation off: between DequantizeLinear and QuantizeLinear `other` computes in float, as every value must exist.
  * An input of `other` is fed what the original's input of the same name gets, or of the same place.
  */
-export function openValueComparer(original: Model, other: Model, options: CaptureOptions): ValueComparer {
+export function openValueComparer(
+  original: Model,
+  other: Model,
+  options: CaptureOptions & {
+    /** 'floats' (the default): of float32 alone; of the values that are quantized, what comes out of DequantizeLinear. 'all': integers and booleans too. */
+    readonly dtypes?: 'floats' | 'all';
+  },
+): ValueComparer {
   const { pairs, unmatched } = matchValues(original, other);
   const [left, right] = [openCapture(original, options), openCapture(other, options)];
   const keys = (side: 'original' | 'other') => new Map(pairs.map((pair, index) => [pair[side].id, String(index)]));
@@ -50,15 +58,18 @@ export function openValueComparer(original: Model, other: Model, options: Captur
         { capture: left, feeds, keys: keys('original') },
         { capture: right, feeds: renamed, keys: keys('other') },
         (key, a, b) => {
-          if (a.dtype !== 'float32' || b.dtype !== 'float32') return;
-          if (!sameShape(a.dims, b.dims)) {
+          const isCompared =
+            options.dtypes === 'all' ? a.dtype !== 'string' && b.dtype !== 'string' : a.dtype === 'float32' && b.dtype === 'float32';
+          if (!isCompared) return;
+          if (a.dtype !== b.dtype || !sameShape(a.dims, b.dims)) {
             differing.add(key);
             return;
           }
+          const own = toNumbers(a);
           const { comparison, moments } = sums.get(key) ?? { comparison: NO_COMPARISON, moments: NO_MOMENTS };
           sums.set(key, {
-            comparison: mergeComparisons(comparison, compareArrays(a.data, b.data)),
-            moments: mergeMoments(moments, momentsOf(a.data)),
+            comparison: mergeComparisons(comparison, compareArrays(own, toNumbers(b))),
+            moments: mergeMoments(moments, momentsOf(own)),
           });
         },
       );

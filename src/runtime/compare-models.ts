@@ -102,8 +102,8 @@ function add(sums: Sums, left: Tensor | undefined, right: Tensor | undefined): S
   };
 }
 
-/** Elements as doubles; int64 beyond 2⁵³ are rounded. */
-function toNumbers(tensor: Tensor): ArrayLike<number> {
+/** Elements as doubles; int64 beyond 2⁵³ are rounded. @throws RuntimeError `unsupported-dtype` for strings. */
+export function toNumbers(tensor: Tensor): ArrayLike<number> {
   switch (tensor.dtype) {
     case 'float16':
       return decodeFloat16Array(tensor.data);

@@ -1,7 +1,7 @@
 /** How much does a unit compute and move? Multiply-accumulates, and bytes of weights, inputs and outputs. */
-import { getInt } from '../onnx/ir/attribute.js';
 import type { Model, Node, ValueId } from '../onnx/ir/model.js';
 import { valuesReadBy } from '../onnx/ir/reads.js';
+import { countMacs } from '../onnx/macs.js';
 import { findConstantValue } from '../onnx/rewrite/graph-view.js';
 import { isStatic } from '../onnx/shape-inference/dims.js';
 import { byteLength } from '../tensor/dtype.js';
@@ -24,11 +24,13 @@ export interface UnitWork {
 export function measureUnit(model: Model, unit: NodeUnit): UnitWork {
   const { inputs, outputs, constants } = endsOf(model, unit);
   const sum = (ids: readonly ValueId[]): number => ids.reduce((total, id) => total + bytesOf(model, id), 0);
-  const macs = countMacs(model, unit.target);
-  const name = limitNameOf(model, unit.target);
+  const { target } = unit;
+  const macs =
+    countMacs(target, { input: index => inputOf(model, target, index)?.dims, output: index => outputOf(model, target, index)?.dims }) ?? 0;
+  const name = limitNameOf(model, target);
   return {
     macs,
-    elements: macs > 0 ? 0 : countElements(outputOf(model, unit.target)?.dims) * windowSize(model, unit.target),
+    elements: macs > 0 ? 0 : countElements(outputOf(model, target)?.dims) * windowSize(model, target),
     engine: macs === 0 ? 'other' : name === 'DepthwiseConv' ? 'depthwise' : 'conv',
     weightBytes: sum(constants),
     inputBytes: sum(inputs),
@@ -61,30 +63,6 @@ export function endsOf(model: Model, { nodes }: Pick<NodeUnit, 'nodes'>): UnitEn
 export function bytesOf(model: Model, id: ValueId): number {
   const { dtype, dims } = tensorOf(model, id);
   return dtype === undefined || dtype === 'string' || !isStatic(dims) ? 0 : byteLength(dtype, countElements(dims));
-}
-
-function countMacs(model: Model, node: Node): number {
-  switch (node.opType) {
-    case 'Conv': {
-      const weight = inputOf(model, node, 1)?.dims;
-      return countElements(outputOf(model, node)?.dims) * countElements(weight?.slice(1));
-    }
-    case 'ConvTranspose': {
-      const weight = inputOf(model, node, 1)?.dims;
-      return countElements(inputOf(model, node, 0)?.dims) * countElements(weight?.slice(1));
-    }
-    case 'Gemm': {
-      const dims = inputOf(model, node, 0)?.dims;
-      const inner = dims?.[getInt(node, 'transA', 0) === 0 ? 1 : 0];
-      return countElements(outputOf(model, node)?.dims) * (typeof inner === 'number' ? inner : 0);
-    }
-    case 'MatMul': {
-      const inner = inputOf(model, node, 0)?.dims?.at(-1);
-      return countElements(outputOf(model, node)?.dims) * (typeof inner === 'number' ? inner : 0);
-    }
-    default:
-      return 0;
-  }
 }
 
 function windowSize(model: Model, node: Node): number {

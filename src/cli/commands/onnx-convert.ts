@@ -1,0 +1,32 @@
+/** `tanren onnx convert IN OUT`: how does a model come to another operator set, to fixed sizes, or to weights elsewhere? Each node that cannot is named. */
+import { basename } from 'node:path';
+import { convertOpset } from '../../onnx/opset/convert-opset.js';
+import { type PinnedDim, pinShapes } from '../../onnx/pin-shapes.js';
+import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { countOf, type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
+import { type PinOptions, pinsOf } from '../onnx/pins.js';
+
+export interface ConvertOptions extends OnnxOptions, PinOptions {
+  readonly opset?: number;
+  readonly batch?: PinnedDim;
+  readonly weights: Weights;
+}
+
+export function runOnnxConvert(from: string, to: string, options: ConvertOptions): Promise<ExitCode> {
+  return runOnnx(options, async console => {
+    const model = await readSound(from);
+    const pinned = pinShapes(model, { ...pinsOf(options, [model]), batch: options.batch ?? 'free' });
+    const conversion = convertOpset(model, options.opset ?? model.opsets.get('') ?? 1);
+    if (pinned.length > 0 || conversion.steps.length > 0) writeTypes(model, inferShapes(model));
+    await writeResult(to, model, options.weights);
+    if (options.json) console.json({ file: basename(to), pinned, ...conversion });
+    else {
+      for (const { input, before, after } of pinned) console.line(`${input}: ${before} became ${after}`);
+      const converted =
+        conversion.from === conversion.to ? '' : `, from ${conversion.from}: ${countOf(conversion.steps.length, 'node')} in another form`;
+      console.line(`${basename(to)}: opset ${conversion.to}${converted}`);
+    }
+    return EXIT.built;
+  });
+}

@@ -1,0 +1,130 @@
+/** `tanren onnx diff A B`: how do two models differ, in structure and in what they compute? Exit code 1 where they do. */
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { assertNever } from '../../base/assert-never.js';
+import { type Difference, diffModels } from '../../onnx/diff.js';
+import type { Model } from '../../onnx/ir/model.js';
+import { OnnxError } from '../../onnx/onnx-error.js';
+import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
+import { openValueComparer } from '../../quant/compare-values.js';
+import type { PartErrors, PropagatedError } from '../../quant/propagated-error.js';
+import type { NamedTensors } from '../../runtime/model-inputs.js';
+import { listModelInputs } from '../../runtime/model-inputs.js';
+import { listTensorSamples } from '../../runtime/tensor-samples.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { countOf, formatColumns, type OnnxOptions, readSound, runOnnx } from '../onnx/command.js';
+import { openFeeds } from '../onnx/feeds.js';
+
+export interface DiffOptions extends OnnxOptions {
+  /** Absent: both. */
+  readonly only?: 'structure' | 'values';
+  readonly samples: number;
+  /** A .npz or .npy file, or a folder of tensors; random tensors where absent. */
+  readonly data?: string;
+  readonly dim: Readonly<Record<string, number>>;
+  /** The largest difference of a value that counts as none, as a share of its standard deviation. */
+  readonly tolerance: number;
+  /** Differences that are listed. */
+  readonly top: number;
+}
+
+/** How much of the activations of each model is held at once, and what a free size counts as there. */
+const PIECES = { budgetBytes: 64 << 20, freeDim: 16 };
+
+export function runOnnxDiff(before: string, after: string, options: DiffOptions): Promise<ExitCode> {
+  return runOnnx(options, async console => {
+    const [left, right] = [await readSound(before), await readSound(after)];
+    const structure = options.only === 'values' ? undefined : diffModels(left, right);
+    const values = options.only === 'structure' ? undefined : await diffValues(left, right, options);
+    if (options.json) console.json({ before: basename(before), after: basename(after), structure, values });
+    else {
+      if (structure !== undefined) for (const line of formatStructure(structure, options.top)) console.line(line);
+      if (values !== undefined) for (const line of formatValues(values, options.top)) console.line(line);
+    }
+    return (structure?.length ?? 0) === 0 && (values?.deviating.length ?? 0) === 0 ? EXIT.built : EXIT.failed;
+  });
+}
+
+interface ValueDifferences {
+  readonly samples: number;
+  readonly compared: number;
+  /** In graph order of the first model: where the models part for the first time, and all that follows. */
+  readonly deviating: readonly PropagatedError[];
+  /** Values of the first model that the second does not have, or has with another dtype or shape. */
+  readonly unmatched: readonly string[];
+}
+
+async function diffValues(left: Model, right: Model, options: DiffOptions): Promise<ValueDifferences> {
+  for (const model of [left, right]) writeTypes(model, inferShapes(model));
+  const comparer = openValueComparer(left, right, { ...PIECES, dtypes: 'all' });
+  try {
+    for await (const feeds of await openSamples(left, options)) await comparer.compare(feeds);
+    return conclude(comparer.conclude('model'), options.tolerance);
+  } finally {
+    await comparer.close();
+  }
+}
+
+async function openSamples(model: Model, options: DiffOptions): Promise<Iterable<NamedTensors> | AsyncIterable<NamedTensors>> {
+  if (options.data === undefined) return openFeeds(model, options);
+  if (!existsSync(options.data))
+    throw new OnnxError('file-missing', `there is no "${options.data}"`, { help: 'check the path after --data' });
+  const samples = (await listTensorSamples(options.data, listModelInputs(model))).slice(0, options.samples);
+  return (async function* () {
+    for (const sample of samples) yield await sample.read();
+  })();
+}
+
+function conclude({ samples, values, unmatched }: PartErrors, tolerance: number): ValueDifferences {
+  const deviates = ({ maxAbs, broken, standardDeviation }: PropagatedError): boolean =>
+    broken > 0 || maxAbs > tolerance * standardDeviation;
+  return { samples, compared: values.length, deviating: values.filter(deviates), unmatched };
+}
+
+function formatStructure(differences: readonly Difference[], top: number): readonly string[] {
+  if (differences.length === 0) return ['structure: no difference'];
+  const shown = differences.slice(0, top).map(difference => `  ${formatDifference(difference)}`);
+  const more = differences.length > top ? [`  and ${differences.length - top} more; --top lists them`] : [];
+  return [`structure: ${countOf(differences.length, 'difference')}`, ...shown, ...more];
+}
+
+function formatDifference(difference: Difference): string {
+  switch (difference.kind) {
+    case 'added':
+      return `+ ${difference.what} ${difference.name}: ${difference.is}`;
+    case 'removed':
+      return `- ${difference.what} ${difference.name}: ${difference.is}`;
+    case 'changed': {
+      const { what, name, field, before, after } = difference;
+      return `~ ${[what, name].filter(Boolean).join(' ')}: ${field} ${before} became ${after}`;
+    }
+    default:
+      return assertNever(difference);
+  }
+}
+
+function formatValues({ samples, compared, deviating, unmatched }: ValueDifferences, top: number): readonly string[] {
+  const [first] = deviating;
+  const without =
+    unmatched.length === 0 ? '' : `; ${countOf(unmatched.length, 'value')} of the first model without a partner in the second`;
+  const heading = `values: ${compared} compared on ${countOf(samples, 'sample')}${without}`;
+  if (first === undefined) return [heading, '  no value differs'];
+  const label = first.opType === '' ? 'an input' : `${first.opType}${first.node === '' ? '' : ` "${first.node}"`}`;
+  const rows = deviating.slice(0, top).map(rowOf);
+  return [
+    heading,
+    `  first deviation: "${first.value}" (${label}); ${countOf(deviating.length, 'value')} in all`,
+    ...formatColumns([['value', 'max-abs', 'SQNR dB', 'standard deviation'], ...rows]).map(line => `  ${line}`),
+    ...(deviating.length > top ? [`  and ${deviating.length - top} more; --top lists them`] : []),
+  ];
+}
+
+function rowOf({ value, comparedWith, maxAbs, sqnrDb, standardDeviation, broken }: PropagatedError): string[] {
+  const name = value === comparedWith ? value : `${value} (${comparedWith})`;
+  return [
+    name,
+    broken > 0 ? `${broken} broken` : String(Number(maxAbs.toPrecision(4))),
+    sqnrDb.toFixed(1),
+    String(Number(standardDeviation.toPrecision(4))),
+  ];
+}

@@ -1,0 +1,46 @@
+/** `tanren onnx extract IN OUT`: what computes some values out of others? That part, as a model of its own. */
+import { basename } from 'node:path';
+import { extractSubgraph } from '../../onnx/extract.js';
+import { getValue } from '../../onnx/ir/edit.js';
+import type { Model } from '../../onnx/ir/model.js';
+import { valuesReadBy } from '../../onnx/ir/reads.js';
+import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { countOf, type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
+
+export interface ExtractOptions extends OnnxOptions {
+  /** Names of values; the model's own, as far as they are needed, where absent. */
+  readonly inputs?: readonly string[];
+  /** The model's own where absent. */
+  readonly outputs?: readonly string[];
+  readonly weights: Weights;
+}
+
+export function runOnnxExtract(from: string, to: string, options: ExtractOptions): Promise<ExitCode> {
+  return runOnnx(options, async console => {
+    const model = await readSound(from);
+    // New inputs need a type; what the file does not say is inferred.
+    writeTypes(model, inferShapes(model));
+    const part = extractPart(model, options);
+    await writeResult(to, part, options.weights);
+    const names = (ids: Model['graph']['inputs']): string[] => ids.map(id => getValue(part.graph, id).name);
+    const [inputs, outputs, nodes] = [names(part.graph.inputs), names(part.graph.outputs), part.graph.nodes.size];
+    if (options.json) console.json({ file: basename(to), inputs, outputs, nodes });
+    else
+      console.line(
+        `${basename(to)}: ${countOf(nodes, 'node')} of ${model.graph.nodes.size}, from ${inputs.join(', ')} to ${outputs.join(', ')}`,
+      );
+    return EXIT.built;
+  });
+}
+
+function extractPart(model: Model, { inputs, outputs }: ExtractOptions): Model {
+  const { graph } = model;
+  const nameOf = (id: Model['graph']['inputs'][number]): string => getValue(graph, id).name;
+  const part = extractSubgraph(model, { inputs: inputs ?? graph.inputs.map(nameOf), outputs: outputs ?? graph.outputs.map(nameOf) });
+  if (inputs !== undefined) return part;
+  const read = new Set([...part.graph.nodes.values()].flatMap(node => [...valuesReadBy(node)]));
+  part.graph.inputs = part.graph.inputs.filter(id => read.has(id) || part.graph.outputs.includes(id));
+  for (const id of graph.inputs) if (!part.graph.inputs.includes(id)) part.graph.values.delete(id);
+  return part;
+}

@@ -1,0 +1,41 @@
+/** `tanren onnx infer IN OUT`: which dtype and shape has every value? Written into the model; sizes can be pinned first. */
+import { basename } from 'node:path';
+import type { Model } from '../../onnx/ir/model.js';
+import { pinShapes } from '../../onnx/pin-shapes.js';
+import { isStatic } from '../../onnx/shape-inference/dims.js';
+import { inferShapes, type KnownTypes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
+import { type PinOptions, pinsOf } from '../onnx/pins.js';
+
+export interface InferCommandOptions extends OnnxOptions, PinOptions {
+  readonly weights: Weights;
+}
+
+export function runOnnxInfer(from: string, to: string, options: InferCommandOptions): Promise<ExitCode> {
+  return runOnnx(options, async console => {
+    const model = await readSound(from);
+    const pinned = pinShapes(model, pinsOf(options, [model]));
+    const types = inferShapes(model);
+    writeTypes(model, types);
+    await writeResult(to, model, options.weights);
+    const coverage = measureCoverage(model, types);
+    if (options.json) console.json({ file: basename(to), pinned, ...coverage });
+    else {
+      for (const { input, before, after } of pinned) console.line(`${input}: ${before} became ${after}`);
+      const { values, typed, ranked, fixed } = coverage;
+      console.line(`${basename(to)}: of ${values} computed values ${typed} have a dtype, ${ranked} a rank, ${fixed} a whole shape`);
+    }
+    return EXIT.built;
+  });
+}
+
+function measureCoverage({ graph }: Model, types: KnownTypes) {
+  const computed = [...graph.values.values()].filter(({ producer }) => producer !== undefined).map(({ id }) => types.get(id));
+  return {
+    values: computed.length,
+    typed: computed.filter(type => type?.dtype !== undefined).length,
+    ranked: computed.filter(type => type?.dims !== undefined).length,
+    fixed: computed.filter(type => isStatic(type?.dims)).length,
+  };
+}

@@ -1,0 +1,18 @@
+/** `tanren onnx print FILE`: how does a model look? In the text form, long constants shortened. */
+import { printModel } from '../../onnx/print.js';
+import { readModel } from '../../onnx/serde/model-file.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { type OnnxOptions, runOnnx } from '../onnx/command.js';
+
+export interface PrintCommandOptions extends OnnxOptions {
+  readonly elements: number;
+}
+
+export function runOnnxPrint(path: string, options: PrintCommandOptions): Promise<ExitCode> {
+  return runOnnx(options, async console => {
+    const text = printModel(await readModel(path), { maxElements: options.elements });
+    if (options.json) console.json({ text });
+    else console.raw(text);
+    return EXIT.built;
+  });
+}

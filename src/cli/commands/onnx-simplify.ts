@@ -1,0 +1,112 @@
+/** `tanren onnx simplify IN OUT`: which nodes disappear without changing what the model computes? Proved on samples before anything is written. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { findClosest } from '../../base/did-you-mean.js';
+import { checkModel } from '../../onnx/check.js';
+import type { Model } from '../../onnx/ir/model.js';
+import { OnnxError } from '../../onnx/onnx-error.js';
+import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../onnx/passes/simplify.js';
+import { pinShapes } from '../../onnx/pin-shapes.js';
+import { encodeModel } from '../../onnx/serde/encode-model.js';
+import { writeModel } from '../../onnx/serde/model-file.js';
+import { compareModels, type OutputComparison } from '../../runtime/compare-models.js';
+import { findInequality } from '../../runtime/equality.js';
+import { evaluate } from '../../runtime/evaluate.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { countOf, type OnnxOptions, placeWeights, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
+import { openFeeds } from '../onnx/feeds.js';
+import { type PinOptions, pinsOf } from '../onnx/pins.js';
+
+export interface SimplifyOptions extends OnnxOptions, PinOptions {
+  readonly skip: readonly string[];
+  readonly foldLimit: number;
+  /** Inputs on which equality is proved; 0: none. */
+  readonly samples: number;
+  readonly tolerance: number;
+  readonly weights: Weights;
+}
+
+export function runOnnxSimplify(from: string, to: string, options: SimplifyOptions): Promise<ExitCode> {
+  return runOnnx(options, async console => {
+    assertPassNames(options.skip);
+    const model = await readSound(from);
+    const before = model.graph.nodes.size;
+    pinShapes(model, pinsOf(options, [model]));
+    const simplified = await simplifyToFixedPoint(model, {
+      evaluate,
+      foldLimitBytes: options.foldLimit,
+      skip: options.skip,
+      check: listProblems,
+    });
+    const proof = await prove(from, to, model, simplified, options);
+    if (proof.unequal === undefined) await writeResult(to, model, options.weights);
+    const passes = countPasses(simplified);
+    if (options.json) {
+      console.json({ file: basename(to), nodes: { before, after: model.graph.nodes.size }, passes, declined: simplified.declined, proof });
+    } else if (proof.unequal === undefined) {
+      for (const [pass, count] of Object.entries(passes)) console.line(`${String(count).padStart(6)}  ${pass}`);
+      const proved = proof.samples === 0 ? 'not proved' : `outputs equal on ${countOf(proof.samples, 'sample')} (${proof.class})`;
+      console.line(`${basename(to)}: ${before} nodes became ${model.graph.nodes.size}; ${proved}`);
+    }
+    if (proof.unequal === undefined) return EXIT.built;
+    console.problem(
+      'error',
+      `error[simplify-not-equal]: ${proof.unequal}\n  help: leave out the pass at fault by --skip, and report it; nothing is written`,
+    );
+    return EXIT.failed;
+  });
+}
+
+function assertPassNames(names: readonly string[]): void {
+  const known = SIMPLIFY_PASSES.map(({ name }) => name);
+  const unknown = names.find(name => !known.includes(name));
+  if (unknown === undefined) return;
+  const closest = findClosest(unknown, known);
+  throw new OnnxError('unknown-pass', `simplify has no pass "${unknown}"`, {
+    help: `it has ${known.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
+  });
+}
+
+const listProblems = (model: Model): readonly string[] => checkModel(model).map(({ message }) => message);
+
+function countPasses({ steps }: Simplified): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { pass, changed } of steps) counts.set(pass, (counts.get(pass) ?? 0) + changed.length);
+  return Object.fromEntries(counts);
+}
+
+interface Proof {
+  readonly class: 'exact' | 'rounding';
+  readonly samples: number;
+  readonly outputs: Readonly<Record<string, OutputComparison>>;
+  /** Which output is not equal, and how far. */
+  readonly unequal: string | undefined;
+}
+
+async function prove(from: string, to: string, model: Model, { steps }: Simplified, options: SimplifyOptions): Promise<Proof> {
+  const kind = steps.some(step => step.proof !== 'exact') ? 'rounding' : 'exact';
+  if (options.samples === 0) return { class: kind, samples: 0, outputs: {}, unequal: undefined };
+  const feeds = openFeeds(model, options);
+  const { samples, outputs } = await withWritten(to, model, options.weights, written =>
+    compareModels(from, written, feeds, { optimization: 'disabled' }),
+  );
+  const [unequal] = Object.entries(outputs).flatMap(([name, output]) => {
+    const reason = findInequality({ kind, tolerance: options.tolerance }, output);
+    return reason === undefined ? [] : [`the simplified model computes another "${name}": ${reason}`];
+  });
+  return { class: kind, samples, outputs, unequal };
+}
+
+/** The model for a session: as bytes, or in a folder of its own where its weights lie outside. */
+async function withWritten<T>(to: string, model: Model, weights: Weights, use: (model: string | Uint8Array) => Promise<T>): Promise<T> {
+  const placement = placeWeights(to, model, weights);
+  if (placement.externalData === undefined) return use(encodeModel(model));
+  const folder = await mkdtemp(join(dirname(to), '.tanren-'));
+  try {
+    const path = join(folder, basename(to));
+    await writeModel(path, model, placement);
+    return await use(path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,52 @@
+/** `tanren onnx stats FILE`: what does a model hold, and what does running it take? */
+import { basename } from 'node:path';
+import { formatBytes } from '../../base/format.js';
+import { type ModelStats, measureModel } from '../../onnx/model-stats.js';
+import { pinShapes } from '../../onnx/pin-shapes.js';
+import { inferShapes } from '../../onnx/shape-inference/infer-shapes.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { countOf, formatColumns, type OnnxOptions, readSound, runOnnx } from '../onnx/command.js';
+import { type PinOptions, pinsOf } from '../onnx/pins.js';
+
+export interface StatsOptions extends OnnxOptions, PinOptions {
+  /** Nodes that are listed, the largest by MACs first. */
+  readonly top: number;
+}
+
+export function runOnnxStats(path: string, options: StatsOptions): Promise<ExitCode> {
+  return runOnnx(options, async console => {
+    const model = await readSound(path);
+    pinShapes(model, pinsOf(options, [model]));
+    const stats = measureModel(model, inferShapes(model));
+    if (options.json) console.json({ file: basename(path), ...stats });
+    else for (const line of formatStats(basename(path), stats, options.top)) console.line(line);
+    return EXIT.built;
+  });
+}
+
+function formatStats(file: string, stats: ModelStats, top: number): readonly string[] {
+  const inner = stats.innerNodes === 0 ? '' : `, ${stats.innerNodes} more in sub-graphs`;
+  const largest = stats.perNode
+    .filter(({ macs }) => (macs ?? 0) > 0)
+    .toSorted((a, b) => (b.macs ?? 0) - (a.macs ?? 0))
+    .slice(0, top);
+  return [
+    `${file}: ${countOf(stats.nodes, 'node')}${inner}`,
+    `  parameters   ${stats.parameters.toLocaleString('en-US')}, ${formatBytes(stats.parameterBytes)}`,
+    `  MACs         ${stats.macs.toLocaleString('en-US')}`,
+    `  activations  ${formatBytes(stats.activationBytes)} in all, ${formatBytes(stats.peakActivationBytes)} at once`,
+    ...(stats.unknownNodes === 0
+      ? []
+      : [`  unknown      the sizes of ${countOf(stats.unknownNodes, 'node')}, which are in no sum; give them by --dim or --shape`]),
+    '',
+    ...formatColumns([['operator', 'nodes'], ...Object.entries(stats.operators).map(([operator, count]) => [operator, String(count)])]),
+    ...(largest.length === 0
+      ? []
+      : ['', ...formatColumns([['node', 'operator', 'output', 'MACs', 'parameters', 'activations'], ...largest.map(rowOf)])]),
+  ];
+}
+
+function rowOf({ node, operator, outputs, macs, parameters, activationBytes }: ModelStats['perNode'][number]): string[] {
+  const numbers = [macs, parameters].map(x => (x === null ? '–' : x.toLocaleString('en-US')));
+  return [node, operator, outputs[0]?.shape ?? '', ...numbers, activationBytes === null ? '–' : formatBytes(activationBytes)];
+}

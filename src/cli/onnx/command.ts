@@ -1,0 +1,78 @@
+/** What do all commands on single models share? One way in for files, one way out for results, and one message for what is wrong. */
+import { basename } from 'node:path';
+import { isCodedError } from '../../base/coded-error.js';
+import { assertModel } from '../../onnx/check.js';
+import type { Model } from '../../onnx/ir/model.js';
+import { sortTopologically } from '../../onnx/ir/sort.js';
+import { listConstants } from '../../onnx/model-stats.js';
+import { findFileRange } from '../../onnx/serde/file-constant.js';
+import { readModel, type WriteOptions, writeModel } from '../../onnx/serde/model-file.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { type Console, makeConsole } from '../render/console.js';
+
+export interface OnnxOptions {
+  readonly json: boolean;
+}
+
+/** Runs `action`; what a user can cause is said once, on stderr, and with `--json` as a document of diagnostics too: exit code 2. */
+export async function runOnnx({ json }: OnnxOptions, action: (console: Console) => Promise<ExitCode>): Promise<ExitCode> {
+  const console = makeConsole({ json });
+  try {
+    return await action(console);
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    const help = error.help === undefined ? {} : { help: error.help };
+    if (json) console.json({ diagnostics: [{ severity: 'error', code: error.code, message: error.message, ...help }] });
+    console.problem('error', `error[${error.code}]: ${error.message}${error.help === undefined ? '' : `\n  help: ${error.help}`}`);
+    return EXIT.usage;
+  }
+}
+
+/** A model that is well formed, its nodes in topological order. @throws OnnxError of reading; `graph-cycle`, `model-invalid`. */
+export async function readSound(path: string): Promise<Model> {
+  const model = await readModel(path);
+  sortTopologically(model.graph);
+  assertModel(model, basename(path));
+  return model;
+}
+
+/** Where the weights of a written model go. 'same': as the model that was read has them. */
+export type Weights = 'same' | 'inside' | 'outside';
+
+/** Smaller constants stay inside: shapes and scales are needed to load a model. */
+const OUTSIDE_FROM_BYTES = 1024;
+
+/** External data lies beside the model, in a file of its name with ".data" at the end. */
+export function placeWeights(path: string, model: Model, weights: Weights): WriteOptions {
+  const outside = weights === 'outside' || (weights === 'same' && hasExternalData(model));
+  return outside ? { externalData: { thresholdBytes: OUTSIDE_FROM_BYTES, file: `${basename(path)}.data` } } : {};
+}
+
+export function hasExternalData({ graph }: Model): boolean {
+  for (const constant of listConstants(graph)) if (findFileRange(constant) !== undefined) return true;
+  return false;
+}
+
+/** Writes a result under its name when it is whole. @throws OnnxError as `writeModel`; `model-invalid` where a command would leave an unsound model: a defect. */
+export async function writeResult(path: string, model: Model, weights: Weights): Promise<void> {
+  sortTopologically(model.graph);
+  assertModel(model, 'the result');
+  await writeModel(path, model, { ...placeWeights(path, model, weights), flush: 'flush' });
+}
+
+/** "54 nodes", "1 node". */
+export function countOf(count: number, what: string): string {
+  return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** Columns padded to equal width; numbers, which begin with a digit, to the right. */
+export function formatColumns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => (row[column] ?? '').length)));
+  const isNumeric = (column: number): boolean => rows.slice(1).every(row => /^[\d–]/.test(row[column] ?? ''));
+  return rows.map(row =>
+    row
+      .map((cell, column) => (isNumeric(column) && column > 0 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
