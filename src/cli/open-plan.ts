@@ -77,7 +77,7 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], sources: Lo
 }
 
 /** Stable names; lines and columns count from 1, and the end is exclusive. Without a file it concerns the command line. */
-function encodeDiagnostic({ severity, code, message, span, help }: Diagnostic): unknown {
+export function encodeDiagnostic({ severity, code, message, span, help }: Diagnostic): unknown {
   return { severity, code, message, ...span, help };
 }
 

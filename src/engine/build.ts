@@ -10,6 +10,8 @@ import { messageOf } from './engine-error.js';
 import type { GateResult } from './gate-result.js';
 import { checkGate } from './gate-result.js';
 import type { RunRecorder } from './history/record-run.js';
+import type { LockFile } from './lockfile/lock-path.js';
+import { isProven } from './lockfile/proven-lock.js';
 import { removeStaging } from './output/publish.js';
 import { selectStages } from './plan/dependencies.js';
 import type { Plan, PlannedStage, StageId } from './plan/plan.js';
@@ -23,6 +25,7 @@ import { findSettled, openSession } from './run/session.js';
 import type { StageEnd } from './run/stage-end.js';
 import { cancelled } from './run/stage-end.js';
 import type { SealOrder } from './seal/make-seal.js';
+import { joinSights, NO_SIGHTS, type Sights } from './seal/sights.js';
 
 export interface BuildOptions {
   /** Stages to build with all they depend on: `plan.targets` resolves names. */
@@ -40,9 +43,14 @@ export interface BuildOptions {
   readonly seal?: SealOrder;
   /** The names and parameters that the user wrote, for the history. */
   readonly asked?: { readonly targets: readonly string[]; readonly params: readonly string[] };
+  /** The lock file, where it takes part: written once everything is built and every gate is met. */
+  readonly lock?: LockFile;
 }
 
-/** Builds the targets. Stage failures, missed gates and cancellation are in the report; it throws internal errors only. */
+/**
+ * Builds the targets. Stage failures, missed gates and cancellation are in the report; it throws internal errors,
+ * and before anything is built LockRefused where the lock file cannot be used.
+ */
 export async function build(plan: Plan, options: BuildOptions, outer: EnginePorts): Promise<BuildReport> {
   const started = performance.now();
   const writes = countWriteFailures(outer);
@@ -50,12 +58,13 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
   const selected = selectStages(plan, options.targets);
   const forced = findForced(selected, options);
   const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
-  const settled = ports.signal.aborted ? new Map() : findSettled(openSession(plan, ports, cache, 'read'), selected, forced);
+  const look = openSession(plan, ports, cache, 'read');
+  const settled = ports.signal.aborted ? new Map<StageId, AcceptedStage>() : findSettled(look, selected, forced);
   const checked = options.check === 'targets' ? targetsOf(selected, options) : new Set<StageId>();
-  const { ends, checks } =
-    settled.size === selected.length && checked.size === 0
-      ? { ends: endSettled(settled, ports), checks: [] }
-      : await buildUnderLock(plan, options, ports, cache, { selected, forced, checked }, started);
+  const isDone = settled.size === selected.length && checked.size === 0 && (await isLocked(look, options, selected, settled));
+  const { ends, checks } = isDone
+    ? { ends: tell(endsOf(settled), ports), checks: [] }
+    : await buildUnderLock(plan, options, ports, cache, { selected, forced, checked }, started);
   writes.report();
   const gates = checkGates(selected, ends);
   for (const result of gates) ports.emit({ kind: 'gate', result });
@@ -88,14 +97,26 @@ function targetsOf(selected: readonly PlannedStage[], { targets }: BuildOptions)
   return new Set(targets === 'all' ? selected.map(stage => stage.id) : targets);
 }
 
-function endSettled(settled: ReadonlyMap<StageId, AcceptedStage>, ports: EnginePorts): ReadonlyMap<StageId, StageEnd> {
-  const ends = new Map<StageId, StageEnd>();
-  for (const [stage, accepted] of settled) {
-    const end: StageEnd = { outcome: { kind: 'up-to-date' }, accepted };
-    ends.set(stage, end);
-    ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
-  }
+function endsOf(settled: ReadonlyMap<StageId, AcceptedStage>): ReadonlyMap<StageId, StageEnd> {
+  return new Map([...settled].map(([stage, accepted]) => [stage, { outcome: { kind: 'up-to-date' }, accepted }]));
+}
+
+function tell(ends: ReadonlyMap<StageId, StageEnd>, { emit }: EnginePorts): ReadonlyMap<StageId, StageEnd> {
+  for (const [stage, { outcome }] of ends) emit({ kind: 'outcome', stage, outcome });
   return ends;
+}
+
+/** Is there nothing to write to the lock file either? */
+async function isLocked(
+  session: Session,
+  { lock }: BuildOptions,
+  selected: readonly PlannedStage[],
+  results: ReadonlyMap<StageId, AcceptedStage>,
+): Promise<boolean> {
+  if (lock === undefined || isProven(session.state.lock, lock, session.plan, selected)) return true;
+  if (checkGates(selected, endsOf(results)).some(({ verdict }) => verdict === 'missed')) return true;
+  const { checkLock } = await import('./lockfile/keep-lock.js');
+  return (await checkLock(session, lock, selected, results))?.verdict === 'right';
 }
 
 /** What another build did while this one waited counts: everything is looked at again under the lock. */
@@ -107,6 +128,8 @@ async function buildUnderLock(
   { selected, forced, checked }: Pick<StagesToBuild, 'selected' | 'forced' | 'checked'>,
   started: number,
 ): Promise<StagesBuilt> {
+  // What is wrong with it is said before hours of work, not after them.
+  if (options.lock !== undefined) (await import('./lockfile/lock-file.js')).readLockFile(options.lock);
   const lock = await lockCache(cache, ports);
   try {
     if (lock !== undefined) await removeLeft(plan, cache, ports);
@@ -119,14 +142,36 @@ async function buildUnderLock(
     const built = await buildStages(session, { selected, settled, forced, checked, jobs: options.jobs, failures: options.failures });
     flushState(session);
     await keepRecord(session, recorder, options, selected, built);
+    const locked = options.lock === undefined ? NO_SIGHTS : await writeLock(session, options.lock, selected, built);
     if (lock !== undefined) await removeLeft(plan, cache, ports);
-    if (lock !== undefined && options.seal !== undefined && [...built.ends.values()].every(({ accepted }) => accepted !== undefined)) {
+    if (lock !== undefined && options.seal !== undefined && locked !== undefined) {
       const { keepSeal } = await import('./seal/make-seal.js');
-      await keepSeal(plan, ports, cache, selected, options.seal);
+      const { request, sights } = options.seal;
+      await keepSeal(plan, ports, cache, selected, { request, sights: joinSights([sights, locked]) });
     }
     return built;
   } finally {
     await lock?.release();
+  }
+}
+
+/** Nothing but a build that is whole and good is worth to be held to. @returns how the lock looks now that it is right; undefined where it is not. */
+async function writeLock(
+  session: Session,
+  lock: LockFile,
+  selected: readonly PlannedStage[],
+  { ends, checks }: StagesBuilt,
+): Promise<Sights | undefined> {
+  if (concludeFrom(ends, checkGates(selected, ends), checks) !== 'built') return undefined;
+  const results = new Map([...ends].flatMap(([id, { accepted }]) => (accepted === undefined ? [] : [[id, accepted] as const])));
+  try {
+    const { keepLock } = await import('./lockfile/keep-lock.js');
+    const stamp = await keepLock(session, lock, selected, results);
+    return stamp === undefined ? undefined : { ...NO_SIGHTS, followed: [lock.path, stamp] };
+  } catch (error) {
+    const message = `${lock.name} is not written: ${messageOf(error)}`;
+    session.ports.emit({ kind: 'warning', stage: undefined, code: 'lock-not-written', message });
+    return undefined;
   }
 }
 

@@ -69,5 +69,6 @@ export type WarningCode =
   | 'non-deterministic'
   | 'input-changed'
   | 'lock-unavailable'
+  | 'lock-not-written'
   | 'part-not-kept'
   | 'device-changed';

@@ -1,12 +1,13 @@
 /** `tanren build`: does what is missing, and shows it. */
 import { build } from '../../engine/build.js';
+import { lockFileOf } from '../../engine/lockfile/lock-path.js';
 import { readBuildRequest, requestText } from '../build-request.js';
 import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { openPlan, type PipelineOptions } from '../open-plan.js';
+import { encodeDiagnostic, openPlan, type PipelineOptions, printDiagnostics } from '../open-plan.js';
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { encodeBuildReport, exitCodeOf, printBuildReport } from '../render/build-report.js';
-import { makeConsole } from '../render/console.js';
+import { type Console, makeConsole } from '../render/console.js';
 import { runStatus } from './status.js';
 
 export interface BuildCommandOptions extends PipelineOptions {
@@ -37,10 +38,22 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
       check: options.check ? 'targets' : 'never',
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
       ...(opened.sights === undefined || asked === undefined ? {} : { seal: { request: requestText(asked), sights: opened.sights } }),
+      lock: lockFileOf(options.file, process.cwd()),
     },
     ports,
-  ).finally(renderer.end);
+  )
+    .finally(renderer.end)
+    .catch((error: unknown) => sayRefusal(error, console, options));
+  if (report === undefined) return EXIT.usage;
   printBuildReport(plan, report, console, 'all');
   if (options.json) console.json(encodeBuildReport(report));
   return exitCodeOf(report);
+}
+
+/** What is wrong with the lock file is said as what is wrong with the pipeline file. */
+async function sayRefusal(error: unknown, console: Console, { json }: BuildCommandOptions): Promise<undefined> {
+  const { LockRefused } = await import('../../engine/lockfile/lock-refused.js');
+  if (!(error instanceof LockRefused)) throw error;
+  printDiagnostics(error.diagnostics, error.sources, console);
+  if (json) console.json({ diagnostics: error.diagnostics.map(encodeDiagnostic) });
 }

@@ -59,6 +59,15 @@ export interface State {
   readonly code: Map<string, StampedCode>;
   /** By the digest of the description that plugins give of it. */
   readonly devices: Map<Digest, KnownDevice>;
+  /** The lock file as a build wrote it; undefined where a result was accepted since. */
+  lock: WrittenLock | undefined;
+}
+
+/** A lock file that held what was accepted when it had this stamp. */
+export interface WrittenLock {
+  readonly stamp: Stamp;
+  /** Digest of the ids of all stages that it was written for. */
+  readonly stages: Digest;
 }
 
 export interface LoadedState {
@@ -74,7 +83,7 @@ const HEADER = 'tanren-state 1';
 
 /** Reads the log at `path`; one that is not there, cannot be read, or was written by another version gives an empty state. */
 export function loadState(path: string): LoadedState {
-  const state: State = { stages: new Map(), files: new Map(), code: new Map(), devices: new Map() };
+  const state: State = { stages: new Map(), files: new Map(), code: new Map(), devices: new Map(), lock: undefined };
   const text = readText(path);
   if (text === undefined) return { state, damagedLines: 1, lines: 1, end: 'whole' };
   const lines = text.split('\n');
@@ -83,6 +92,7 @@ export function loadState(path: string): LoadedState {
   if (lines[0] !== HEADER) return { state, damagedLines: lines.length, lines: lines.length, end };
   let damagedLines = 0;
   for (const line of lines.slice(1)) if (!applyLine(state, line)) damagedLines++;
+  if (damagedLines > 0 || end === 'torn') state.lock = undefined;
   return { state, damagedLines, lines: lines.length, end };
 }
 
@@ -100,6 +110,7 @@ export interface StateWriter {
   stampFile(path: string, stamped: StampedDigest): void;
   stampCode(module: string, stamped: StampedCode): void;
   noteDevice(description: Digest, known: KnownDevice): void;
+  noteLock(lock: WrittenLock): void;
   /** Writes what has been collected since the last flush, in one append. @throws what the file system throws. */
   flush(): void;
 }
@@ -117,6 +128,7 @@ export function openStateWriter(path: string, loaded: LoadedState): StateWriter 
   return {
     acceptStage(id, accepted) {
       state.stages.set(id, accepted);
+      state.lock = undefined;
       push(encodeStage(id, accepted));
     },
     stampFile(file, stamped) {
@@ -130,6 +142,10 @@ export function openStateWriter(path: string, loaded: LoadedState): StateWriter 
     noteDevice(description, known) {
       state.devices.set(description, known);
       push({ device: description, identity: known.identity, seen: known.seen });
+    },
+    noteLock(lock) {
+      state.lock = lock;
+      push(encodeLock(lock));
     },
     flush() {
       if (Object.keys(pendingFiles).length > 0) push({ files: pendingFiles });
@@ -156,6 +172,8 @@ function rewrite(path: string, state: State): number {
     ...[...state.code].map(([module, { files: stamps, digest }]) => encodeCheckedLine({ code: module, files: stamps, digest })),
     ...[...state.devices].map(([description, { identity, seen }]) => encodeCheckedLine({ device: description, identity, seen })),
     ...[...state.stages].map(([id, accepted]) => encodeCheckedLine(encodeStage(id, accepted))),
+    // Last, as each stage's line above would undo it.
+    ...(state.lock === undefined ? [] : [encodeCheckedLine(encodeLock(state.lock))]),
   ];
   const temporary = `${path}.tmp`;
   writeFileSync(temporary, lines.join(''), { mode: 0o600 });
@@ -177,12 +195,17 @@ function encodeStage(id: string, accepted: AcceptedStage): JsonObject {
   };
 }
 
+function encodeLock({ stamp, stages }: WrittenLock): JsonObject {
+  return { lock: stamp, stages };
+}
+
 function applyLine(state: State, line: string): boolean {
   const record = parseCheckedLine(line);
   if (record === undefined) return false;
   if (typeof record.stage === 'string') return applyStage(state, record.stage, record);
   if (typeof record.code === 'string') return applyCode(state, record.code, record);
   if (record.device !== undefined) return applyDevice(state, record);
+  if (record.lock !== undefined) return applyLock(state, record);
   return isJsonObject(record.files) && applyFiles(state, record.files);
 }
 
@@ -195,6 +218,7 @@ function applyStage(state: State, id: string, record: JsonObject): boolean {
     if (artifact === undefined || !isJsonObject(value) || typeof value.signature !== 'string') return false;
     published[port] = { ...artifact, signature: value.signature };
   }
+  state.lock = undefined;
   state.stages.set(id, {
     key: key as ActionKey,
     quickKey: typeof record.quickKey === 'string' ? record.quickKey : '',
@@ -228,5 +252,12 @@ function applyDevice(state: State, { device, identity, seen }: JsonObject): bool
   const description = parseDigest(device);
   if (description === undefined || !isJsonObject(identity) || typeof seen !== 'string') return false;
   state.devices.set(description, { identity, seen });
+  return true;
+}
+
+function applyLock(state: State, { lock, stages }: JsonObject): boolean {
+  const digest = parseDigest(stages);
+  if (typeof lock !== 'string' || digest === undefined) return false;
+  state.lock = { stamp: lock as Stamp, stages: digest };
   return true;
 }

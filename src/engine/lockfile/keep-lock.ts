@@ -1,0 +1,97 @@
+/** When is the lock written? When a build has all its results and every gate is met; and only where it does not say so already. */
+
+import type { JsonObject } from '../../base/json.js';
+import { quickKeyOf } from '../action/manifest.js';
+import type { Stamp } from '../cache/stamp.js';
+import { isRacy, lookAt } from '../cache/stamp.js';
+import type { AcceptedStage } from '../cache/state-log.js';
+import { EngineError } from '../engine-error.js';
+import type { PlannedStage, StageId } from '../plan/plan.js';
+import type { Session } from '../run/session.js';
+import { encodeLock } from './encode-lock.js';
+import { lockableOf } from './facts.js';
+import type { Contents } from './lock.js';
+import { lockedContent } from './lock.js';
+import { readLockFile, sameText, writeLockFile } from './lock-file.js';
+import type { LockFile } from './lock-path.js';
+import type { BuiltStage } from './next-lock.js';
+import { nextLock } from './next-lock.js';
+import { findPortability } from './portability.js';
+import { digestOfIds } from './proven-lock.js';
+
+/** What the lock should say, and whether it does. */
+export interface LockCheck {
+  readonly verdict: 'right' | 'outdated';
+  readonly text: string;
+}
+
+/**
+ * @param results of every selected stage.
+ * @returns undefined where an input has changed since its stage was built, so that nothing is known any more of the action that was.
+ * @throws LockRefused where what is there cannot be read.
+ */
+export async function checkLock(
+  session: Session,
+  file: LockFile,
+  selected: readonly PlannedStage[],
+  results: ReadonlyMap<StageId, AcceptedStage>,
+): Promise<LockCheck | undefined> {
+  const { plan, platformClass } = session;
+  const current = readLockFile(file);
+  const portability = findPortability(plan);
+  const built: BuiltStage[] = [];
+  for (const stage of selected) {
+    const accepted = results.get(stage.id);
+    const manifest = accepted === undefined ? undefined : await findManifest(session, stage, accepted, results);
+    if (accepted === undefined || manifest === undefined) return undefined;
+    const { facts, classInputs } = lockableOf(stage, manifest, portability);
+    built.push({ id: stage.id, facts, classInputs, portability: portability.get(stage.id) ?? 'same', outputs: contentsOf(accepted) });
+  }
+  const ownClass = built.some(stage => stage.portability === 'per-class') ? await platformClass.get() : '';
+  const text = encodeLock(nextLock(current?.lock, built, selected.length === plan.stages.size ? 'whole' : 'part', ownClass));
+  return { verdict: current !== undefined && sameText(current.text, text) ? 'right' : 'outdated', text };
+}
+
+/** Writes the lock where it is outdated, and notes in the state that it is right. @returns its stamp, where that says something. Only under the cache's lock. @throws as `checkLock`, and what the file system throws. */
+export async function keepLock(
+  session: Session,
+  file: LockFile,
+  selected: readonly PlannedStage[],
+  results: ReadonlyMap<StageId, AcceptedStage>,
+): Promise<Stamp | undefined> {
+  const check = await checkLock(session, file, selected, results);
+  if (check === undefined) {
+    throw new EngineError('input-changed', 'a source changed after it was read', { help: 'the next build writes it' });
+  }
+  const stamp = check.verdict === 'outdated' ? await writeLockFile(file, check.text, session.cache) : findSettledStamp(file);
+  if (stamp === undefined) return undefined;
+  session.writer?.noteLock({ stamp, stages: digestOfIds(selected.map(({ id }) => id)) });
+  session.writer?.flush();
+  return stamp;
+}
+
+function findSettledStamp({ path }: LockFile): Stamp | undefined {
+  const look = lookAt(path);
+  return look === undefined || isRacy(look, Date.now()) ? undefined : look.stamp;
+}
+
+/** The manifest of the action whose result was accepted: as it is now, where that is the same, else as it was recorded. */
+async function findManifest(
+  { pinner, records }: Session,
+  stage: PlannedStage,
+  accepted: AcceptedStage,
+  results: ReadonlyMap<StageId, AcceptedStage>,
+): Promise<JsonObject | undefined> {
+  try {
+    const pinned = pinner.find(stage, id => results.get(id), new Map()) ?? (await pinner.pin(stage, id => results.get(id)));
+    if (quickKeyOf(pinned.manifest) === accepted.quickKey || pinned.key === accepted.key) return pinned.manifest;
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+  }
+  const record = records.find(accepted.key);
+  return record === undefined || record === 'damaged' ? undefined : record.manifest;
+}
+
+function contentsOf({ outputs }: AcceptedStage): Contents {
+  return Object.fromEntries(Object.entries(outputs).map(([port, artifact]) => [port, lockedContent(artifact)]));
+}

@@ -1,0 +1,87 @@
+/** How is a lock file read and written? With care; whole, or not at all. */
+import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { CacheFolder } from '../cache/cache-folder.js';
+import type { Stamp } from '../cache/stamp.js';
+import { lookAt } from '../cache/stamp.js';
+import { isMissing, messageOf, systemCode } from '../engine-error.js';
+import type { Lock } from './lock.js';
+import type { LockFile } from './lock-path.js';
+import { LockRefused } from './lock-refused.js';
+import { parseLock } from './parse-lock.js';
+
+/** Far above any lock (10,000 stages take 15 MB), far below what would exhaust memory. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+export interface ReadLock {
+  readonly text: string;
+  readonly lock: Lock;
+}
+
+/** Undefined where there is none. @throws LockRefused `lock-unreadable` and what `parseLock` throws. */
+export function readLockFile({ path, name }: LockFile): ReadLock | undefined {
+  const text = readText(path, name);
+  return text === undefined ? undefined : { text, lock: parseLock(text, name) };
+}
+
+function readText(path: string, name: string): string | undefined {
+  try {
+    const { size } = statSync(path);
+    if (size > MAX_BYTES) throw unreadable(name, `it has ${size} bytes`);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error instanceof LockRefused ? error : unreadable(name, messageOf(error));
+  }
+}
+
+function unreadable(name: string, why: string): LockRefused {
+  const help = 'it is a file that tanren writes: restore it, or remove what stands in its place';
+  return new LockRefused(
+    [{ severity: 'error', code: 'lock-unreadable', message: `${name} cannot be read: ${why}`, span: undefined, help }],
+    new Map(),
+  );
+}
+
+/** Git may have given its lines the endings of the system. */
+export function sameText(written: string, wanted: string): boolean {
+  return written === wanted || written.replaceAll('\r\n', '\n') === wanted;
+}
+
+const BACKDATE_S = 2;
+
+/**
+ * Writes it in place of what is there, by way of a name in the cache, where the next build clears away what a kill leaves.
+ * @returns the stamp of what was written: a later edit, however soon, changes it. @throws what the file system throws.
+ */
+export async function writeLockFile({ path }: LockFile, text: string, cache: CacheFolder): Promise<Stamp | undefined> {
+  const elsewhere = cache.newTemporary('lock');
+  const beside = join(dirname(path), `.${basename(path)}.tmp`);
+  try {
+    await put(existsSync(cache.temporary) ? elsewhere : beside, text, path);
+  } catch (error) {
+    // Another file system, or a cache that cannot be written.
+    if (!['EXDEV', 'EROFS', 'EACCES', 'EPERM', 'ENOENT'].includes(systemCode(error) ?? '')) throw error;
+    await put(beside, text, path);
+  }
+  return lookAt(path)?.stamp;
+}
+
+async function put(temporary: string, text: string, path: string): Promise<void> {
+  try {
+    writeFileSync(temporary, text);
+    const file = await open(temporary, 'r+');
+    try {
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    const time = Math.floor(Date.now() / 1000) - BACKDATE_S;
+    utimesSync(temporary, time, time);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}

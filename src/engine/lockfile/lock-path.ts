@@ -1,0 +1,15 @@
+/** Where does a lock file stand? Beside its pipeline file. */
+import { relative, resolve } from 'node:path';
+
+export interface LockFile {
+  /** Absolute. */
+  readonly path: string;
+  /** As messages call it: relative to where the user stands. */
+  readonly name: string;
+}
+
+/** pipeline.yaml → pipeline.lock, pipelines/x.yaml → pipelines/x.lock. @param pipelineFile absolute, or relative to `cwd`. */
+export function lockFileOf(pipelineFile: string, cwd: string): LockFile {
+  const path = resolve(cwd, `${pipelineFile.replace(/\.ya?ml$/, '')}.lock`);
+  return { path, name: relative(cwd, path) };
+}

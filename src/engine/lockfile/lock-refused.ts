@@ -1,0 +1,30 @@
+/** How is it said that a lock file cannot be used, or does not lock what stands here? All at once, each with its line, and nothing is built. */
+import { CodedError } from '../../base/coded-error.js';
+import type { Diagnostic } from '../config/diagnostic.js';
+import type { SourceSpan } from '../config/source-span.js';
+
+/** Thrown before anything runs. Codes: docs/errors.md, section "pipeline.lock". */
+export class LockRefused extends CodedError {
+  override readonly name = 'LockRefused';
+  readonly diagnostics: readonly Diagnostic[];
+  /** The lock's text by its name, as spans use it. */
+  readonly sources: ReadonlyMap<string, string>;
+
+  constructor(diagnostics: readonly Diagnostic[], sources: ReadonlyMap<string, string>) {
+    const [first] = diagnostics;
+    super(
+      first?.code ?? 'lock-damaged',
+      diagnostics.map(({ message }) => message).join('; '),
+      first?.help === undefined ? {} : { help: first.help },
+    );
+    this.diagnostics = diagnostics;
+    this.sources = sources;
+  }
+}
+
+/** One whole line of a lock. Lines count from 1. */
+export function spanOfLine(file: string, line: number, text: string | undefined): SourceSpan {
+  const content = text?.split('\n')[line - 1]?.replace(/\r$/, '') ?? '';
+  const column = content.length - content.trimStart().length + 1;
+  return { file, line, column, endLine: line, endColumn: Math.max(column, content.length + 1) };
+}

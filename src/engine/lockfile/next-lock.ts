@@ -1,0 +1,71 @@
+/** What is the lock after a build? What was built is entered for this class; what was locked for other classes stays where it still belongs to the same action. */
+
+import { assertNever } from '../../base/assert-never.js';
+import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import type { StageId } from '../plan/plan.js';
+import type { ClassResult, Contents, Facts, Lock, LockedResults, LockedStage } from './lock.js';
+import { sameContent } from './lock.js';
+import type { Portability } from './portability.js';
+
+export interface BuiltStage {
+  readonly id: StageId;
+  readonly facts: Facts;
+  readonly portability: Portability;
+  readonly classInputs: Contents;
+  readonly outputs: Contents;
+}
+
+/**
+ * @param built in the plan's order.
+ * @param scope 'whole': everything was built, and what is not among it goes; 'part': other entries stay as they are.
+ * @param platformClass of this machine.
+ */
+export function nextLock(before: Lock | undefined, built: readonly BuiltStage[], scope: 'whole' | 'part', platformClass: string): Lock {
+  const stages = new Map<string, LockedStage>(scope === 'whole' ? [] : before?.stages);
+  for (const stage of built) {
+    const results = resultsOf(stage, before?.stages.get(stage.id), stages, platformClass);
+    stages.set(stage.id, { facts: stage.facts, results });
+  }
+  return { stages };
+}
+
+function resultsOf(
+  { facts, portability, classInputs, outputs }: BuiltStage,
+  before: LockedStage | undefined,
+  stages: ReadonlyMap<string, LockedStage>,
+  platformClass: string,
+): LockedResults {
+  switch (portability) {
+    case 'same':
+      return { kind: 'same', outputs };
+    case 'measured':
+      return { kind: 'measured' };
+    case 'per-class': {
+      const kept = before?.results.kind === 'per-class' && sameFacts(before.facts, facts) ? before.results.classes : [];
+      const others = [...kept].filter(([name, result]) => name !== platformClass && belongs(facts, result, name, stages));
+      return { kind: 'per-class', classes: new Map([...others, [platformClass, { inputs: classInputs, outputs }]]) };
+    }
+    default:
+      return assertNever(portability);
+  }
+}
+
+/** Was it made from what the stages before are locked with, on the same class? Where one of these was dropped, so is this. */
+export function belongs(facts: Facts, { inputs }: ClassResult, className: string, stages: ReadonlyMap<string, LockedStage>): boolean {
+  return Object.entries(inputs).every(([name, content]) => {
+    const from = facts.inputs[name];
+    if (typeof from !== 'string') return false;
+    const dot = from.lastIndexOf('.');
+    return sameContent(findOutputs(stages.get(from.slice(0, dot)), className)?.[from.slice(dot + 1)], content);
+  });
+}
+
+/** The outputs that a stage is locked with on a class. */
+export function findOutputs(stage: LockedStage | undefined, className: string): Contents | undefined {
+  if (stage === undefined || stage.results.kind === 'measured') return undefined;
+  return stage.results.kind === 'same' ? stage.results.outputs : stage.results.classes.get(className)?.outputs;
+}
+
+export function sameFacts(a: Facts, b: Facts): boolean {
+  return encodeCanonicalJson(a) === encodeCanonicalJson(b);
+}

@@ -1,0 +1,32 @@
+/** On which machines are a stage's outputs the same bytes? Told by the plan alone, so that every machine tells the same. */
+import { refsOf } from '../plan/dependencies.js';
+import type { InputRef, Plan, PlannedStage, StageId } from '../plan/plan.js';
+
+/** 'same' everywhere; the same on all machines of a platform class; or 'measured' and never the same. */
+export type Portability = 'same' | 'per-class' | 'measured';
+
+/** What a stage is made from decides too: what reads a measured output differs as that does. */
+export function findPortability(plan: Plan): ReadonlyMap<StageId, Portability> {
+  const found = new Map<StageId, Portability>();
+  for (const stage of plan.stages.values()) {
+    const before = new Set(artifactRefs(stage).map(ref => found.get(ref.stage)));
+    if (stage.determinism === 'measured' || before.has('measured')) found.set(stage.id, 'measured');
+    else found.set(stage.id, stage.plugin.plugin.runsModels === 'always' || before.has('per-class') ? 'per-class' : 'same');
+  }
+  return found;
+}
+
+type ArtifactRef = Extract<InputRef, { readonly kind: 'artifact' }>;
+
+function artifactRefs(stage: PlannedStage): readonly ArtifactRef[] {
+  return Object.values(stage.inputs)
+    .flatMap(refsOf)
+    .flatMap(ref => (ref.kind === 'artifact' ? [ref] : []));
+}
+
+/** Every input by "port", or "port.entry" of a record. */
+export function namedInputs({ inputs }: PlannedStage): readonly (readonly [string, InputRef])[] {
+  return Object.entries(inputs).flatMap(([port, binding]): (readonly [string, InputRef])[] =>
+    binding.kind === 'record' ? Object.entries(binding.entries).map(([entry, ref]) => [`${port}.${entry}`, ref]) : [[port, binding]],
+  );
+}

@@ -1,0 +1,16 @@
+/** Is the lock file right? Where nothing was accepted and nobody has touched it since a build wrote it, one look at it says so. */
+import { type Digest, digestBytes } from '../../base/digest.js';
+import { lookAt } from '../cache/stamp.js';
+import type { WrittenLock } from '../cache/state-log.js';
+import type { Plan, PlannedStage } from '../plan/plan.js';
+import type { LockFile } from './lock-path.js';
+
+/** For the stages of a build: where it wrote the lock for all of them, or for the whole plan. */
+export function isProven(written: WrittenLock | undefined, { path }: LockFile, plan: Plan, selected: readonly PlannedStage[]): boolean {
+  if (written === undefined || lookAt(path)?.stamp !== written.stamp) return false;
+  return written.stages === digestOfIds(selected.map(({ id }) => id)) || written.stages === digestOfIds([...plan.stages.keys()]);
+}
+
+export function digestOfIds(ids: readonly string[]): Digest {
+  return digestBytes(ids.join('\n'));
+}
