@@ -17,11 +17,12 @@ import { selectStages } from './plan/dependencies.js';
 import type { Plan, PlannedStage, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
 import type { BuildReport, StageReport } from './report.js';
-import type { StagesBuilt, StagesToBuild } from './run/build-stages.js';
+import { onlyRevision, type RevisionSource } from './revisions.js';
+import type { StagesBuilt } from './run/build-stages.js';
 import { cpuUnits } from './run/cpu-units.js';
 import { removeLeftovers } from './run/run-folder.js';
 import type { Session } from './run/session.js';
-import { findSettled, openSession } from './run/session.js';
+import { findSettled, openSession, turnSession } from './run/session.js';
 import type { StageEnd } from './run/stage-end.js';
 import { cancelled } from './run/stage-end.js';
 import type { SealOrder } from './seal/make-seal.js';
@@ -45,6 +46,8 @@ export interface BuildOptions {
   readonly asked?: { readonly targets: readonly string[]; readonly params: readonly string[] };
   /** The lock file, where it takes part: written once everything is built and every gate is met. */
   readonly lock?: LockFile;
+  /** Newer plans of the same pipeline while the build runs. */
+  readonly revisions?: RevisionSource;
 }
 
 /**
@@ -55,20 +58,18 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
   const started = performance.now();
   const writes = countWriteFailures(outer);
   const ports = writes.ports;
-  const selected = selectStages(plan, options.targets);
-  const forced = findForced(selected, options);
+  const revisions = options.revisions ?? onlyRevision({ plan, targets: options.targets });
   const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
-  const look = openSession(plan, ports, cache, 'read');
-  const settled = ports.signal.aborted ? new Map<StageId, AcceptedStage>() : findSettled(look, selected, forced);
-  const checked = options.check === 'targets' ? targetsOf(selected, options) : new Set<StageId>();
-  const isDone = settled.size === selected.length && checked.size === 0 && (await isLocked(look, options, selected, settled));
-  const { ends, checks } = isDone
-    ? { ends: tell(endsOf(settled), ports), checks: [] }
-    : await buildUnderLock(plan, options, ports, cache, { selected, forced, checked }, started);
+  const {
+    plan: built,
+    selected,
+    ends,
+    checks,
+  } = (await findAllSettled(plan, options, ports, cache)) ?? (await buildUnderLock(revisions, options, ports, cache, started));
   writes.report();
   const gates = checkGates(selected, ends);
   for (const result of gates) ports.emit({ kind: 'gate', result });
-  const stages = new Map(selected.map(stage => [stage.id, reportOf(plan, stage, ends.get(stage.id) ?? cancelled)]));
+  const stages = new Map(selected.map(stage => [stage.id, reportOf(built, stage, ends.get(stage.id) ?? cancelled)]));
   const conclusion = concludeFrom(ends, gates, checks);
   return { stages, gates, checks, durationMs: performance.now() - started, conclusion };
 }
@@ -93,8 +94,31 @@ function findForced(selected: readonly PlannedStage[], options: BuildOptions): R
   return options.force === 'never' ? new Set() : targetsOf(selected, options);
 }
 
+function findChecked(selected: readonly PlannedStage[], options: BuildOptions): ReadonlySet<StageId> {
+  return options.check === 'targets' ? targetsOf(selected, options) : new Set();
+}
+
 function targetsOf(selected: readonly PlannedStage[], { targets }: BuildOptions): ReadonlySet<StageId> {
   return new Set(targets === 'all' ? selected.map(stage => stage.id) : targets);
+}
+
+/** How the stages of a plan ended: the last plan, where a build turned to newer ones. */
+interface Ended {
+  readonly plan: Plan;
+  readonly selected: readonly PlannedStage[];
+  readonly ends: ReadonlyMap<StageId, StageEnd>;
+  readonly checks: readonly CheckResult[];
+}
+
+/** Where stamps alone prove every stage up to date, nothing is locked or written. */
+async function findAllSettled(plan: Plan, options: BuildOptions, ports: EnginePorts, cache: CacheFolder): Promise<Ended | undefined> {
+  if (ports.signal.aborted) return undefined;
+  const selected = selectStages(plan, options.targets);
+  const look = openSession(plan, ports, cache, 'read');
+  const settled = findSettled(look, selected, findForced(selected, options));
+  if (settled.size < selected.length || findChecked(selected, options).size > 0) return undefined;
+  if (!(await isLocked(look, options, selected, settled))) return undefined;
+  return { plan, selected, ends: tell(endsOf(settled), ports), checks: [] };
 }
 
 function endsOf(settled: ReadonlyMap<StageId, AcceptedStage>): ReadonlyMap<StageId, StageEnd> {
@@ -119,38 +143,55 @@ async function isLocked(
   return (await checkLock(session, lock, selected, results))?.verdict === 'right';
 }
 
-/** What another build did while this one waited counts: everything is looked at again under the lock. */
+/** What another build did while this one waited counts: everything is looked at again under the lock, and again for each newer plan. */
 async function buildUnderLock(
-  plan: Plan,
+  revisions: RevisionSource,
   options: BuildOptions,
   ports: EnginePorts,
   cache: CacheFolder,
-  { selected, forced, checked }: Pick<StagesToBuild, 'selected' | 'forced' | 'checked'>,
   started: number,
-): Promise<StagesBuilt> {
+): Promise<Ended> {
   // What is wrong with it is said before hours of work, not after them.
   if (options.lock !== undefined) (await import('./lockfile/lock-file.js')).readLockFile(options.lock);
   const lock = await lockCache(cache, ports);
+  const { buildStages } = await import('./run/build-stages.js');
+  const { openRunRoom } = await import('./run/run-room.js');
+  const { recordRun } = await import('./history/record-run.js');
+  const recorder = recordRun(ports, started);
+  const room = openRunRoom(recorder.ports);
+  let { plan, targets } = revisions.take();
   try {
     if (lock !== undefined) await removeLeft(plan, cache, ports);
-    const { recordRun } = await import('./history/record-run.js');
-    const recorder = recordRun(ports, started);
-    const session = openSession(plan, recorder.ports, cache, 'write');
+    let session = openSession(plan, recorder.ports, cache, 'write');
     warnOfDamage(session);
-    const settled = ports.signal.aborted ? new Map() : findSettled(session, selected, forced);
-    const { buildStages } = await import('./run/build-stages.js');
-    const built = await buildStages(session, { selected, settled, forced, checked, jobs: options.jobs, failures: options.failures });
-    flushState(session);
-    await keepRecord(session, recorder, options, selected, built);
-    const locked = options.lock === undefined ? NO_SIGHTS : await writeLock(session, options.lock, selected, built);
-    if (lock !== undefined) await removeLeft(plan, cache, ports);
-    if (lock !== undefined && options.seal !== undefined && locked !== undefined) {
-      const { keepSeal } = await import('./seal/make-seal.js');
-      const { request, sights } = options.seal;
-      await keepSeal(plan, ports, cache, selected, { request, sights: joinSights([sights, locked]) });
+    for (let before: ReadonlyMap<StageId, StageEnd> = new Map(); ; ) {
+      const superseded = revisions.superseded();
+      const selected = selectStages(plan, targets);
+      const forced = findForced(selected, { ...options, targets });
+      const checked = findChecked(selected, { ...options, targets });
+      const settled = ports.signal.aborted ? new Map() : findSettled(session, selected, forced);
+      const { jobs, failures } = options;
+      const { ends: after, checks } = await buildStages(session, { selected, settled, forced, checked, jobs, failures, room, superseded });
+      const ends = mergeEnds(before, after);
+      flushState(session);
+      if (!superseded.aborted || ports.signal.aborted) {
+        await room.close();
+        await keepRecord(session, recorder, options, selected, { ends, checks });
+        const locked = options.lock === undefined ? NO_SIGHTS : await writeLock(session, options.lock, selected, { ends, checks });
+        if (lock !== undefined) await removeLeft(plan, cache, ports);
+        if (lock !== undefined && options.seal !== undefined && locked !== undefined) {
+          const { keepSeal } = await import('./seal/make-seal.js');
+          const { request, sights } = options.seal;
+          await keepSeal(plan, ports, cache, selected, { request, sights: joinSights([sights, locked]) });
+        }
+        return { plan, selected, ends, checks };
+      }
+      before = ends;
+      ({ plan, targets } = revisions.take());
+      session = turnSession(session, plan);
     }
-    return built;
   } finally {
+    await room.close();
     await lock?.release();
   }
 }
@@ -173,6 +214,17 @@ async function writeLock(
     session.ports.emit({ kind: 'warning', stage: undefined, code: 'lock-not-written', message });
     return undefined;
   }
+}
+
+/** What was done under an older plan is not told as having stood there before. */
+function mergeEnds(before: ReadonlyMap<StageId, StageEnd>, after: ReadonlyMap<StageId, StageEnd>): ReadonlyMap<StageId, StageEnd> {
+  const merged = new Map(after);
+  for (const [stage, end] of after) {
+    const earlier = before.get(stage);
+    const isDone = earlier?.outcome.kind === 'executed' || earlier?.outcome.kind === 'restored';
+    if (isDone && end.outcome.kind === 'up-to-date') merged.set(stage, { ...earlier, accepted: end.accepted });
+  }
+  return merged;
 }
 
 async function lockCache(cache: CacheFolder, ports: EnginePorts): Promise<Lock | undefined> {

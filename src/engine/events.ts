@@ -16,7 +16,9 @@ export type BuildEvent =
   | { readonly kind: 'retrying'; readonly stage: StageId; readonly message: string; readonly inMs: number }
   /** A piece of a stage's way through the build has ended. Times by `performance.now()`. */
   | ({ readonly kind: 'span'; readonly stage: StageId } & Span)
-  /** Comes exactly once for every selected stage. */
+  /** A run was stopped, as a change reaches what it does (watch); where its stage is still built, it starts again. */
+  | { readonly kind: 'run-outdated'; readonly stage: StageId; readonly because: string }
+  /** Comes once for every selected stage; in a build that turned to a newer plan, once more for each under that. */
   | { readonly kind: 'outcome'; readonly stage: StageId; readonly outcome: Outcome }
   | { readonly kind: 'gate'; readonly result: GateResult }
   /** A stage that has ended runs once more, to be compared. */

@@ -4,6 +4,9 @@ import { INTERRUPTIONS } from './interruptions.js';
 import { SANDBOX } from './sandbox.js';
 import type { Scenario } from './scene.js';
 import { STORE } from './store.js';
+import { WATCH } from './watch.js';
 
 /** In the order of their numbers, each of which names one. */
-export const SCENARIOS: readonly Scenario[] = [...EDITS, ...INTERRUPTIONS, ...SANDBOX, ...STORE].sort((a, b) => a.number - b.number);
+export const SCENARIOS: readonly Scenario[] = [...EDITS, ...INTERRUPTIONS, ...SANDBOX, ...STORE, ...WATCH].sort(
+  (a, b) => a.number - b.number,
+);

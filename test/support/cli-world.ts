@@ -74,7 +74,7 @@ export function givenProject(files: Readonly<Record<string, string>>, environmen
     start(...args) {
       const child = spawn(process.execPath, [TANREN, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
       running.push(child);
-      return follow(child);
+      return followProcess(child);
     },
     write,
     saveByRename(name, text) {
@@ -102,7 +102,7 @@ export function givenProject(files: Readonly<Record<string, string>>, environmen
   };
 }
 
-function follow(child: ChildProcess): CliProcess {
+export function followProcess(child: ChildProcess): CliProcess {
   let all = '';
   let seen = 0;
   let wake: (() => void) | undefined;

@@ -1,11 +1,15 @@
 /** `tanren watch`: builds, and builds again after every save. Events only say when to look; what changed is found by planning and building again. */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from '../../engine/build.js';
-import { type FileWatcher, watchFiles } from '../../engine/watch/file-watcher.js';
-import { makeHints } from '../../engine/watch/hints.js';
-import { watchedPaths } from '../../engine/watch/watched-paths.js';
+import type { StageId } from '../../engine/plan/plan.js';
+import type { BuildReport } from '../../engine/report.js';
+import { createRevisions, type Revision, type Revisions } from '../../engine/revisions.js';
+import { createFileWatcher, type FileWatcher } from '../../engine/watch/file-watcher.js';
+import { type Hint, type Hints, makeHints } from '../../engine/watch/hints.js';
+import { createPresence, watchedPaths } from '../../engine/watch/watched-paths.js';
 import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
+import { type ExitCode, interruptionCode } from '../exit-code.js';
 import { load, type PipelineOptions, printDiagnostics, resolveTargets } from '../open-plan.js';
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { printBuildReport } from '../render/build-report.js';
@@ -14,58 +18,131 @@ import { type Console, makeConsole } from '../render/console.js';
 export interface WatchCommandOptions extends PipelineOptions {
   readonly jobs: number | undefined;
   readonly keepGoing: boolean;
+  readonly poll: boolean;
 }
 
-/** Long enough for an editor's rename and for the second file of one save. */
-const QUIET_MS = 30;
+/** Enough for the second event of one save. */
+const QUIET_MS = 10;
+
+/** A file that was there a moment ago is most likely being replaced: editors and git remove before they write. */
+const REPLACED_MS = 100;
+
+interface Watch {
+  readonly targets: readonly string[];
+  readonly options: WatchCommandOptions;
+  readonly console: Console;
+  readonly hints: Hints;
+  readonly signal: AbortSignal;
+  /** The plan as the files are now; undefined, and said, where they are wrong. */
+  readonly look: () => Promise<Revision | undefined>;
+}
 
 export async function runWatch(targets: readonly string[], options: WatchCommandOptions): Promise<ExitCode> {
   const console = makeConsole({ json: false });
   const signal = AbortSignal.any([abortOnSignals(), abortOnClosedOutput()]);
   const hints = makeHints((durationMs, until) => sleep(durationMs, undefined, { signal: until }).catch(() => undefined));
-  const watcher = watchFiles(hints.hint);
+  const polls = (why: string): void => {
+    console.problem('warning', `warning[polling]: ${why}\n  help: until then, files are looked at every second`);
+  };
+  const watcher = createFileWatcher({ hint: hints.hint, polls }, options.poll ? 'poll' : 'events');
   try {
-    for (let round = 0; !signal.aborted; round++) {
-      hints.begin();
-      await runRound(targets, options, console, watcher, signal, round === 0 ? 'all' : 'changed');
-      if (signal.aborted) break;
-      console.line(console.style('dim', 'watching; Ctrl-C ends'));
-      await hints.wait(QUIET_MS, signal);
-    }
+    await runRounds({ targets, options, console, hints, signal, look: createLook(targets, options, console, watcher, signal) });
   } finally {
-    await watcher.close();
+    watcher.close();
   }
-  return EXIT.interrupted;
+  return interruptionCode(signal);
 }
 
-/** One plan and build. A broken pipeline file is said, and watched for its mending. */
-async function runRound(
+async function runRounds(watch: Watch): Promise<void> {
+  const { console, hints, signal } = watch;
+  let news: readonly Hint[] = ['input'];
+  let good: readonly StageId[] = [];
+  for (let round = 0; !signal.aborted; round++) {
+    const revision = await watch.look();
+    if (news.includes('input')) {
+      const report = revision === undefined ? undefined : await runRound(watch, revision, round === 0 ? 'first' : 'again');
+      if (report !== undefined) good = goodStages(report);
+      if (!signal.aborted) console.line(console.style('dim', 'watching; Ctrl-C ends'));
+    } else if (revision !== undefined) {
+      // Only what was fine before: nothing of it runs unless somebody touched it.
+      const targets = good.filter(stage => revision.plan.stages.has(stage));
+      if (targets.length > 0) await runRound(watch, { plan: revision.plan, targets }, 'check');
+    }
+    if ((await hints.wait(['input', 'output'], QUIET_MS, signal)) === 'aborted') return;
+    news = hints.take(['input', 'output']);
+  }
+}
+
+/** Builds, and turns to what is saved meanwhile. @param why 'check': after events under artifacts/, most often our own: nothing to do is not told. */
+async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 'check'): Promise<BuildReport> {
+  const { options, console, hints, signal } = watch;
+  const renderer = makeBuildRenderer(console, Math.max(...[...first.plan.stages.keys()].map(id => id.length)));
+  const revisions = createRevisions(first);
+  const done = new AbortController();
+  const building = build(
+    first.plan,
+    {
+      targets: first.targets,
+      asked: { targets: watch.targets, params: options.param },
+      failures: options.keepGoing ? 'keep-going' : 'stop',
+      force: 'never',
+      revisions,
+      ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+    },
+    makeEnginePorts(renderer.emit, signal),
+  ).finally(() => done.abort());
+  const following = why === 'check' ? undefined : followEdits(watch, revisions, AbortSignal.any([signal, done.signal]));
+  const report = await building.finally(renderer.end);
+  await following;
+  if (revisions.hasNews()) hints.hint('input');
+  const isNews = [...report.stages.values()].some(({ outcome }) => outcome.kind !== 'up-to-date');
+  if (isNews || why !== 'check') printBuildReport(revisions.taken().plan, report, console, why === 'first' ? 'all' : 'changed');
+  if (isNews && why === 'check') console.line(console.style('dim', 'watching; Ctrl-C ends'));
+  return report;
+}
+
+async function followEdits({ hints, look, console }: Watch, revisions: Revisions, done: AbortSignal): Promise<void> {
+  while ((await hints.wait(['input'], QUIET_MS, done)) === 'hinted') {
+    hints.take(['input']);
+    const revision = await look();
+    if (revision !== undefined) revisions.revise(revision);
+    else if (!done.aborted) console.line(console.style('yellow', 'the running build goes on with the pipeline as it was'));
+  }
+}
+
+function createLook(
   targets: readonly string[],
   options: WatchCommandOptions,
   console: Console,
   watcher: FileWatcher,
   signal: AbortSignal,
-  tables: 'all' | 'changed',
-): Promise<void> {
-  let loaded = await load(options, 'keep');
-  while ((await watcher.setPaths(watchedPaths(loaded.plan, loaded.files))) === 'changed') loaded = await load(options, 'keep');
-  const { plan } = loaded;
-  const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
-  printDiagnostics(diagnostics, loaded.sources, console);
-  if (plan === undefined || resolved === undefined) return;
-  const renderer = makeBuildRenderer(console, Math.max(...[...plan.stages.keys()].map(id => id.length)));
-  const report = await build(
-    plan,
-    {
-      targets: resolved,
-      asked: { targets, params: options.param },
-      failures: options.keepGoing ? 'keep-going' : 'stop',
-      force: 'never',
-      ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
-    },
-    makeEnginePorts(renderer.emit, signal),
-  ).finally(renderer.end);
-  printBuildReport(plan, report, console, tables);
+): Watch['look'] {
+  const presence = createPresence();
+  let told = '';
+  return async () => {
+    if (presence.hasGaps()) await sleep(REPLACED_MS, undefined, { signal }).catch(() => undefined);
+    let loaded = await load(options, 'keep');
+    for (;;) {
+      const inputs = watchedPaths(loaded.plan, loaded.files);
+      presence.note(inputs, loaded.files);
+      const projectFolder = loaded.plan?.projectFolder ?? process.cwd();
+      if (watcher.watch({ inputs, outputs: join(projectFolder, 'artifacts'), projectFolder }) === 'same') break;
+      loaded = await load(options, 'keep');
+    }
+    const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
+    const isWrong = loaded.plan === undefined || resolved === undefined;
+    // Warnings are no news when they stand there for the second time.
+    const text = JSON.stringify(diagnostics);
+    if (isWrong || text !== told) printDiagnostics(diagnostics, loaded.sources, console);
+    told = text;
+    return loaded.plan === undefined || resolved === undefined ? undefined : { plan: loaded.plan, targets: resolved };
+  };
+}
+
+function goodStages({ stages }: BuildReport): readonly StageId[] {
+  return [...stages.values()].flatMap(({ stage, outcome }) =>
+    outcome.kind === 'up-to-date' || outcome.kind === 'restored' || outcome.kind === 'executed' ? [stage] : [],
+  );
 }
 
 /** Where nobody can see the rounds any more, there is nothing to watch for. */

@@ -24,6 +24,7 @@ export const declareBuilds: Declare = (program, end) => {
     .description('build, and build again whenever a file that matters is saved')
     .option('-j, --jobs <n>', 'stages at once', parseCount)
     .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)
+    .option('--poll', 'look every second instead of waiting for events: for network file systems', false)
     .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/watch.js').runWatch>[1]) =>
       end(await (await import('../commands/watch.js')).runWatch(targets, options)),
     );

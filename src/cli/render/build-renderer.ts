@@ -74,6 +74,10 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
       case 'retrying':
         stageLine(style('yellow', '↻'), event.stage, `${firstLine(event.message)}; next try in ${formatDuration(event.inMs)}`);
         break;
+      case 'run-outdated':
+        running.delete(event.stage);
+        stageLine(style('yellow', '–'), event.stage, `stopped: ${firstLine(event.because)}`);
+        break;
       case 'outcome':
         running.delete(event.stage);
         if (isNews(event.outcome)) stageLine(markOf(event.outcome, console), event.stage, firstLine(describeOutcome(event.outcome)));

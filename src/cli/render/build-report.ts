@@ -13,6 +13,10 @@ import { artifactsLine, nothingToDo, printGates, printTables } from './settled-r
 
 /** @param tables 'all', or only those in which a stage was executed or restored (watch). */
 export function printBuildReport(plan: Plan, report: BuildReport, console: Console, tables: 'all' | 'changed'): void {
+  if (tables === 'changed' && report.conclusion === 'built' && isNothing(report)) {
+    console.line(summarize(report, console));
+    return;
+  }
   printTables(tablesOf(plan, report, tables), console);
   printGates(report.gates, console);
   for (const check of report.checks) {
@@ -50,8 +54,7 @@ function summarize(report: BuildReport, { style }: Console): string {
   const outcomes = [...report.stages.values()].map(stage => stage.outcome);
   const count = (kind: Outcome['kind']): number => outcomes.filter(outcome => outcome.kind === kind).length;
   const took = formatDuration(report.durationMs);
-  const compared = report.checks.filter(({ verdict }) => verdict !== 'measured').length;
-  if (outcomes.every(outcome => outcome.kind === 'up-to-date') && report.conclusion === 'built' && compared === 0) {
+  if (isNothing(report) && report.conclusion === 'built') {
     return nothingToDo(outcomes.length, report.durationMs, { style });
   }
   const words: readonly (readonly [Outcome['kind'], string])[] = [
@@ -63,9 +66,18 @@ function summarize(report: BuildReport, { style }: Console): string {
     ['cancelled', 'cancelled'],
   ];
   const parts = words.filter(([kind]) => count(kind) > 0).map(([kind, word]) => `${count(kind)} ${word}`);
+  const compared = countCompared(report);
   if (compared > 0) parts.push(`${compared} run once more`);
   const text = `${headlineOf(report.conclusion)}: ${parts.join(', ')} (${took})`;
   return style(report.conclusion === 'built' ? 'green' : 'red', text);
+}
+
+function countCompared({ checks }: BuildReport): number {
+  return checks.filter(({ verdict }) => verdict !== 'measured').length;
+}
+
+function isNothing(report: BuildReport): boolean {
+  return countCompared(report) === 0 && [...report.stages.values()].every(({ outcome }) => outcome.kind === 'up-to-date');
 }
 
 export function headlineOf(conclusion: BuildReport['conclusion']): string {

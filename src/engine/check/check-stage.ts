@@ -26,7 +26,7 @@ export async function checkStage(needs: StageNeeds, accepted: AcceptedStage): Pr
 }
 
 async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<CheckResult> {
-  const { session, stage, parts, reaper, endOf } = needs;
+  const { session, stage, parts, room, endOf } = needs;
   const { ports, cache, plan, pinner } = session;
   const pinned = await pinner.pin(stage, before => endOf(before)?.accepted);
   if (pinned.key !== accepted.key) throw inputChanged();
@@ -36,7 +36,12 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
     differs: path => partsThatDiffer.push({ kind: 'part', path }),
     warn: (code, message) => ports.emit({ kind: 'warning', stage: stage.id, code, message }),
   });
-  const run = await runOnce(session, stage, pinned, { keeper, reaper, endOf, logPath: cache.log(`${plan.pipeline}/.check`, stage.id) });
+  const run = await runOnce(session, stage, pinned, {
+    keeper,
+    reaper: room.reaper,
+    endOf,
+    logPath: cache.log(`${plan.pipeline}/.check`, stage.id),
+  });
   try {
     if (ports.signal.aborted) return { verdict: 'cancelled', stage: stage.id };
     if ((await pinner.findChanged(pinned)) !== undefined) throw inputChanged();

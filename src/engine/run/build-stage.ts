@@ -1,5 +1,6 @@
 /** How is one stage brought up to date? Kept where it stands, restored from the cache, or run. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { describeChange, findChanges } from '../action/changes.js';
 import type { ActionResult } from '../cache/action-records.js';
 import type { Artifacts } from '../cache/artifact.js';
 import { differingPorts } from '../cache/artifact.js';
@@ -7,16 +8,17 @@ import type { AcceptedStage, Published } from '../cache/state-log.js';
 import { writeWhole } from '../cache/write-file.js';
 import { EngineError } from '../engine-error.js';
 import type { WarningCode } from '../events.js';
-import { toFailure } from '../failure.js';
+import { type Failure, toFailure } from '../failure.js';
 import { contentOf, findTouched, resign } from '../output/publish.js';
 import type { PlannedStage, StageId } from '../plan/plan.js';
 import { accept, keepResult, publishStage } from './keep-result.js';
 import { measure } from './measure.js';
+import type { OngoingRun } from './ongoing-runs.js';
 import type { PartService } from './part-service.js';
 import { type PinnedInput, type PinnedStage, pinDevice } from './pin-stage.js';
-import type { Reaper } from './reaper.js';
 import { removeRunFolder } from './run-folder.js';
 import { runOnce } from './run-once.js';
+import type { RunRoom } from './run-room.js';
 import type { Session } from './session.js';
 import { compareWithLast, placeOf } from './session.js';
 import type { StageEnd } from './stage-end.js';
@@ -25,14 +27,18 @@ import { cancelled } from './stage-end.js';
 /** What there is to do for a stage: nothing any more, or a run. */
 export type Approach =
   | { readonly kind: 'ended'; readonly end: StageEnd }
-  | { readonly kind: 'run'; readonly pinned: PinnedStage; readonly reasons: readonly string[] };
+  | { readonly kind: 'run'; readonly pinned: PinnedStage; readonly reasons: readonly string[] }
+  /** A run of exactly this goes on since before the build turned to a newer plan. */
+  | { readonly kind: 'join'; readonly run: OngoingRun };
 
 export interface StageNeeds {
   readonly session: Session;
   readonly stage: PlannedStage;
   readonly forced: boolean;
   readonly parts: PartService;
-  readonly reaper: Reaper;
+  readonly room: RunRoom;
+  /** Aborted when the build turns to a newer plan: runs go on, and nothing waits for them. */
+  readonly superseded: AbortSignal;
   /** How the stages that it depends on, directly or not, have ended. */
   readonly endOf: (stage: StageId) => StageEnd | undefined;
 }
@@ -41,6 +47,10 @@ export interface StageNeeds {
 export async function approach(needs: StageNeeds): Promise<Approach> {
   const { session, stage } = needs;
   const pinned = await pinNow(needs);
+  const run = await findWantedRun(needs, pinned);
+  if (run !== undefined) return { kind: 'join', run };
+  const failed = await findFailure(needs, pinned);
+  if (failed !== undefined) return { kind: 'ended', end: failed };
   if (needs.forced) return { kind: 'run', pinned, reasons: ['forced'] };
   const inPlace = await keepInPlace(needs, pinned);
   if (inPlace !== undefined) return { kind: 'ended', end: inPlace };
@@ -51,6 +61,25 @@ export async function approach(needs: StageNeeds): Promise<Approach> {
 
 function pinNow({ session, stage, endOf }: StageNeeds): Promise<PinnedStage> {
   return measure(session.ports, stage.id, 'hash', () => session.pinner.pin(stage, id => endOf(id)?.accepted));
+}
+
+/** The stage's ongoing run where it is of this action and what it reads is untouched; any other is stopped at once. */
+async function findWantedRun({ session, stage, room: { runs } }: StageNeeds, pinned: PinnedStage): Promise<OngoingRun | undefined> {
+  const run = await runs.find(stage.id);
+  if (run === undefined) return undefined;
+  const changed = await session.pinner.findChanged(run.pinned);
+  if (run.pinned.key === pinned.key && changed === undefined) return run;
+  const [change] = findChanges(run.pinned.manifest, pinned.manifest);
+  const why = changed === undefined ? undefined : `${nameOf(changed)} changed`;
+  await runs.stop(stage.id, why ?? (change === undefined ? 'it is another action now' : describeChange(change)));
+  return undefined;
+}
+
+/** What failed in this build under an older plan fails as well under a newer one that asks for the same. */
+async function findFailure({ session, stage, room }: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
+  const failure = room.failures.get(stage.id);
+  if (failure === undefined || failure.pinned.key !== pinned.key) return undefined;
+  return (await session.pinner.findChanged(failure.pinned)) === undefined ? failure.end : undefined;
 }
 
 async function keepInPlace(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
@@ -122,32 +151,86 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
   let inputRuns = 0;
   for (let attempt = 1; ; attempt++) {
     emit({ kind: 'stage-started', stage: stage.id, reasons, attempt });
-    const keeper = needs.parts.keeperFor({ kept: needs.forced ? 'ignore' : 'use', warn: (code, message) => warn(needs, code, message) });
-    const logPath = session.cache.log(session.plan.pipeline, stage.id);
-    const run = await runOnce(session, stage, pinned, { keeper, reaper: needs.reaper, endOf: needs.endOf, logPath });
-    try {
-      if (signal.aborted) return cancelled;
-      const input = pinned;
-      const changed = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(input));
-      if (changed !== undefined) {
-        if (++inputRuns > 1) throw inputChanged(changed);
-        warn(needs, 'input-changed', `${nameOf(changed)} changed while the stage ran; it runs again`);
-        pinned = await pinNow(needs);
-        continue;
-      }
-      if (run.kind === 'completed') {
-        const before = session.state.stages.get(stage.id);
-        const measured = run.device === undefined ? pinned : pinDevice(pinned, run.device);
-        const accepted = await keepResult(session, stage, measured, run);
-        return { outcome: { kind: 'executed', durationMs: run.durationMs }, accepted, previousMetrics: before?.metrics };
-      }
-      if (attempt - inputRuns > stage.retries) return { outcome: { kind: 'failed', failure: run.failure }, accepted: undefined };
-      const inMs = BACK_OFF_MS * 2 ** Math.min(attempt - 1, 6);
-      emit({ kind: 'retrying', stage: stage.id, message: run.failure.message, inMs });
-      if ((await measure(session.ports, stage.id, 'back-off', () => waitOrAbort(inMs, signal))) === 'aborted') return cancelled;
-    } finally {
-      await removeRunFolder(run.folder);
+    const conclusion = await concludeRun(needs, startRun(needs, pinned));
+    if (conclusion.kind === 'ended') return conclusion.end;
+    if (conclusion.kind === 'input-changed') {
+      if (++inputRuns > 1) throw inputChanged(conclusion.input);
+      warn(needs, 'input-changed', `${nameOf(conclusion.input)} changed while the stage ran; it runs again`);
+      pinned = await pinNow(needs);
+      continue;
     }
+    const { failure } = conclusion;
+    if (attempt - inputRuns > stage.retries) return noteFailure(needs, pinned, failure);
+    const inMs = BACK_OFF_MS * 2 ** Math.min(attempt - 1, 6);
+    emit({ kind: 'retrying', stage: stage.id, message: failure.message, inMs });
+    const until = AbortSignal.any([signal, needs.superseded]);
+    if ((await measure(session.ports, stage.id, 'back-off', () => waitOrAbort(inMs, until))) === 'aborted') return cancelled;
+  }
+}
+
+/** Takes over a run that was started before the build turned to a newer plan. @returns undefined where the stage has to run once more. */
+export async function joinRun(needs: StageNeeds, run: OngoingRun): Promise<StageEnd | undefined> {
+  const conclusion = await concludeRun(needs, run);
+  if (conclusion.kind === 'ended') return conclusion.end;
+  if (conclusion.kind === 'input-changed' || needs.stage.retries > 0) return undefined;
+  return noteFailure(needs, run.pinned, conclusion.failure);
+}
+
+function noteFailure({ stage, room }: StageNeeds, pinned: PinnedStage, failure: Failure): StageEnd {
+  const end: StageEnd = { outcome: { kind: 'failed', failure }, accepted: undefined };
+  room.failures.set(stage.id, { pinned, end });
+  return end;
+}
+
+function startRun(needs: StageNeeds, pinned: PinnedStage): OngoingRun {
+  const { session, stage, parts, room, endOf } = needs;
+  const logPath = session.cache.log(session.plan.pipeline, stage.id);
+  const keeper = parts.keeperFor({ kept: needs.forced ? 'ignore' : 'use', warn: (code, message) => warn(needs, code, message) });
+  return room.runs.start(stage.id, pinned, stop => {
+    const ports = { ...session.ports, signal: AbortSignal.any([session.ports.signal, stop]) };
+    return runOnce({ ...session, ports }, stage, pinned, { keeper, reaper: room.reaper, endOf, logPath });
+  });
+}
+
+type Conclusion =
+  | { readonly kind: 'ended'; readonly end: StageEnd }
+  | { readonly kind: 'input-changed'; readonly input: PinnedInput }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** Waits for a run, and keeps what it made where that is of its inputs as they still are. */
+async function concludeRun({ session, stage, room, superseded }: StageNeeds, run: OngoingRun): Promise<Conclusion> {
+  const end = await unlessAborted(run.ended, superseded);
+  if (end === 'aborted') return { kind: 'ended', end: cancelled };
+  room.runs.release(stage.id);
+  try {
+    if (session.ports.signal.aborted) return { kind: 'ended', end: cancelled };
+    const input = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(run.pinned));
+    if (input !== undefined) return { kind: 'input-changed', input };
+    if (end.kind === 'failed') return end;
+    const before = session.state.stages.get(stage.id);
+    const measured = end.device === undefined ? run.pinned : pinDevice(run.pinned, end.device);
+    const accepted = await keepResult(session, stage, measured, end);
+    return {
+      kind: 'ended',
+      end: { outcome: { kind: 'executed', durationMs: end.durationMs }, accepted, previousMetrics: before?.metrics },
+    };
+  } finally {
+    await removeRunFolder(end.folder);
+  }
+}
+
+/** Waits for `work`, or for the signal where that comes first. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'aborted'> {
+  if (signal.aborted) return 'aborted';
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<'aborted'>(resolve => {
+    stop = () => resolve('aborted');
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 

@@ -3,18 +3,17 @@ import type { AcceptedStage } from '../cache/state-log.js';
 import type { CheckResult } from '../check/check-result.js';
 import type { Outcome } from '../outcome.js';
 import { dependenciesOf } from '../plan/dependencies.js';
-import type { PlannedStage, StageId } from '../plan/plan.js';
-import type { StageNeeds } from './build-stage.js';
-import { approach, endWithFailure, runStage } from './build-stage.js';
+import type { Plan, PlannedStage, StageId } from '../plan/plan.js';
+import type { Approach, StageNeeds } from './build-stage.js';
+import { approach, endWithFailure, joinRun, runStage, unlessAborted } from './build-stage.js';
 import { cpuUnits } from './cpu-units.js';
 import { computeUrgency } from './critical-path.js';
 import { measure } from './measure.js';
 import { createPartService } from './part-service.js';
-import { createReaper } from './reaper.js';
+import type { RunRoom } from './run-room.js';
 import type { Session } from './session.js';
 import type { StageEnd } from './stage-end.js';
 import { cancelled } from './stage-end.js';
-import type { StageQueue } from './stage-queue.js';
 import { createStageQueue } from './stage-queue.js';
 
 export interface StagesToBuild {
@@ -26,6 +25,9 @@ export interface StagesToBuild {
   readonly failures: 'stop' | 'keep-going';
   /** Stages that run once more when they have ended well, to compare the results. */
   readonly checked: ReadonlySet<StageId>;
+  readonly room: RunRoom;
+  /** Aborted when there is a newer plan: nothing more is begun, and runs go on without this build of the old one. */
+  readonly superseded: AbortSignal;
 }
 
 export interface StagesBuilt {
@@ -38,19 +40,22 @@ export interface StagesBuilt {
 /** Builds what is not settled, and checks what is to be checked. */
 export async function buildStages(session: Session, order: StagesToBuild): Promise<StagesBuilt> {
   const { plan, ports } = session;
+  const { room, superseded } = order;
   const cpu = cpuUnits(plan, order.jobs);
-  const slots = createStageQueue({ ...plan.pools, cpu });
+  room.setCapacity({ ...plan.pools, cpu });
   // Looking (digests, restores) takes little of a processor: it does not wait for the slots of runs.
   const looks = createStageQueue({ look: 2 * cpu });
   const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
   const parts = createPartService({ ...session, platformClass: session.platformClass.get });
-  const reaper = createReaper();
+  // Runs from before the build turned to this plan.
+  const carried = room.runs.stages();
+  const told = new Set([...room.failures.values()].map(({ end }) => end));
   const ends = new Map<StageId, Promise<StageEnd>>();
   const finished = new Map<StageId, StageEnd>();
   let failed: StageId | undefined;
 
   const whyNot = (dependencies: readonly (readonly [StageId, StageEnd])[]): StageEnd | undefined => {
-    if (ports.signal.aborted) return cancelled;
+    if (ports.signal.aborted || superseded.aborted) return cancelled;
     const stopped = dependencies.find(([, end]) => end.accepted === undefined);
     if (stopped !== undefined) return { outcome: stoppedBy(...stopped), accepted: undefined };
     return failed !== undefined && order.failures === 'stop'
@@ -62,7 +67,8 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     session,
     stage,
     parts,
-    reaper,
+    room,
+    superseded,
     forced: order.forced.has(stage.id),
     endOf: id => finished.get(id),
   });
@@ -71,9 +77,13 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     const accepted = (await ends.get(stage.id))?.accepted;
     if (accepted === undefined) return undefined;
     const result =
-      stage.determinism === 'measured' ? leaveOut(stage) : await checkInSlot(slots, needsOf(stage), accepted, urgency.get(stage.id) ?? 0);
+      stage.determinism === 'measured' ? leaveOut(stage) : await checkInSlot(needsOf(stage), accepted, urgency.get(stage.id) ?? 0);
     ports.emit({ kind: 'check', result });
     return result;
+  };
+
+  const stopReaders = (stage: StageId): void => {
+    for (const run of carried) if (dependsOn(plan, run, stage)) void room.runs.stop(run, `${stage} runs again`);
   };
 
   const buildOne = async (stage: PlannedStage): Promise<StageEnd> => {
@@ -83,73 +93,98 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     const needs = needsOf(stage);
     const urgent = urgency.get(stage.id) ?? 0;
     return endWithFailure(async () => {
-      const look = await looks.add(() => measure(ports, stage.id, 'look', () => approach(needs)), { urgency: urgent, units: { look: 1 } });
+      const lookAt = async () => (superseded.aborted ? leftAlone : measure(ports, stage.id, 'look', () => approach(needs)));
+      const look = await looks.add(lookAt, { urgency: urgent, units: { look: 1 } });
       if (look.kind === 'ended') return look.end;
-      return runInSlot(slots, needs, urgent, { whyNot: () => whyNot(dependencies), onEnd: end => finish(stage.id, end) });
+      if (look.kind === 'join') {
+        const joined = await joinRun(needs, look.run);
+        if (joined !== undefined) return joined;
+      }
+      stopReaders(stage.id);
+      return runInSlot(needs, urgent, { whyNot: () => whyNot(dependencies), onEnd: end => finish(stage.id, end) });
     });
+  };
+
+  /** A run that goes on although its stage has come to another end is wanted by nobody. */
+  const buildAndClear = async (stage: PlannedStage): Promise<StageEnd> => {
+    const end = await buildOne(stage);
+    if (!superseded.aborted) await room.runs.stop(stage.id, 'nothing wants its result any more');
+    return end;
   };
 
   const finish = (stage: StageId, end: StageEnd): StageEnd => {
     if (finished.has(stage)) return end;
     finished.set(stage, end);
     if (end.outcome.kind === 'failed') failed ??= stage;
-    ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
+    // What the newer plan makes of it is told then.
+    if (end.outcome.kind === 'cancelled' && superseded.aborted && !ports.signal.aborted) return end;
+    if (!told.has(end)) ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
     return end;
   };
 
+  const selected = new Set(order.selected.map(stage => stage.id));
+  for (const stage of carried) if (!selected.has(stage)) void room.runs.stop(stage, 'it is not built any more');
   for (const stage of order.selected) {
     const accepted = order.settled.get(stage.id);
     const end: Promise<StageEnd> =
-      accepted === undefined ? buildOne(stage) : Promise.resolve({ outcome: { kind: 'up-to-date' }, accepted });
+      accepted === undefined ? buildAndClear(stage) : Promise.resolve({ outcome: { kind: 'up-to-date' }, accepted });
     ends.set(
       stage.id,
       end.then(done => finish(stage.id, done)),
     );
   }
-  try {
-    const checks = Promise.all(order.selected.filter(stage => order.checked.has(stage.id)).map(checkOne));
-    const ended = new Map(await Promise.all([...ends].map(async ([id, end]) => [id, await end] as const)));
-    return { ends: ended, checks: (await checks).filter(check => check !== undefined) };
-  } finally {
-    reaper.close();
-  }
+  const checks = Promise.all(order.selected.filter(stage => order.checked.has(stage.id)).map(checkOne));
+  const ended = new Map(await Promise.all([...ends].map(async ([id, end]) => [id, await end] as const)));
+  return { ends: ended, checks: (await checks).filter(check => check !== undefined) };
 }
+
+const leftAlone: Approach = { kind: 'ended', end: cancelled };
 
 /** Time may have passed in the queue: everything is looked at again just before the run. */
 async function runInSlot(
-  slots: StageQueue,
   needs: StageNeeds,
   urgency: number,
   { whyNot, onEnd }: { whyNot(): StageEnd | undefined; onEnd(end: StageEnd): void },
 ): Promise<StageEnd> {
   const { session, stage } = needs;
+  const { slots, runs } = needs.room;
   const units = { cpu: 1, ...stage.resources };
+  const work = async (): Promise<StageEnd> => {
+    const late = whyNot();
+    if (late !== undefined) return late;
+    const look = await approach(needs);
+    if (look.kind === 'ended') return look.end;
+    if (look.kind === 'run') return runStage(needs, look.pinned, look.reasons);
+    return (await joinRun(needs, look.run)) ?? runStage(needs, look.run.pinned, []);
+  };
+  let begun = false;
   const readyMs = performance.now();
-  return slots.add(
-    async () => {
-      session.ports.emit({ kind: 'span', stage: stage.id, what: 'wait', startMs: readyMs, endMs: performance.now() });
-      const late = whyNot();
-      if (late !== undefined) return late;
-      const work = async (): Promise<StageEnd> => {
-        const look = await approach(needs);
-        return look.kind === 'ended' ? look.end : runStage(needs, look.pinned, look.reasons);
-      };
+  const end = new Promise<StageEnd>((resolve, reject) => {
+    const job = async (): Promise<void> => {
+      begun = true;
+      if (!needs.superseded.aborted)
+        session.ports.emit({ kind: 'span', stage: stage.id, what: 'wait', startMs: readyMs, endMs: performance.now() });
       const end = await measure(session.ports, stage.id, 'slot', () => endWithFailure(work));
       // While the slot is still taken: what waits for it must know of a failure, and starts after this has ended.
       onEnd(end);
-      return end;
-    },
-    { urgency, units },
-  );
+      resolve(end);
+      // A run that goes on without its build keeps its slot.
+      await runs.whenEnded(stage.id);
+    };
+    slots.add(job, { urgency, units }).catch(reject);
+  });
+  const first = await unlessAborted(end, needs.superseded);
+  if (first !== 'aborted') return first;
+  return begun ? end : cancelled;
 }
 
 /** After everything that waits to be built: nothing waits for a check. */
-async function checkInSlot(slots: StageQueue, needs: StageNeeds, accepted: AcceptedStage, urgency: number): Promise<CheckResult> {
+async function checkInSlot(needs: StageNeeds, accepted: AcceptedStage, urgency: number): Promise<CheckResult> {
   const { checkStage } = await import('../check/check-stage.js');
   const { session, stage } = needs;
   const run = async (): Promise<CheckResult> =>
     session.ports.signal.aborted ? { verdict: 'cancelled', stage: stage.id } : checkStage(needs, accepted);
-  return slots.add(run, { urgency: urgency - CHECKS_LAST, units: { cpu: 1, ...stage.resources } });
+  return needs.room.slots.add(run, { urgency: urgency - CHECKS_LAST, units: { cpu: 1, ...stage.resources } });
 }
 
 /** More than any build takes, in milliseconds. */
@@ -162,4 +197,19 @@ function leaveOut({ id }: PlannedStage): CheckResult {
 function stoppedBy(dependency: StageId, end: StageEnd): Outcome {
   if (end.outcome.kind === 'cancelled') return { kind: 'cancelled' };
   return { kind: 'skipped', because: end.outcome.kind === 'skipped' ? end.outcome.because : dependency };
+}
+
+/** Does `reader` read, directly or not, what `stage` makes? */
+function dependsOn(plan: Plan, reader: StageId, stage: StageId): boolean {
+  const seen = new Set<StageId>();
+  const queue = [reader];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const planned = plan.stages.get(next);
+    for (const id of planned === undefined || seen.has(next) ? [] : dependenciesOf(planned)) {
+      if (id === stage) return true;
+      queue.push(id);
+    }
+    seen.add(next);
+  }
+  return false;
 }

@@ -43,10 +43,19 @@ export interface Session {
 /** Opens the cache. 'write' only under the lock. */
 export function openSession(plan: Plan, ports: EnginePorts, cache: CacheFolder, access: 'read' | 'write'): Session {
   const loaded = loadState(cache.state(plan.pipeline));
-  const { state } = loaded;
   const writer = access === 'write' ? openStateWriter(cache.state(plan.pipeline), loaded) : undefined;
+  return sessionOf(plan, ports, cache, loaded, writer);
+}
+
+/** The same state under a newer plan of the same pipeline; what is known of code and tools is looked at anew. */
+export function turnSession({ ports, cache, loaded, writer }: Session, plan: Plan): Session {
+  return sessionOf(plan, ports, cache, loaded, writer);
+}
+
+function sessionOf(plan: Plan, ports: EnginePorts, cache: CacheFolder, loaded: LoadedState, writer: StateWriter | undefined): Session {
+  const { state } = loaded;
   const code = createCodeDigests(ports.installRoot, state, (module, stamped) => writer?.stampCode(module, stamped));
-  const platformClass = createPlatformClass(cache, ports.platformClass, access === 'write' ? 'keep' : 'read-only');
+  const platformClass = createPlatformClass(cache, ports.platformClass, writer === undefined ? 'read-only' : 'keep');
   const digests = createInputDigests(
     state,
     path => (isAbsolute(path) ? path : `${plan.projectFolder}/${path}`),

@@ -1,35 +1,193 @@
-/** How are file events had? From chokidar, as hints only: whoever gets one looks at everything again. */
-import { type FSWatcher, watch } from 'chokidar';
+/** How are changes of files noticed? By the system's events on folders; where it has no room for them, or gives none, by looking every second. */
+import { type BigIntStats, type FSWatcher, statSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { systemCode } from '../engine-error.js';
+import type { Hint } from './hints.js';
+import { signPaths } from './sign-paths.js';
+import { findWatchPoints, type WatchPoints } from './watch-points.js';
+
+export interface WatchOrder {
+  /** The pipeline's files and sources. */
+  readonly inputs: readonly string[];
+  /** The folder of artifacts. */
+  readonly outputs: string;
+  readonly projectFolder: string;
+}
 
 export interface FileWatcher {
   /**
-   * Watches `paths` and nothing else; missing ones are watched for being made. Resolves when events are sure to come.
-   * @returns 'same' where these paths were watched already: what was read before the call may be trusted; after 'changed' it must be read again.
+   * Watches these and nothing else. To be called before each look: from here on events are sure to come.
+   * @returns 'same' where all of it was watched already: what was read before the call may be trusted; after 'changed' it must be read again.
    */
-  readonly setPaths: (paths: readonly string[]) => Promise<'same' | 'changed'>;
-  readonly close: () => Promise<void>;
+  readonly watch: (order: WatchOrder) => 'same' | 'changed';
+  readonly close: () => void;
 }
 
-/** @param onHint called for every event, and for every error of the watcher, since events may have been lost then. */
-export function watchFiles(onHint: () => void): FileWatcher {
-  let watcher: FSWatcher | undefined;
+export interface WatchListener {
+  readonly hint: (kind: Hint) => void;
+  /** Told once where the system's events are not to be had. */
+  readonly polls: (why: string) => void;
+}
+
+/** @param how 'poll' never asks for events: some network file systems have none of what other machines do. */
+export function createFileWatcher(listener: WatchListener, how: 'events' | 'poll'): FileWatcher {
+  let watcher = how === 'poll' ? pollFolders(listener) : watchFolders(listener, fallBack);
+  let order: WatchOrder | undefined;
+  function fallBack(error: unknown): void {
+    watcher.close();
+    watcher = pollFolders(listener);
+    listener.polls(describeTrouble(error));
+    listener.hint('input');
+    if (order !== undefined) watcher.watch(order);
+  }
+  return {
+    watch(next) {
+      order = next;
+      return watcher.watch(next);
+    },
+    close: () => watcher.close(),
+  };
+}
+
+interface Point {
+  readonly watcher: FSWatcher;
+  /** Which folder it is: another one may have taken its name. */
+  readonly identity: string;
+  names: ReadonlySet<string> | 'all';
+}
+
+/** Names in a folder of artifacts that a build itself makes and removes. */
+const STAGING = '.staging';
+
+function watchFolders({ hint }: WatchListener, fallBack: (error: unknown) => void): FileWatcher {
+  const points = { input: new Map<string, Point>(), output: new Map<string, Point>() };
+  let watched = '';
+  // Names have come or gone since the folders were listed.
+  let isStale = true;
+
+  const hear = (kind: Hint, folder: string, type: string, name: string | null): void => {
+    const names = points[kind].get(folder)?.names;
+    if (names === undefined || name === STAGING || (name !== null && names !== 'all' && !names.has(name))) return;
+    if (type === 'rename' || name === null) isStale = true;
+    hint(kind);
+  };
+
+  const open = (kind: Hint, folder: string, names: Point['names'], identity: string): void => {
+    const watcher = watch(folder, { persistent: true }, (type, name) => hear(kind, folder, type, name));
+    watcher.on('error', error => {
+      isStale = true;
+      if (isLimit(error)) fallBack(error);
+      else hint(kind);
+    });
+    points[kind].set(folder, { watcher, identity, names });
+  };
+
+  const turnTo = (kind: Hint, wanted: WatchPoints): boolean => {
+    let news = false;
+    for (const [folder, point] of points[kind]) {
+      if (wanted.has(folder) && identify(folder) === point.identity) continue;
+      point.watcher.close();
+      points[kind].delete(folder);
+    }
+    for (const [folder, names] of wanted) {
+      const point = points[kind].get(folder);
+      if (point !== undefined) {
+        news ||= !covers(point.names, names);
+        point.names = names;
+        continue;
+      }
+      const identity = identify(folder);
+      if (identity === undefined) continue;
+      news = true;
+      tryOpen(() => open(kind, folder, names, identity));
+    }
+    return news;
+  };
+
+  return {
+    watch({ inputs, outputs, projectFolder }) {
+      const wanted = [projectFolder, outputs, ...inputs].join('\n');
+      if (wanted === watched && !isStale) return 'same';
+      watched = wanted;
+      isStale = false;
+      try {
+        turnTo('output', withoutStaging(findWatchPoints({ paths: [outputs], projectFolder }), outputs));
+        return turnTo('input', findWatchPoints({ paths: inputs, projectFolder })) ? 'changed' : 'same';
+      } catch (error) {
+        fallBack(error);
+        return 'changed';
+      }
+    },
+    close() {
+      for (const point of [...points.input.values(), ...points.output.values()]) point.watcher.close();
+      points.input.clear();
+      points.output.clear();
+    },
+  };
+}
+
+function covers(before: Point['names'], after: Point['names']): boolean {
+  if (before === 'all') return true;
+  return after !== 'all' && [...after].every(name => before.has(name));
+}
+
+function withoutStaging(points: WatchPoints, outputs: string): WatchPoints {
+  const staging = join(outputs, STAGING);
+  return new Map([...points].filter(([folder]) => folder !== staging && !folder.startsWith(`${staging}/`)));
+}
+
+/** A folder that is gone, or may not be read, is not watched: what is above it is. @throws where the system has no more watches. */
+function tryOpen(open: () => void): void {
+  try {
+    open();
+  } catch (error) {
+    if (isLimit(error)) throw error;
+  }
+}
+
+function identify(folder: string): string | undefined {
+  let stats: BigIntStats | undefined;
+  try {
+    stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+  return stats?.isDirectory() === true ? `${stats.dev}:${stats.ino}` : undefined;
+}
+
+function isLimit(error: unknown): boolean {
+  return ['ENOSPC', 'EMFILE', 'ENFILE', 'ENOSYS'].includes(systemCode(error) ?? '');
+}
+
+function describeTrouble(error: unknown): string {
+  const code = systemCode(error);
+  if (code === 'ENOSPC') return 'the system has no more watches for files: raise fs.inotify.max_user_watches (sysctl)';
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return 'the system has no more watchers: raise fs.inotify.max_user_instances (sysctl), or the limit of open files';
+  return `the system gives no file events (${code ?? String(error)})`;
+}
+
+const POLL_MS = 1_000;
+
+function pollFolders({ hint }: WatchListener): FileWatcher {
+  let timer: NodeJS.Timeout | undefined;
+  let signatures: Readonly<Record<Hint, string>> | undefined;
   let watched = '';
   return {
-    async setPaths(paths) {
-      const wanted = paths.join('\n');
+    watch({ inputs, outputs, projectFolder }) {
+      const wanted = [projectFolder, outputs, ...inputs].join('\n');
+      const sign = (): Readonly<Record<Hint, string>> => ({ input: signPaths(inputs), output: signPaths([outputs]) });
+      clearInterval(timer);
+      timer = setInterval(() => {
+        const now = sign();
+        for (const kind of ['input', 'output'] as const) if (signatures?.[kind] !== now[kind]) hint(kind);
+        signatures = now;
+      }, POLL_MS);
       if (wanted === watched) return 'same';
-      const before = watcher;
-      const next = watch([...paths], { ignoreInitial: true, followSymlinks: true });
-      watcher = next;
       watched = wanted;
-      next.on('all', onHint);
-      next.on('error', onHint);
-      await new Promise<void>(resolve => next.once('ready', () => resolve()));
-      await before?.close();
+      signatures = sign();
       return 'changed';
     },
-    async close() {
-      await watcher?.close();
-    },
+    close: () => clearInterval(timer),
   };
 }

@@ -1,5 +1,6 @@
-/** Which files and folders can change a plan or what it reads? */
+/** Which files and folders can change a plan or what it reads, and were they there when they were looked at last? */
 import { resolve } from 'node:path';
+import { lookAt } from '../cache/stamp.js';
 import { refsOf } from '../plan/dependencies.js';
 import type { Plan } from '../plan/plan.js';
 
@@ -12,4 +13,31 @@ export function watchedPaths(plan: Plan | undefined, planFiles: readonly string[
     }
   }
   return [...paths].sort();
+}
+
+/** Who remembers what was there? A file that is gone, or a file of the plan that is empty, is most likely being written just now. */
+export interface Presence {
+  note(paths: readonly string[], planFiles: readonly string[]): void;
+  /** Is something gone that was there when it was noted last? */
+  hasGaps(): boolean;
+}
+
+export function createPresence(): Presence {
+  let there: readonly string[] = [];
+  let full: readonly string[] = [];
+  return {
+    note(paths, planFiles) {
+      there = paths.filter(path => sizeAt(path) !== undefined);
+      full = planFiles.filter(path => sizeAt(path) !== 0);
+    },
+    hasGaps: () => there.some(path => sizeAt(path) === undefined) || full.some(path => sizeAt(path) === 0),
+  };
+}
+
+function sizeAt(path: string): number | undefined {
+  try {
+    return lookAt(path)?.sizeBytes;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 /** Are many hints one more look, and is none lost? */
-import { makeHints } from '../../../../src/engine/watch/hints.js';
+import { LONGEST_QUIET_MS, makeHints } from '../../../../src/engine/watch/hints.js';
 
 const never = new AbortController().signal;
 
@@ -23,10 +23,9 @@ describe('hints', () => {
   it('during a look are one more look', async () => {
     const time = manualDelay();
     const hints = makeHints(time.delay);
-    hints.begin();
-    hints.hint();
-    hints.hint();
-    const waited = hints.wait(30, never);
+    hints.hint('input');
+    hints.hint('input');
+    const waited = hints.wait(['input'], 30, never);
     await time.pass();
 
     expect(await waited).toBe('hinted');
@@ -36,14 +35,13 @@ describe('hints', () => {
     const time = manualDelay();
     const hints = makeHints(time.delay);
     let done = false;
-    hints.begin();
-    const waited = hints.wait(30, never).then(() => {
+    const waited = hints.wait(['input'], 30, never).then(() => {
       done = true;
     });
-    hints.hint();
+    hints.hint('input');
     await Promise.resolve();
     await Promise.resolve();
-    hints.hint();
+    hints.hint('input');
     await time.pass();
     expect(done).toBe(false);
     await time.pass();
@@ -56,13 +54,37 @@ describe('hints', () => {
     const time = manualDelay();
     const hints = makeHints(time.delay);
     const abort = new AbortController();
-    hints.hint();
-    hints.begin();
-    const waited = hints.wait(30, abort.signal);
+    hints.hint('input');
+    expect(hints.take(['input', 'output'])).toEqual(['input']);
+    const waited = hints.wait(['input'], 30, abort.signal);
     await Promise.resolve();
     expect(time.pending).toHaveLength(0);
     abort.abort();
 
     expect(await waited).toBe('aborted');
+  });
+
+  it('without an end are not waited for for ever', async () => {
+    const time = manualDelay();
+    const hints = makeHints(time.delay);
+    hints.hint('input');
+    const waited = hints.wait(['input'], Math.ceil(LONGEST_QUIET_MS / 3), never);
+    for (let i = 0; i < 3; i++) {
+      hints.hint('input');
+      await time.pass();
+    }
+
+    expect(await waited).toBe('hinted');
+  });
+
+  it('of a kind that nobody waits for wake nobody, and stay', async () => {
+    const hints = makeHints(async () => undefined);
+    const abort = new AbortController();
+    const waited = hints.wait(['input'], 30, abort.signal);
+    hints.hint('output');
+    abort.abort();
+
+    expect(await waited).toBe('aborted');
+    expect(hints.take(['input', 'output'])).toEqual(['output']);
   });
 });

@@ -1,0 +1,50 @@
+/** How does a watcher tell a running build that the plan, or what it reads, may be another by now? */
+import type { Plan, StageId } from './plan/plan.js';
+
+export interface Revision {
+  readonly plan: Plan;
+  readonly targets: 'all' | readonly StageId[];
+}
+
+/** The build's side. */
+export interface RevisionSource {
+  /** The newest revision, which counts as taken from now on. */
+  take(): Revision;
+  /** Aborted when there is a newer revision than the one taken last: the build looks at everything again, and what is not reached by a change goes on. */
+  superseded(): AbortSignal;
+}
+
+export interface Revisions extends RevisionSource {
+  /** From now on this is to be built, from what files hold now. */
+  revise(revision: Revision): void;
+  /** Is there one that the build has not taken? */
+  hasNews(): boolean;
+  /** The one that the build took last. */
+  taken(): Revision;
+}
+
+export function createRevisions(first: Revision): Revisions {
+  let newest = first;
+  let taken = first;
+  let news = new AbortController();
+  return {
+    take() {
+      if (news.signal.aborted) news = new AbortController();
+      taken = newest;
+      return taken;
+    },
+    superseded: () => news.signal,
+    revise(revision) {
+      newest = revision;
+      news.abort();
+    },
+    hasNews: () => news.signal.aborted,
+    taken: () => taken,
+  };
+}
+
+/** Of a build that nobody revises. */
+export function onlyRevision(revision: Revision): RevisionSource {
+  const never = new AbortController().signal;
+  return { take: () => revision, superseded: () => never };
+}

@@ -1,0 +1,47 @@
+/** What do runs share, and keep while their build turns to a newer plan? Slots, who ends them when the build is killed, and what has failed. */
+import type { StageId } from '../plan/plan.js';
+import type { EnginePorts } from '../ports.js';
+import { createOngoingRuns, type OngoingRuns } from './ongoing-runs.js';
+import type { PinnedStage } from './pin-stage.js';
+import { createReaper, type Reaper } from './reaper.js';
+import type { StageEnd } from './stage-end.js';
+import { createStageQueue, type StageQueue, type Units } from './stage-queue.js';
+
+/** A failure of this build: the same action is not tried again in it. */
+export interface FailedRun {
+  readonly pinned: PinnedStage;
+  readonly end: StageEnd;
+}
+
+export interface RunRoom {
+  readonly slots: StageQueue;
+  readonly runs: OngoingRuns;
+  readonly reaper: Reaper;
+  readonly failures: Map<StageId, FailedRun>;
+  /** Units of each pool; what runs already keeps those that it has. */
+  setCapacity(capacity: Units): void;
+  /** Ends what still runs. */
+  close(): Promise<void>;
+}
+
+export function openRunRoom({ emit, signal }: Pick<EnginePorts, 'emit' | 'signal'>): RunRoom {
+  const capacity: Record<string, number> = {};
+  const reaper = createReaper();
+  const runs = createOngoingRuns((stage, because) => {
+    if (!signal.aborted) emit({ kind: 'run-outdated', stage, because });
+  });
+  return {
+    slots: createStageQueue(capacity),
+    runs,
+    reaper,
+    failures: new Map(),
+    setCapacity(next) {
+      for (const pool of Object.keys(capacity)) delete capacity[pool];
+      Object.assign(capacity, next);
+    },
+    async close() {
+      await Promise.all(runs.stages().map(stage => runs.stop(stage, 'the build ends')));
+      reaper.close();
+    },
+  };
+}
