@@ -12,10 +12,10 @@ const boolOfInput: InferFunction = c => [known('bool', c.dims(0))];
 
 const UNARY = [
   ...['Abs', 'Acos', 'Acosh', 'Asin', 'Asinh', 'Atan', 'Atanh', 'Ceil', 'Celu', 'Clip', 'Cos', 'Cosh', 'Elu', 'Erf', 'Exp', 'Floor'],
-  ...['Gelu', 'HardSigmoid', 'HardSwish', 'Hardmax', 'LeakyRelu', 'Log', 'LogSoftmax', 'Mish', 'Neg', 'Not', 'Reciprocal', 'Relu', 'Round'],
+  ...['Gelu', 'HardSigmoid', 'HardSwish', 'Hardmax', 'LeakyRelu', 'Log', 'LogSoftmax', 'Mish', 'Not', 'Reciprocal', 'Relu', 'Round'],
   ...['Selu', 'Shrink', 'Sigmoid', 'Sign', 'Sin', 'Sinh', 'Softmax', 'Softplus', 'Softsign', 'Sqrt', 'Swish', 'Tan', 'Tanh'],
   ...['ThresholdedRelu', 'BitwiseNot', 'PRelu', 'CumSum', 'Trilu', 'LRN', 'InstanceNormalization', 'GroupNormalization', 'LpNormalization'],
-  ...['MeanVarianceNormalization', 'ReverseSequence', 'Bernoulli'],
+  ...['MeanVarianceNormalization', 'ReverseSequence', 'Bernoulli', 'CumProd', 'RMSNormalization'],
 ];
 
 /** The broadcast of the shapes of the inputs in `indices`. */
@@ -59,7 +59,23 @@ const whenNumbers =
   (a, b) =>
     typeof a === 'number' && typeof b === 'number' ? fold(a, b) : a === b ? a : undefined;
 
-const comparison: InferFunction = c => [known('bool', binaryDims(c))];
+/** Truth of integers that are known: 1 and 0. */
+function comparison(compare?: (a: number, b: number) => boolean): InferFunction {
+  return c => {
+    const [a, b] = [c.elements(0), c.elements(1)];
+    const fold: Fold = (x, y) =>
+      typeof x === 'number' && typeof y === 'number' && compare !== undefined ? Number(compare(x, y)) : undefined;
+    return [known('bool', binaryDims(c), a && b && zip(a, b, fold))];
+  };
+}
+
+const negate: InferFunction = c => [
+  known(
+    c.dtype(0),
+    c.dims(0),
+    c.elements(0)?.map(dim => (typeof dim === 'number' ? 0 - dim : undefined)),
+  ),
+];
 
 function variadic(fold?: Fold): InferFunction {
   return c => {
@@ -111,6 +127,7 @@ export const ELEMENTWISE: InferTable = {
   IsNaN: boolOfInput,
   IsInf: boolOfInput,
   Cast: cast,
+  BitCast: c => [known(findDTypeByOnnx(getInt(c.node, 'to', 0)), c.dims(0))],
   CastLike: c => [known(c.dtype(1), c.dims(0))],
   Dropout: dropout,
   BatchNormalization: batchNormalization,
@@ -125,14 +142,15 @@ export const ELEMENTWISE: InferTable = {
   BitwiseAnd: arithmetic(),
   BitwiseOr: arithmetic(),
   BitwiseXor: arithmetic(),
-  And: comparison,
-  Or: comparison,
-  Xor: comparison,
-  Equal: comparison,
-  Greater: comparison,
-  GreaterOrEqual: comparison,
-  Less: comparison,
-  LessOrEqual: comparison,
+  And: comparison((a, b) => a !== 0 && b !== 0),
+  Or: comparison((a, b) => a !== 0 || b !== 0),
+  Xor: comparison((a, b) => (a !== 0) !== (b !== 0)),
+  Equal: comparison((a, b) => a === b),
+  Greater: comparison((a, b) => a > b),
+  GreaterOrEqual: comparison((a, b) => a >= b),
+  Less: comparison((a, b) => a < b),
+  LessOrEqual: comparison((a, b) => a <= b),
+  Neg: negate,
   Min: variadic(whenNumbers(Math.min)),
   Max: variadic(whenNumbers(Math.max)),
   Sum: variadic(),

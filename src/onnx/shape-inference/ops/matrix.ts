@@ -1,5 +1,5 @@
 /** Which shape do matrix products give? */
-import { getInt } from '../../ir/attribute.js';
+import { getInt, getString } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
 import { broadcastTwo } from '../dims.js';
 import { type InferFunction, type InferTable, known, mismatch, type NodeContext } from '../node-context.js';
@@ -31,7 +31,43 @@ function productDims(c: NodeContext, leftIndex: number, rightIndex: number): rea
   return [...batch, ...(left.length === 1 ? [] : [a.at(-2)]), ...(right.length === 1 ? [] : [b.at(-1)])];
 }
 
+const det: InferFunction = c => [known(c.dtype(0), c.dims(0)?.slice(0, -2))];
+
+/** By the letters of the equation: each output letter has the size it has in an input; "..." stands for the broadcast of what is left. */
+const einsum: InferFunction = c => {
+  const equation = getString(c.node, 'equation', '').replaceAll(' ', '');
+  const [left = '', right] = equation.split('->');
+  const sizes = new Map<string, Dim>();
+  let ellipsis: readonly Dim[] = [];
+  for (const [index, term] of left.split(',').entries()) {
+    const dims = c.dims(index);
+    if (dims === undefined) return [known(c.dtype(0), undefined)];
+    const [before = '', after] = term.split('...');
+    const hidden = after === undefined ? [] : dims.slice(before.length, dims.length - after.length);
+    if (before.length + hidden.length + (after?.length ?? 0) !== dims.length)
+      throw mismatch(c, `input ${c.describe(index)} does not fit "${term}"`);
+    ellipsis = broadcastTwo(ellipsis, hidden) ?? ellipsis;
+    const shown = [...dims.slice(0, before.length), ...dims.slice(dims.length - (after?.length ?? 0))];
+    if (after === undefined) shown.length = before.length;
+    for (const [at, letter] of [...before, ...(after ?? '')].entries())
+      if (typeof sizes.get(letter) !== 'number') sizes.set(letter, shown[at]);
+  }
+  const output = right ?? implicitOutput(left);
+  const [before = '', after = ''] = output.split('...');
+  const named = (letters: string): Dim[] => [...letters].map(letter => sizes.get(letter));
+  return [known(c.dtype(0), [...named(before), ...(output.includes('...') ? ellipsis : []), ...named(after)])];
+};
+
+/** Without "->": the letters that stand once, in alphabetical order, behind "..." where there is one. */
+function implicitOutput(left: string): string {
+  const letters = [...left].filter(letter => /[A-Za-z]/.test(letter));
+  const once = letters.filter(letter => letters.indexOf(letter) === letters.lastIndexOf(letter)).sort();
+  return (left.includes('...') ? '...' : '') + once.join('');
+}
+
 export const MATRIX: InferTable = {
+  Det: det,
+  Einsum: einsum,
   Gemm: gemm,
   MatMul: c => [known(c.dtype(0) ?? c.dtype(1), productDims(c, 0, 1))],
   MatMulInteger: c => [known('int32', productDims(c, 0, 1))],

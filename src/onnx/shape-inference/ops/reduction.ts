@@ -10,9 +10,10 @@ function reduction(axesInput: number, fold: 'product' | 'none' = 'none'): InferF
     const dims = c.dims(0);
     const axes = readAxes(c, axesInput);
     const keeps = getInt(c.node, 'keepdims', 1) !== 0;
-    if (axes === 'absent' && getInt(c.node, 'noop_with_empty_axes', 0) !== 0) return [known(c.dtype(0), dims)];
+    const none = axes === 'absent' || axes?.length === 0;
+    if (none && getInt(c.node, 'noop_with_empty_axes', 0) !== 0) return [known(c.dtype(0), dims)];
     if (dims === undefined || axes === undefined) return [known(c.dtype(0), dims && keeps ? dims.map(() => undefined) : undefined)];
-    const reduced = axes === 'absent' || axes.length === 0 ? dims.map((_, axis) => axis) : axes.map(axis => resolveAxis(axis, dims.length));
+    const reduced = none ? dims.map((_, axis) => axis) : axes.map(axis => resolveAxis(axis, dims.length));
     const result = keeps ? dims.map((dim, axis) => (reduced.includes(axis) ? 1 : dim)) : dims.filter((_, axis) => !reduced.includes(axis));
     const elements = c.elements(0);
     const all = fold === 'product' && dims.length === 1 && elements !== undefined ? [productOf(elements)] : undefined;

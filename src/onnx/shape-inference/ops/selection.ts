@@ -1,7 +1,7 @@
 /** Which shape do operators give that take elements out of tensors, join, repeat or pad them? */
 import { findInts, getInt } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
-import { clampToSafe } from '../constant-elements.js';
+import { clampToSafe, findFloats } from '../constant-elements.js';
 import { addDims, multiplyDims, resolveAxis, unknownDims } from '../dims.js';
 import { type InferFunction, type InferTable, known, mismatch, type NodeContext } from '../node-context.js';
 
@@ -197,7 +197,8 @@ const oneHot: InferFunction = c => {
   const indices = c.dims(0);
   if (indices === undefined) return [known(c.dtype(2), undefined)];
   const axis = resolveAxis(getInt(c.node, 'axis', -1), indices.length + 1) ?? indices.length;
-  return [known(c.dtype(2), [...indices.slice(0, axis), c.elements(1)?.[0], ...indices.slice(axis)])];
+  const depth = c.elements(1)?.[0] ?? findFloats(c.constant(1))?.[0];
+  return [known(c.dtype(2), [...indices.slice(0, axis), typeof depth === 'number' ? Math.trunc(depth) : depth, ...indices.slice(axis)])];
 };
 
 const likeData: InferFunction = c => [known(c.dtype(0), c.dims(0))];

@@ -26,6 +26,126 @@ const isConstant = (input: readonly Dim[] | Constant): input is Constant => !Arr
 /** Shapes by the operators' specifications, worked out by hand. */
 const ROWS: Row[] = [
   [
+    'GridSample',
+    [
+      [2, 3, 8, 9],
+      [2, 4, 5, 2],
+    ],
+    {},
+    [[2, 3, 4, 5]],
+  ],
+  ['AffineGrid', [['n', 2, 3], integers([4, 3, 5, 6])], {}, [[4, 5, 6, 2]], 20],
+  ['Col2Im', [[1, 18, 20], integers([6, 7]), integers([3, 2])], {}, [[1, 3, 6, 7]], 18],
+  [
+    'DeformConv',
+    [
+      [1, 4, 7, 7],
+      [8, 4, 3, 3],
+      [1, 18, 5, 5],
+    ],
+    {},
+    [[1, 8, 5, 5]],
+    19,
+  ],
+  ['CenterCropPad', [[3, 20, 10], integers([10, 12])], { axes: ints([-2, -1]) }, [[3, 10, 12]], 18],
+  [
+    'MaxUnpool',
+    [
+      [1, 2, 3, 3],
+      [1, 2, 3, 3],
+    ],
+    { kernel_shape: ints([2, 2]), strides: ints([2, 2]) },
+    [[1, 2, 6, 6]],
+  ],
+  [
+    'LSTM',
+    [
+      [5, 2, 8],
+      [2, 64, 8],
+      [2, 64, 16],
+    ],
+    { hidden_size: int(16) },
+    [
+      [5, 2, 2, 16],
+      [2, 2, 16],
+      [2, 2, 16],
+    ],
+  ],
+  [
+    'GRU',
+    [
+      [2, 5, 8],
+      [1, 48, 8],
+      [1, 48, 16],
+    ],
+    { layout: int(1) },
+    [
+      [2, 5, 1, 16],
+      [2, 1, 16],
+    ],
+  ],
+  [
+    'Attention',
+    [
+      [2, 8, 4, 16],
+      [2, 2, 6, 16],
+      [2, 2, 6, 24],
+    ],
+    {},
+    [[2, 8, 4, 24]],
+    23,
+  ],
+  [
+    'Attention',
+    [
+      [2, 4, 24],
+      [2, 6, 24],
+      [2, 6, 30],
+    ],
+    { q_num_heads: int(3), kv_num_heads: int(3) },
+    [
+      [2, 4, 30],
+      [2, 3, 6, 8],
+      [2, 3, 6, 10],
+    ],
+    23,
+  ],
+  [
+    'Einsum',
+    [
+      ['n', 3, 4],
+      ['n', 4, 5],
+    ],
+    { equation: string('bij,bjk->bik') },
+    [['n', 3, 5]],
+  ],
+  [
+    'Einsum',
+    [
+      [2, 3, 4],
+      [4, 5],
+    ],
+    { equation: string('...j,jk') },
+    [[2, 3, 5]],
+  ],
+  ['Einsum', [[5, 5]], { equation: string('ii') }, [[]]],
+  ['Det', [[2, 3, 3]], {}, [[2]]],
+  ['DFT', [[1, 10, 1], integers([16])], { onesided: int(1), axis: int(1) }, [[1, 9, 2]]],
+  [
+    'SoftmaxCrossEntropyLoss',
+    [
+      [3, 5, 2],
+      [3, 2],
+    ],
+    { reduction: string('none') },
+    [
+      [3, 2],
+      [3, 5, 2],
+    ],
+  ],
+  ['NegativeLogLikelihoodLoss', [[3, 5], [3]], {}, [[]]],
+  ['ReduceSum', [[3, 2, 2], integers([])], { noop_with_empty_axes: int(1) }, [[3, 2, 2]]],
+  [
     'Conv',
     [
       [1, 3, 224, 224],
