@@ -1,8 +1,8 @@
 /** How do two models differ in structure? What only one has, and what both have in another form. Names tell what belongs together; where they differ, what is computed. */
-import { assertNever } from '../base/assert-never.js';
 import { digestBytes } from '../base/digest.js';
 import { byteLength } from '../tensor/dtype.js';
 import { countElements } from '../tensor/shape.js';
+import { describeAttribute } from './describe-attribute.js';
 import { describeType } from './describe-type.js';
 import { digestValues } from './digest.js';
 import type { Attribute, Constant, Graph, Model, Node, Value, ValueId } from './ir/model.js';
@@ -206,7 +206,7 @@ function diffNode(own: Place, other: Place, partners: Partners): Difference[] {
   const change = (field: string, before: string | undefined, after: string | undefined): Difference[] =>
     changed('node', label, field, before, after);
   const names = [...new Set([...own.node.attributes.keys(), ...other.node.attributes.keys()])];
-  const place = (side: Place, name: string): string | undefined => describeAttribute(side, side.node.attributes.get(name));
+  const place = (side: Place, name: string): string | undefined => describeInFull(side, side.node.attributes.get(name));
   return [
     ...change('operator', nameOperator(own.node), nameOperator(other.node)),
     ...change('name', own.node.name, other.node.name),
@@ -251,22 +251,10 @@ function describeTensor(constant: Constant): string {
   return `${describeConstant(constant)} {${shown.join(', ')}${rest}}`;
 }
 
-const decoder = new TextDecoder();
-
-function describeAttribute(place: Place, attribute: Attribute | undefined): string | undefined {
+function describeInFull(place: Place, attribute: Attribute | undefined): string | undefined {
   switch (attribute?.kind) {
     case undefined:
       return undefined;
-    case 'int':
-    case 'float':
-      return String(attribute.value);
-    case 'ints':
-    case 'floats':
-      return `[${attribute.value.join(', ')}]`;
-    case 'string':
-      return JSON.stringify(decoder.decode(attribute.value));
-    case 'strings':
-      return JSON.stringify(attribute.value.map(text => decoder.decode(text)));
     case 'tensor':
       return describeTensor(attribute.value);
     case 'tensors':
@@ -280,7 +268,7 @@ function describeAttribute(place: Place, attribute: Attribute | undefined): stri
     case 'other':
       return Buffer.from(attribute.bytes).toString('hex');
     default:
-      return assertNever(attribute);
+      return describeAttribute(attribute);
   }
 }
 

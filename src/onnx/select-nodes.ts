@@ -1,14 +1,17 @@
-/** Which nodes does a user mean? Selectors by name, operator or both; one that matches nothing is an error, never silence. */
+/** Which nodes does a user mean? Selectors by name, operator, attributes and what stands around a node; one that matches nothing is an error, never silence. */
 import { describeNear, findNear } from '../base/did-you-mean.js';
+import { describeAttribute } from './describe-attribute.js';
 import { indexUses } from './ir/edit.js';
 import type { Graph, Node } from './ir/model.js';
 import { makeNameMatcher } from './name-pattern.js';
 import { OnnxError } from './onnx-error.js';
+import { describeNode } from './shape-inference/node-context.js';
 
 /**
  * Text is a node's name. In an object, every field given must match: `name` the node's name, `op` its operator, `output` a value that it gives,
- * `input` a value that it reads, `producer` the operator of a node that makes one of its inputs, `consumer` that of a node that reads one of its
- * outputs. In all of them `*` stands for any characters. `attributes`: each attribute named has this value.
+ * `input` a value that it reads, `producer` a node that makes one of its inputs, `consumer` a node that reads one of its outputs, `inputs` the nodes that make
+ * its inputs, in order (null: any). Of producer and consumer, text is an operator; of `inputs`, a name. In all texts `*` stands for any characters, and after
+ * `re:` comes a regular expression. `attributes`: each attribute named has this value.
  */
 export type NodeSelector = string | NodeFields;
 
@@ -17,10 +20,19 @@ export interface NodeFields {
   readonly op?: string;
   readonly output?: string;
   readonly input?: string;
-  readonly producer?: string;
-  readonly consumer?: string;
-  readonly attributes?: Readonly<Record<string, number | string | readonly number[]>>;
+  readonly producer?: string | NodeFields;
+  readonly consumer?: string | NodeFields;
+  readonly inputs?: readonly (NodeSelector | null)[];
+  readonly attributes?: Readonly<Record<string, AttributeWanted>>;
 }
+
+type AttributeWanted = number | string | readonly number[];
+
+const FIELD_NAMES = ['name', 'op', 'output', 'input', 'producer', 'consumer', 'inputs', 'attributes'] as const;
+
+/** A selector inside another: its fields are checked when it is used. */
+const NESTED = { type: 'object', minProperties: 1, propertyNames: { enum: FIELD_NAMES } } as const;
+const NEIGHBOUR = { anyOf: [{ type: 'string', minLength: 1 }, NESTED] } as const;
 
 /** The JSON Schema of a selector, for the params of plugins. */
 export const NODE_SELECTOR_SCHEMA = {
@@ -35,8 +47,9 @@ export const NODE_SELECTOR_SCHEMA = {
         op: { type: 'string', minLength: 1 },
         output: { type: 'string', minLength: 1 },
         input: { type: 'string', minLength: 1 },
-        producer: { type: 'string', minLength: 1 },
-        consumer: { type: 'string', minLength: 1 },
+        producer: NEIGHBOUR,
+        consumer: NEIGHBOUR,
+        inputs: { type: 'array', minItems: 1, items: { anyOf: [{ type: 'string', minLength: 1 }, NESTED, { type: 'null' }] } },
         attributes: {
           type: 'object',
           minProperties: 1,
@@ -46,50 +59,117 @@ export const NODE_SELECTOR_SCHEMA = {
     },
   ],
   description:
-    'A node: its name, or {name, op, output, input, producer, consumer, attributes} that must all match. `*` stands for any characters; producer and consumer are operators.',
+    'A node: its name, or {name, op, output, input, producer, consumer, inputs, attributes} that must all match. `*` stands for any characters, after `re:` comes a regular expression; producer and consumer are operators, or selectors again.',
 } as const;
 
 /**
  * The nodes of `graph` (not of its sub-graphs) that `selector` means, in graph order; at least one.
- * @throws OnnxError `selector-matches-nothing`, with the closest name.
+ * @throws OnnxError `selector-matches-nothing`, with what is nearest; `bad-selector`.
  */
 export function selectNodes(graph: Graph, selector: NodeSelector): Node[] {
   const fields = typeof selector === 'string' ? { name: selector } : selector;
-  const matches = makeMatcher(graph, fields);
-  const found = [...graph.nodes.values()].filter(matches);
-  if (found.length === 0) throw matchesNothing(graph, selector);
+  const conditions = makeConditions(makeSurroundings(graph), fields);
+  const found = [...graph.nodes.values()].filter(node => conditions.every(({ holds }) => holds(node)));
+  if (found.length === 0) throw matchesNothing(graph, selector, conditions);
   return found;
 }
 
-function makeMatcher(graph: Graph, fields: NodeFields): (node: Node) => boolean {
-  const [name, op, output, input] = [fields.name, fields.op, fields.output, fields.input].map(matcher);
-  const [producer, consumer] = [fields.producer, fields.consumer].map(matcher);
-  const readers = fields.consumer === undefined ? undefined : indexUses(graph);
-  return node =>
-    (name?.(node.name) ?? true) &&
-    (op?.(node.opType) ?? true) &&
-    (fields.output === undefined || namesOf(graph, node.outputs).some(text => output?.(text))) &&
-    (fields.input === undefined || namesOf(graph, node.inputs).some(text => input?.(text))) &&
-    (fields.producer === undefined || producersOf(graph, node).some(other => producer?.(other.opType))) &&
-    (readers === undefined || readersOf(readers, node).some(other => consumer?.(other.opType))) &&
-    Object.entries(fields.attributes ?? {}).every(([key, wanted]) => hasAttribute(node, key, wanted));
+interface Surroundings {
+  readonly graph: Graph;
+  readonly producersOf: (node: Node) => readonly (Node | undefined)[];
+  readonly readersOf: (node: Node) => readonly Node[];
 }
 
-function producersOf(graph: Graph, node: Node): Node[] {
-  return node.inputs.flatMap(id => {
-    const producer = id === undefined ? undefined : graph.values.get(id)?.producer;
-    const found = producer === undefined ? undefined : graph.nodes.get(producer);
-    return found === undefined ? [] : [found];
-  });
+/** One field of a selector: whether a node has it, and what the node has instead. */
+interface Condition {
+  readonly holds: (node: Node) => boolean;
+  readonly instead: (node: Node) => string;
 }
 
-function readersOf(uses: ReturnType<typeof indexUses>, node: Node): Node[] {
-  return node.outputs.flatMap(id => (id === undefined ? [] : (uses.get(id) ?? []).map(use => use.node)));
+function makeSurroundings(graph: Graph): Surroundings {
+  let uses: ReturnType<typeof indexUses> | undefined;
+  return {
+    graph,
+    producersOf: node =>
+      node.inputs.map(id => {
+        const producer = id === undefined ? undefined : graph.values.get(id)?.producer;
+        return producer === undefined ? undefined : graph.nodes.get(producer);
+      }),
+    readersOf(node) {
+      uses ??= indexUses(graph);
+      const known = uses;
+      return node.outputs.flatMap(id => (id === undefined ? [] : (known.get(id) ?? []).map(use => use.node)));
+    },
+  };
+}
+
+/** Selectors in selectors in selectors: more is a mistake. */
+const MOST_NESTED = 8;
+
+function makeConditions(around: Surroundings, fields: NodeFields, depth = 0): readonly Condition[] {
+  const unknown = Object.keys(fields).find(name => !FIELD_NAMES.some(field => field === name));
+  if (unknown !== undefined || depth > MOST_NESTED) {
+    const reason = unknown === undefined ? `is nested deeper than ${MOST_NESTED}` : `has no field "${unknown}"`;
+    throw new OnnxError('bad-selector', `a selector ${reason}`, { help: `its fields are ${FIELD_NAMES.join(', ')}` });
+  }
+  const { graph, producersOf, readersOf } = around;
+  const names = (ids: Node['inputs']): string[] => namesOf(graph, ids);
+  const inner = (selector: NodeSelector, text: 'name' | 'op'): ((node: Node | undefined) => boolean) => {
+    const conditions = makeConditions(around, typeof selector === 'string' ? { [text]: selector } : selector, depth + 1);
+    return node => node !== undefined && conditions.every(({ holds }) => holds(node));
+  };
+  const conditions: Condition[] = [];
+  const add = (holds: Condition['holds'], instead: Condition['instead']): number => conditions.push({ holds, instead });
+  const texts = [
+    ['name', (node: Node) => [node.name], 'its name is'],
+    ['op', (node: Node) => [node.opType], 'it is'],
+    ['output', (node: Node) => names(node.outputs), 'it gives'],
+    ['input', (node: Node) => names(node.inputs), 'it reads'],
+  ] as const;
+  for (const [field, textsOf, say] of texts) {
+    const pattern = fields[field];
+    if (pattern === undefined) continue;
+    const matches = makeNameMatcher(pattern);
+    add(
+      node => textsOf(node).some(matches),
+      node => `${say} ${textsOf(node).join(', ') || 'nothing'}`,
+    );
+  }
+  const { producer, consumer, inputs, attributes = {} } = fields;
+  const operators = (nodes: readonly (Node | undefined)[]): string => nodes.flatMap(node => node?.opType ?? []).join(', ') || 'no node';
+  if (producer !== undefined) {
+    const matches = inner(producer, 'op');
+    add(
+      node => producersOf(node).some(matches),
+      node => `${operators(producersOf(node))} makes what it reads`,
+    );
+  }
+  if (consumer !== undefined) {
+    const matches = inner(consumer, 'op');
+    add(
+      node => readersOf(node).some(matches),
+      node => `${operators(readersOf(node))} reads what it gives`,
+    );
+  }
+  if (inputs !== undefined) {
+    const wanted = inputs.map(selector => (selector === null ? () => true : inner(selector, 'name')));
+    add(
+      node => wanted.every((matches, index) => matches(producersOf(node)[index])),
+      node => `its inputs are made by ${operators(producersOf(node))}`,
+    );
+  }
+  for (const [key, value] of Object.entries(attributes)) {
+    add(
+      node => hasAttribute(node, key, value),
+      node => `its ${key} is ${describeAttribute(node.attributes.get(key))}`,
+    );
+  }
+  return conditions;
 }
 
 const decoder = new TextDecoder();
 
-function hasAttribute(node: Node, name: string, wanted: number | string | readonly number[]): boolean {
+function hasAttribute(node: Node, name: string, wanted: AttributeWanted): boolean {
   const attribute = node.attributes.get(name);
   switch (attribute?.kind) {
     case 'int':
@@ -110,28 +190,50 @@ function hasAttribute(node: Node, name: string, wanted: number | string | readon
   }
 }
 
-function matcher(pattern: string | undefined): (text: string) => boolean {
-  return pattern === undefined ? () => true : makeNameMatcher(pattern);
-}
-
 function namesOf(graph: Graph, ids: Node['inputs']): string[] {
   return ids.flatMap(id => (id === undefined ? [] : [graph.values.get(id)?.name ?? '']));
 }
 
-function matchesNothing(graph: Graph, selector: NodeSelector): OnnxError {
+function matchesNothing(graph: Graph, selector: NodeSelector, conditions: readonly Condition[]): OnnxError {
+  const near = nearNames(graph, selector);
+  const candidates = nearNodes(graph, conditions);
+  const help = [
+    ...(near.length === 0 ? [] : [describeNear(near)]),
+    ...(candidates.length === 0 ? [] : [`nearest: ${candidates.join('; ')}`]),
+  ];
+  const options = help.length === 0 ? {} : { help: help.join(' ') };
+  return new OnnxError('selector-matches-nothing', `no node of graph "${graph.name}" matches ${JSON.stringify(selector)}`, options);
+}
+
+function nearNames(graph: Graph, selector: NodeSelector): readonly string[] {
   const { name, op, output, input }: NodeFields = typeof selector === 'string' ? { name: selector } : selector;
   const nodes = [...graph.nodes.values()];
   const valuesOf = (of: (node: Node) => Node['inputs']): string[] => nodes.flatMap(node => namesOf(graph, of(node)));
-  const near = [
+  return [
     ...nearTo(name, () => nodes.map(node => node.name).filter(Boolean)),
     ...nearTo(op, () => nodes.map(node => node.opType)),
     ...nearTo(output, () => valuesOf(node => node.outputs)),
     ...nearTo(input, () => valuesOf(node => node.inputs)),
   ];
-  const options = near.length === 0 ? {} : { help: describeNear(near) };
-  return new OnnxError('selector-matches-nothing', `no node of graph "${graph.name}" matches ${JSON.stringify(selector)}`, options);
 }
 
 function nearTo(wanted: string | undefined, candidates: () => readonly string[]): readonly string[] {
   return wanted === undefined ? [] : findNear(wanted, candidates());
+}
+
+/** Nodes that a message lists. */
+const LISTED = 3;
+
+/** The nodes that have most of what is asked for, with what they have instead of the rest. */
+function nearNodes(graph: Graph, conditions: readonly Condition[]): readonly string[] {
+  if (conditions.length < 2) return [];
+  const counted = [...graph.nodes.values()].map(node => ({ node, held: conditions.filter(({ holds }) => holds(node)).length }));
+  const most = Math.max(0, ...counted.map(({ held }) => held));
+  if (most === 0) return [];
+  const best = counted.filter(({ held }) => held === most);
+  const listed = best.slice(0, LISTED).map(({ node }) => {
+    const reasons = conditions.filter(({ holds }) => !holds(node)).map(({ instead }) => instead(node));
+    return `${describeNode(node, graph)} (${reasons.join(', ')})`;
+  });
+  return best.length > LISTED ? [...listed, `and ${best.length - LISTED} more`] : listed;
 }

@@ -1,6 +1,7 @@
 /** How are attributes and constants changed by hand? Each edit selects, changes, and says what was there before. */
 import { findClosest } from '../../base/did-you-mean.js';
 import type { DType } from '../../tensor/dtype.js';
+import { describeAttribute } from '../describe-attribute.js';
 import { float, floats, int, ints, string } from '../ir/attribute.js';
 import { addInitializer, findValueByName, freshName, getValue, indexUses, setInput } from '../ir/edit.js';
 import type { Attribute, Model, Node, Value } from '../ir/model.js';
@@ -90,7 +91,6 @@ function deleteAttribute(model: Model, node: Node, name: string): EditRecord {
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 function makeAttribute(name: string, type: AttributeType, value: SetAttribute['value']): Attribute {
   const list = Array.isArray(value) ? (value as readonly (number | string)[]) : [value as number | string];
@@ -106,24 +106,6 @@ function makeAttribute(name: string, type: AttributeType, value: SetAttribute['v
   if (type === 'floats' && !single && list.every(isNumber)) return floats(list);
   if (type === 'strings' && !single && list.every(isText)) return { kind: 'strings', value: list.map(entry => encoder.encode(entry)) };
   throw new OnnxError('bad-edit', `attribute "${name}": ${JSON.stringify(value)} is not of type ${type}`);
-}
-
-function describeAttribute(attribute: Attribute | undefined): string {
-  if (attribute === undefined) return 'absent';
-  switch (attribute.kind) {
-    case 'int':
-    case 'float':
-      return `${attribute.value}`;
-    case 'ints':
-    case 'floats':
-      return `[${attribute.value.join(', ')}]`;
-    case 'string':
-      return JSON.stringify(decoder.decode(attribute.value));
-    case 'strings':
-      return JSON.stringify(attribute.value.map(entry => decoder.decode(entry)));
-    default:
-      return attribute.kind;
-  }
 }
 
 /** All readers of the initializer read the new values. */

@@ -33,3 +33,28 @@ describe('node selectors', () => {
     );
   });
 });
+
+describe('selectors by what stands around a node', () => {
+  it.each([
+    ['re:^Relu_[ab]', ['Relu_a/relu', 'Relu_b/relu']],
+    [{ op: 'Relu', producer: { op: 'Sigmoid', input: 'a/*' } }, ['Relu_b/relu']],
+    [{ consumer: { op: 'Sigmoid', consumer: 'Relu' } }, ['Relu_a/relu']],
+    [{ op: 're:^(Relu|Sigmoid)$', inputs: [{ op: 'Relu' }] }, ['Sigmoid_a/gate']],
+    [{ op: 'Relu', inputs: [null] }, ['Relu_a/relu', 'Relu_b/relu']],
+  ])('%j means %j', (selector, names) => {
+    expect(selectNodes(graph(), selector).map(node => node.name)).toEqual(names);
+  });
+
+  it('that almost match name the nodes that come nearest, and what is otherwise', () => {
+    expect(() => selectNodes(graph(), { op: 'Relu', producer: 'Sigmoid', attributes: { axis: 1 } })).toThrow(
+      expect.objectContaining({
+        code: 'selector-matches-nothing',
+        help: expect.stringContaining('nearest: Relu "Relu_b/relu" (its axis is absent)'),
+      }),
+    );
+  });
+
+  it.each([['re:('], [{ producer: { kind: 'Relu' } as object }]])('%j is no selector', selector => {
+    expect(() => selectNodes(graph(), selector)).toThrow(expect.objectContaining({ code: 'bad-selector' }));
+  });
+});
