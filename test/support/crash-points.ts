@@ -1,18 +1,10 @@
 /** Is the next build right after a build that died between any two of its writes? Each point in turn: a change, a build that dies there, a look at all that it left. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestBytes } from '../../src/base/digest.js';
 import { type CliWorld, givenProject } from './cli-world.js';
+import { findDamage, findWrong, UPPER_LINES } from './upper-lines.js';
 import { DIST } from './world.js';
-
-/** A file, and a folder made of it; both say something, so that there are logs. */
-const PIPELINE = `version: 1
-sources: {left: left.txt}
-stages:
-  upper: {uses: command, with: {run: ["echo hammering; tr a-z A-Z < in.txt > out.txt"], shell: sh, inputs: {text: in.txt}, outputs: {text: out.txt}}, inputs: {text: "\${sources.left}"}}
-  lines: {uses: command, with: {run: ["mkdir out; split -l 1 in.txt out/"], shell: sh, inputs: {text: in.txt}, outputs: {all: out}}, inputs: {text: upper.text}}
-`;
 
 /** What the build that dies was about to do: everything, what an edit needs, or to restore what it has. */
 export type Occasion = 'cold' | 'edit' | 'restore';
@@ -28,7 +20,7 @@ export interface CrashPlan {
 
 /** @returns how many points were played. @throws where a build after a crash is not right, naming the write. */
 export function playCrashPoints({ occasion, how, stride, first = 1 }: CrashPlan): number {
-  const project = givenProject({ 'pipeline.yaml': PIPELINE });
+  const project = givenProject({ 'pipeline.yaml': UPPER_LINES });
   let played = 0;
   try {
     if (occasion === 'restore') for (const text of RESTORED) buildFor(project, text);
@@ -86,10 +78,8 @@ function check(project: CliWorld, text: string, where: string): void {
   const built = project.run('build');
   if (built.exitCode !== 0) fail(`the next build fails:\n${built.stdout}${built.stderr}`);
   if (/damaged|warning/.test(built.stdout + built.stderr)) fail(`the next build warns:\n${built.stdout}${built.stderr}`);
-  const upper = text.toUpperCase();
-  if (project.read('artifacts/upper/text') !== upper) fail('upper is wrong');
-  const lines = readdirSync(join(project.folder, 'artifacts/lines/all')).sort();
-  if (lines.map(name => project.read(`artifacts/lines/all/${name}`)).join('') !== upper) fail('lines is wrong');
+  const wrong = findWrong(project, text);
+  if (wrong !== undefined) fail(wrong);
   const again = project.run('build');
   if (!again.stdout.includes('nothing to do')) fail(`a second build has something to do:\n${again.stdout}`);
   // A build with nothing to do writes nothing: what was left stays for the next one.
@@ -97,13 +87,4 @@ function check(project: CliWorld, text: string, where: string): void {
   for (const folder of ['cache/tmp', 'artifacts/.staging']) {
     if (project.exists(folder) && readdirSync(join(project.folder, folder)).length > 0) fail(`something is left in ${folder}`);
   }
-}
-
-/** Files of a store that do not hold what they are named by. What is not complete is named otherwise. */
-export function findDamage(cas: string): readonly string[] {
-  if (!existsSync(cas)) return [];
-  return readdirSync(cas, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name))
-    .map(entry => join(entry.parentPath, entry.name))
-    .filter(path => digestBytes(readFileSync(path)) !== path.slice(-64));
 }

@@ -83,8 +83,12 @@ const HEADER = 'tanren-state 1';
 
 /** Reads the log at `path`; one that is not there, cannot be read, or was written by another version gives an empty state. */
 export function loadState(path: string): LoadedState {
+  return parseState(readText(path));
+}
+
+/** @param text undefined where there is something that cannot be read. */
+export function parseState(text: string | undefined): LoadedState {
   const state: State = { stages: new Map(), files: new Map(), code: new Map(), devices: new Map(), lock: undefined };
-  const text = readText(path);
   if (text === undefined) return { state, damagedLines: 1, lines: 1, end: 'whole' };
   const lines = text.split('\n');
   const end = lines.pop() === '' ? 'whole' : 'torn';

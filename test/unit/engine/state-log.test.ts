@@ -7,7 +7,7 @@ import { digestBytes } from '../../../src/base/digest.js';
 import type { ActionKey } from '../../../src/engine/action/manifest.js';
 import type { Stamp } from '../../../src/engine/cache/stamp.js';
 import type { AcceptedStage } from '../../../src/engine/cache/state-log.js';
-import { loadState, openStateWriter } from '../../../src/engine/cache/state-log.js';
+import { loadState, openStateWriter, parseState } from '../../../src/engine/cache/state-log.js';
 
 let folder: string;
 let path: string;
@@ -33,12 +33,12 @@ describe('the state log', () => {
     write(path, 3);
     const whole = readFileSync(path);
     for (let length = 0; length < whole.length; length++) {
-      writeFileSync(path, whole.subarray(0, length));
-      const loaded = loadState(path);
+      const loaded = parseState(whole.toString('utf8', 0, length));
       // As a killed build leaves it: nothing to warn of.
       expect(loaded.damagedLines).toBe(0);
       for (const [id, stage] of loaded.state.stages) expect(stage).toEqual(accepted(Number(id.slice(5))));
-      if (length % 17 !== 0) continue;
+      if (length % 97 !== 0) continue;
+      writeFileSync(path, whole.subarray(0, length));
       const writer = openStateWriter(path, loaded);
       writer.acceptStage('stage9', accepted(9));
       writer.flush();
@@ -65,8 +65,7 @@ describe('the state log', () => {
     for (let at = 0; at < whole.length; at++) {
       const bytes = Buffer.from(whole);
       bytes[at] = (bytes[at] ?? 0) ^ ([1, 0x80, 0xff][at % 3] ?? 0);
-      writeFileSync(path, bytes);
-      const loaded = loadState(path);
+      const loaded = parseState(bytes.toString());
       for (const [id, stage] of loaded.state.stages) expect(stage).toEqual(accepted(Number(id.slice(5))));
       expect(loaded.damagedLines + (loaded.end === 'torn' ? 1 : 0)).toBeGreaterThan(0);
     }
