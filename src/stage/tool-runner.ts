@@ -44,18 +44,20 @@ export interface ToolSurroundings {
 /** Runs a program to its end. Resolves with its exit code or signal; on abort after everything it started is gone. */
 export async function runTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings): Promise<SpawnResult> {
   const child = spawnTool(command, options, surroundings, 'ignore');
+  const ended = follow(child, command, surroundings);
   hear(child.stdout, 'stdout', options, surroundings);
   hear(child.stderr, 'stderr', options, surroundings);
-  return follow(child, command, surroundings);
+  return ended;
 }
 
 /** Starts a program that is talked to over its standard input and output. */
 export function startTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings): RunningProgram {
   const child = spawnTool(command, options, surroundings, 'pipe');
-  hear(child.stderr, 'stderr', options, surroundings);
   const ended = follow(child, command, surroundings);
   // Whoever waits for it hears of a failure; nobody has to wait.
   ended.catch(() => undefined);
+  hear(child.stderr, 'stderr', options, surroundings);
+  if (child.stdin === null || child.stdout === null) throw systemLimit(command, undefined);
   // Writing to a program that has ended fails: how it ended says more.
   child.stdin.on('error', () => undefined);
   return { stdin: child.stdin, stdout: child.stdout, ended, stop: () => killGroup(child, reachOf(surroundings)) };
@@ -67,8 +69,8 @@ function spawnTool(
   options: SpawnOptions,
   surroundings: ToolSurroundings,
   stdin: 'pipe',
-): Heard & { stdin: Writable };
-function spawnTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings, stdin: 'ignore' | 'pipe') {
+): Heard & { stdin: Writable | null };
+function spawnTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings, stdin: 'ignore' | 'pipe'): Heard {
   const [program, ...args] = command;
   if (program === undefined) throw new StageError('tool-missing', 'the command is empty');
   surroundings.signal.throwIfAborted();
@@ -80,23 +82,24 @@ function spawnTool(command: readonly string[], options: SpawnOptions, surroundin
   });
 }
 
-type Heard = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
+/** Without streams where the system had no handle left for them: then its 'error' follows. */
+type Heard = ChildProcess & { readonly stdout: Readable | null; readonly stderr: Readable | null };
 
-function hear(from: Readable, stream: 'stdout' | 'stderr', options: SpawnOptions, surroundings: ToolSurroundings): void {
-  from.setEncoding('utf8').on('data', (text: string) => {
+function hear(from: Readable | null, stream: 'stdout' | 'stderr', options: SpawnOptions, surroundings: ToolSurroundings): void {
+  from?.setEncoding('utf8').on('data', (text: string) => {
     surroundings.log(text);
     options.onOutput?.(stream, text);
   });
 }
 
 /** Watches a child to its end; on abort it is killed. */
-async function follow(child: ChildProcess, [program]: readonly string[], surroundings: ToolSurroundings): Promise<SpawnResult> {
+async function follow(child: ChildProcess, command: readonly string[], surroundings: ToolSurroundings): Promise<SpawnResult> {
   const stop = (): void => killGroup(child, reachOf(surroundings));
   const unwatch = child.pid === undefined ? undefined : surroundings.watch?.(child.pid);
   surroundings.signal.addEventListener('abort', stop, { once: true });
   try {
     return await new Promise<SpawnResult>((resolve, reject) => {
-      child.on('error', error => reject(new StageError('tool-missing', `cannot start "${program}": ${error.message}`, { cause: error })));
+      child.on('error', error => reject(cannotStart(command, error)));
       child.on('close', (code, signal) => resolve({ exitCode: code ?? undefined, signal: signal ?? undefined }));
       // A background child of the program may hold its output open: it goes with the program.
       child.on('exit', () => {
@@ -107,6 +110,21 @@ async function follow(child: ChildProcess, [program]: readonly string[], surroun
     unwatch?.();
     surroundings.signal.removeEventListener('abort', stop);
   }
+}
+
+/** What the system may run out of. */
+const LIMITS = ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'];
+
+function cannotStart(command: readonly string[], error: Error): StageError {
+  if ('code' in error && LIMITS.includes(String(error.code))) return systemLimit(command, error);
+  return new StageError('tool-missing', `cannot start "${command[0]}": ${error.message}`, { cause: error });
+}
+
+function systemLimit([program]: readonly string[], cause: Error | undefined): StageError {
+  return new StageError('system-limit', `cannot start "${program}": ${cause?.message ?? 'no file handle is left'}`, {
+    ...(cause === undefined ? {} : { cause }),
+    help: 'lower --jobs, free memory, or raise the limits of this shell (ulimit -n, ulimit -u)',
+  });
 }
 
 function reachOf({ group }: ToolSurroundings): 'group' | 'process' {

@@ -6,7 +6,7 @@ import { checkPlaces, type Place } from './places.js';
 
 const PLACES = {
   type: 'object',
-  propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_-]*$' },
+  propertyNames: { pattern: '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_-]*$' },
   additionalProperties: {
     anyOf: [
       { type: 'string', minLength: 1 },

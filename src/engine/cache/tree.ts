@@ -25,7 +25,7 @@ export type TreeEntry =
 /**
  * Everything under `folder`, sorted by path.
  * `links`: 'follow' reads through symbolic links, as a reader of the folder does (a cycle is an error); 'keep' reports them.
- * @throws EngineError `folder-cycle`, `special-file`.
+ * @throws EngineError `folder-cycle`, `special-file`, `unreadable-name`.
  */
 export function walkFolder(folder: string, links: 'follow' | 'keep'): readonly FoundEntry[] {
   const found: FoundEntry[] = [];
@@ -42,7 +42,11 @@ function walk(folder: string, prefix: string, links: 'follow' | 'keep', above: r
       continue;
     }
     const look = links === 'follow' ? lookAt(path) : lookAtLink(path);
-    if (look === undefined) continue;
+    if (look === undefined) {
+      // It went away meanwhile, leads nowhere, or has a name that no string of ours can be.
+      if (entry.name.includes('\ufffd') && lookAtLink(path) === undefined) throw unreadableName(folder, entry.name);
+      continue;
+    }
     if (look.kind === 'file') found.push({ kind: 'file', path: relative, look });
     else if (look.kind === 'folder')
       walkInto(path, relative, links, entry.isSymbolicLink() ? [...above, realpathSync(path)] : above, found);
@@ -64,6 +68,10 @@ export function listStamps(entries: readonly FoundEntry[]): string {
     return entry.kind === 'symlink' ? `${entry.path}\0>${entry.target}` : `${entry.path}\0/`;
   });
   return lines.join('\n');
+}
+
+function unreadableName(folder: string, name: string): EngineError {
+  return new EngineError('unreadable-name', `a name in ${folder} is not UTF-8 (it reads "${name}")`, { help: 'rename the file' });
 }
 
 /** The signature of a folder: equal where the stamps of all that is in it are equal. */
@@ -110,14 +118,19 @@ export function isInnerPath(path: string): boolean {
   return (
     path !== '' &&
     !path.startsWith('/') &&
-    !path.includes('\\') &&
+    !hasForeignSeparator(path) &&
     path.split('/').every(part => part !== '' && part !== '.' && part !== '..')
   );
 }
 
+/** Where "\\" parts a path, as "/" does; elsewhere it is a character like others. */
+function hasForeignSeparator(path: string): boolean {
+  return process.platform === 'win32' && path.includes('\\');
+}
+
 /** Does a link at `path` (relative to the folder) point to something inside the folder? */
 export function isInnerLink(path: string, target: string): boolean {
-  if (target.startsWith('/') || target.includes('\\')) return false;
+  if (target.startsWith('/') || hasForeignSeparator(target)) return false;
   let depth = path.split('/').length - 1;
   for (const part of target.split('/')) {
     if (part === '..') depth--;

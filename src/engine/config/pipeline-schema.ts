@@ -8,7 +8,8 @@ export interface PluginSchema {
   readonly params: JsonObject;
 }
 
-const NAME = '^[A-Za-z_][A-Za-z0-9_-]*$';
+/** `__proto__` is no plain key of a JavaScript object. */
+const NAME = '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_-]*$';
 const SCALAR = { type: ['string', 'number', 'integer', 'boolean', 'null'] };
 
 const reference: JsonObject = {

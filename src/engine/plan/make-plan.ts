@@ -2,6 +2,7 @@
 import { findClosest } from '../../base/did-you-mean.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
+import { findMeeting, foldName } from '../../stage/fold-name.js';
 import { ARTIFACT_KINDS, type Ports } from '../../stage/ports.js';
 import { checkSchema, listOf } from '../config/check-schema.js';
 import type { DiagnosticList } from '../config/diagnostic.js';
@@ -45,6 +46,7 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
   const instances = [...membersOf(findMember(root, 'stages'))].flatMap(([group, member]) =>
     expandStage(group, member.value, member.keySpan, scope, diagnostics),
   );
+  checkFolders(instances, diagnostics);
   const prepared = new Map<StageId, Prepared>();
   for (const instance of instances) {
     const ready = prepare(instance, request.plugins, diagnostics);
@@ -73,6 +75,18 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
     params: Object.fromEntries([...params].map(([name, { value }]) => [name, toJson(value)])),
     pools,
   };
+}
+
+/** A stage's folder under artifacts/ is called by its name, and many file systems take names for one that differ by case alone. */
+function checkFolders(instances: readonly Instance[], diagnostics: DiagnosticList): void {
+  const seen = new Map<string, StageId>();
+  for (const { id, span } of instances) {
+    const other = seen.get(foldName(id));
+    seen.set(foldName(id), id);
+    if (other === undefined || other === id) continue;
+    const help = 'on many file systems their artifacts would stand in one folder: rename one';
+    diagnostics.error('names-meet', span, `the stages "${other}" and "${id}" differ by case alone`, help);
+  }
 }
 
 function scopeOf(params: ReadonlyMap<string, PipelineParam>, used: Set<string>): Scope {
@@ -170,11 +184,13 @@ function evaluateDeclaration(
   }
 }
 
-const PORT_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+const PORT_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /** A third party's JavaScript may say anything; a port's name becomes a file's. @throws Error that names the port and what it should be. */
 function checkPorts(ports: Ports): Ports {
   if (typeof ports !== 'object' || ports === null) throw new Error(`ports are an object of port() by name; it gives ${String(ports)}`);
+  const meeting = findMeeting(Object.keys(ports));
+  if (meeting !== undefined) throw new Error(`the ports "${meeting[0]}" and "${meeting[1]}" differ by case alone`);
   for (const [name, declared] of Object.entries(ports)) {
     if (!PORT_NAME.test(name)) throw new Error(`"${name}" is no name for a port: letters, digits, "_" and "-", a letter or "_" first`);
     if (typeof declared !== 'object' || declared === null || typeof declared.entryKinds !== 'object' || declared.entryKinds === null)

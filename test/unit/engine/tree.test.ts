@@ -74,7 +74,15 @@ describe('a tree document', () => {
     expect(decodeTree(encodeTree(entries))).toEqual(entries);
   });
 
-  it.each(['../a', '/etc/passwd', 'a/../../b', 'a//b', '.', '', 'a\\..\\b'])('with the path %j is refused', path => {
+  it.each([
+    '../a',
+    '/etc/passwd',
+    'a/../../b',
+    'a//b',
+    '.',
+    '',
+    ...(process.platform === 'win32' ? ['a\\..\\b'] : []),
+  ])('with the path %j is refused', path => {
     expect(decodeTree(encodeTree([{ ...file, path }]))).toBeUndefined();
   });
 

@@ -135,6 +135,9 @@ describe("command's params", () => {
   it.each<[string, JsonObject, string]>([
     ['leave the folder', { outputs: { o: '../o' } }, 'outputs.o: "../o" should be a plain relative path inside the folder'],
     ['are absolute', { outputs: { o: '/o' } }, 'outputs.o: "/o" should be a plain relative path inside the folder'],
+    ['differ by case alone', { outputs: { o: 'x', O: 'y' } }, 'outputs.o and outputs.O differ by case alone'],
+    ['meet where case tells nothing apart', { inputs: { i: 'x' }, outputs: { o: 'X/y' } }, 'inputs.i and outputs.o meet: "x" and "X/y"'],
+    ['meet, with the accent apart', { inputs: { i: '\u00e9' }, outputs: { o: 'e\u0301' } }, 'inputs.i and outputs.o meet'],
     ['meet', { inputs: { i: 'x' }, outputs: { o: 'x/y' } }, 'inputs.i and outputs.o meet: "x" and "x/y"'],
     [
       'give the shell two scripts',

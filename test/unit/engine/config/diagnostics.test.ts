@@ -187,6 +187,18 @@ const CASES: readonly Case[] = [
     undefined,
   ],
   [
+    'names-meet',
+    `${STAGES}  a: {uses: make}\n  A: {uses: make}\n`,
+    '4:3 error[names-meet]: the stages "a" and "A" differ by case alone',
+    'on many file systems their artifacts would stand in one folder: rename one',
+  ],
+  [
+    'bad-name',
+    `${STAGES}  __proto__: {uses: make}\n`,
+    '3:3 error[bad-name]: "__proto__" in "stages" of the pipeline is no name',
+    'names have letters, digits, "_" and "-", and start with a letter or "_"',
+  ],
+  [
     'unknown-param',
     `version: 1\nparams: {preset: a}\nstages: {a: {uses: make, with: {mode: "\${preset}"}}}\n`,
     'error[unknown-param]: the pipeline has no parameter "prest"',

@@ -1,0 +1,21 @@
+/** What if what we say cannot be written? The work goes on, unheard; where nobody has left and the text is lost all the same, the end is no success. */
+import { EXIT } from './exit-code.js';
+
+/** Whoever reads may leave early (`tanren plugins | head`), or the terminal may be closed: nothing is lost that anybody waits for. */
+const NOBODY_LISTENS = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'];
+
+export function watchOutput(): void {
+  let lost: Error | undefined;
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', error => {
+      if (!('code' in error && NOBODY_LISTENS.includes(String(error.code)))) lost ??= error;
+    });
+  }
+  process.on('exit', code => {
+    if (lost === undefined) return;
+    process.stderr.write(
+      `error[output-not-written]: the output cannot be written: ${lost.message}\n  help: the work itself is done; free space, and ask again\n`,
+    );
+    if (code === EXIT.built) process.exitCode = EXIT.failed;
+  });
+}
