@@ -44,7 +44,15 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
       if (error.code !== 'commander.help') makeConsole({ json: false }).problem('error', formatUsageError(error));
       return EXIT.usage;
     }
+    if (isHomeless(error)) {
+      process.stderr.write('error[no-folder]: the folder that this was started in does not exist any more\n  help: go to another one\n');
+      return EXIT.usage;
+    }
     process.stderr.write(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return EXIT.internal;
   }
+}
+
+function isHomeless(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
 }

@@ -68,7 +68,10 @@ function commandFailed(
   const said = tail === '' ? ' and wrote nothing' : `; its last output:\n${tail}`;
   return new StageError('command-failed', `${argv[0]} ended with ${how}${said}`, {
     details: { argv, exitCode: result.exitCode ?? null, signal: result.signal ?? null, tail },
-    help: "the whole output is in the stage's log; the program sees only its declared inputs, env and tools",
+    help:
+      result.signal === 'SIGKILL'
+        ? 'most likely the system ran out of memory: free some, or lower --jobs'
+        : "the whole output is in the stage's log; the program sees only its declared inputs, env and tools",
   });
 }
 

@@ -36,6 +36,8 @@ export interface StageNeeds {
   readonly stage: PlannedStage;
   readonly forced: boolean;
   readonly parts: PartService;
+  /** Warnings of this stage so far. */
+  readonly said: Set<string>;
   readonly room: RunRoom;
   /** Aborted when the build turns to a newer plan: runs go on, and nothing waits for them. */
   readonly superseded: AbortSignal;
@@ -261,7 +263,10 @@ function nameOf({ ref }: PinnedInput): string {
   return ref.kind === 'source' ? `source ${ref.path}` : `artifact ${ref.stage}.${ref.port}`;
 }
 
-function warn({ session, stage }: StageNeeds, code: WarningCode, message: string): void {
+/** Once: a stage is looked at again just before it runs, and finds the same. */
+function warn({ session, stage, said }: StageNeeds, code: WarningCode, message: string): void {
+  if (said.has(message)) return;
+  said.add(message);
   session.ports.emit({ kind: 'warning', stage: stage.id, code, message });
 }
 

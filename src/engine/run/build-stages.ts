@@ -67,6 +67,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     session,
     stage,
     parts,
+    said: new Set(),
     room,
     superseded,
     forced: order.forced.has(stage.id),
