@@ -33,6 +33,16 @@ export function inlineSubgraph(into: Inlining, sub: Graph, inputs: readonly Valu
   return sub.outputs.map(output => ids.get(output) ?? output);
 }
 
+/** Puts the table of values into the order in which reading a file fills it: inputs, constants, and what nodes make, in their order. */
+export function sortValues(graph: Graph): void {
+  const constants = [...graph.values.values()].filter(value => value.constant !== undefined).map(value => value.id);
+  const made = [...graph.nodes.values()].flatMap(node => node.outputs.filter(output => output !== undefined));
+  const order = new Set([...graph.inputs, ...constants, ...made, ...graph.values.keys()]);
+  const values = [...order].map(id => graph.values.get(id)).filter(value => value !== undefined);
+  graph.values.clear();
+  for (const value of values) graph.values.set(value.id, value);
+}
+
 /** Every value of `sub` that is not yet in `ids` gets a copy in `target`. */
 function copyValues({ model, names }: Inlining, target: Graph, sub: Graph, ids: Map<ValueId, ValueId>): void {
   for (const value of sub.values.values()) {

@@ -1,7 +1,7 @@
 /** Which If always takes the same branch? That branch comes to stand in its place. */
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 import { addNode, removeNode } from '../ir/edit.js';
-import { type Inlining, inlineSubgraph } from '../ir/inline.js';
+import { type Inlining, inlineSubgraph, sortValues } from '../ir/inline.js';
 import type { Graph, Model, Node, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
 import { findConstantValue } from '../rewrite/graph-view.js';
@@ -27,6 +27,7 @@ export const inlineBranches: Pass = {
       const into: Inlining = { model, graph: model.graph, names: makeNameScope(model.graph), before: node.id };
       takeOver(model, node, inlineSubgraph(into, taken, []));
     }
+    if (changed.length > 0) sortValues(model.graph);
     return { changed, declined };
   },
 };

@@ -3,7 +3,7 @@ import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import { ints } from '../ir/attribute.js';
 import { addInitializer, addNode } from '../ir/edit.js';
-import { type Inlining, inlineSubgraph } from '../ir/inline.js';
+import { type Inlining, inlineSubgraph, sortValues } from '../ir/inline.js';
 import type { Constant, Graph, Model, Node, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
 import { findConstantValue } from '../rewrite/graph-view.js';
@@ -35,6 +35,7 @@ export const unrollLoops: Pass = {
       changed.push(node.name === '' ? node.opType : node.name);
       takeOver(model, node, unroll(model, node, plan));
     }
+    if (changed.length > 0) sortValues(model.graph);
     return { changed, declined };
   },
 };
