@@ -1,5 +1,6 @@
 /** How is a program run so that it sees what it declared, and so that what it declared to write is there afterwards? */
-import { cp, lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { constants, lstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { copyFile, cp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
@@ -13,35 +14,41 @@ const TAIL_CHARACTERS = 4000;
 /** @throws StageError `command-failed`, `command-output-missing`. */
 export async function runCommand({ params, inputs, outputs, context }: StageJob<CommandParams>): Promise<void> {
   const folder = join(context.scratch, 'work');
-  await mkdir(folder, { recursive: true });
-  for (const [port, place] of Object.entries(params.inputs)) await placeInput(getInputPath(inputs, port), join(folder, pathOf(place)));
+  mkdirSync(folder, { recursive: true });
+  for (const [port, place] of Object.entries(params.inputs))
+    await placeInput(getInputPath(inputs, port), join(folder, pathOf(place)), folder);
   const targets = Object.entries(params.outputs).map(([port, place]) => ({
     port,
     path: pathOf(place),
     to: getOutputPath(outputs, port),
   }));
-  for (const { path } of targets) await mkdir(dirname(join(folder, path)), { recursive: true });
+  for (const { path } of targets) makeFolderOf(join(folder, path), folder);
 
   const argv = params.shell === 'sh' ? ['sh', '-c', ...params.run] : params.run;
   const tail = keepTail();
   const result = await context.spawn(argv, { cwd: folder, env: params.env, onOutput: (_stream, text) => tail.add(text) });
   if (result.exitCode !== 0) throw commandFailed(argv, result, tail.text());
 
-  const missing: typeof targets = [];
-  for (const target of targets) if (!(await isThere(join(folder, target.path)))) missing.push(target);
+  const missing = targets.filter(({ path }) => !isThere(join(folder, path)));
   if (missing.length > 0) throw outputMissing(missing, tail.text());
   for (const { path, to } of targets) await move(join(folder, path), to);
 }
 
 /** A copy, as the program may write to it. Links are followed: what they lead to is the input. */
-async function placeInput(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true });
-  await cp(from, to, { recursive: true, dereference: true, errorOnExist: true, force: false });
+async function placeInput(from: string, to: string, folder: string): Promise<void> {
+  makeFolderOf(to, folder);
+  if (statSync(from).isFile()) await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  else await cp(from, to, { recursive: true, dereference: true, errorOnExist: true, force: false });
 }
 
-async function isThere(path: string): Promise<boolean> {
+/** Most paths stand in the program's folder itself, which is there. */
+function makeFolderOf(path: string, folder: string): void {
+  if (dirname(path) !== folder) mkdirSync(dirname(path), { recursive: true });
+}
+
+function isThere(path: string): boolean {
   try {
-    const entry = await lstat(path);
+    const entry = lstatSync(path);
     return entry.isFile() || entry.isDirectory();
   } catch (error) {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return false;
@@ -51,7 +58,7 @@ async function isThere(path: string): Promise<boolean> {
 
 async function move(from: string, to: string): Promise<void> {
   try {
-    await rename(from, to);
+    renameSync(from, to);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
     await cp(from, to, { recursive: true });

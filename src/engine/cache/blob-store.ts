@@ -1,13 +1,13 @@
 /** How is content kept under its digest, and given back only if it still is that content? */
-import { constants, readFileSync } from 'node:fs';
-import { chmod, copyFile, open, rename, rm } from 'node:fs/promises';
+import { chmodSync, constants, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes } from '../../base/digest.js';
 import { systemCode } from '../engine-error.js';
 import type { CacheFolder } from './cache-folder.js';
-import { digestPath } from './digest-file.js';
+import { AT_ONCE_BYTES, digestPath } from './digest-file.js';
 import { lookAt } from './stamp.js';
-import { withFolder, writeWhole } from './write-file.js';
+import { flushFile, withFolder, writeWhole } from './write-file.js';
 
 export type Fetch = 'found' | 'missing' | 'damaged';
 
@@ -17,7 +17,7 @@ export interface BlobStore {
    * 'no-flush' for what is cheap to make again: a blob that a power cut has torn does not have its digest, and is a miss.
    */
   takeFile(path: string, digest: Digest, flushing: 'flush' | 'no-flush'): Promise<void>;
-  keepBytes(bytes: string | Uint8Array): Promise<Digest>;
+  keepBytes(bytes: string | Uint8Array, flushing: 'flush' | 'no-flush'): Promise<Digest>;
   /** Copies a blob to `path`, verified. On anything but 'found' nothing is left at `path`. A damaged blob is removed. */
   copyTo(digest: Digest, path: string, executable: boolean): Promise<Fetch>;
   /** The verified bytes of a (small) blob. */
@@ -33,16 +33,16 @@ export interface BlobStore {
 export function openBlobStore(cache: CacheFolder): BlobStore {
   return {
     takeFile: (path, digest, flushing) => takeFile(path, cache.blob(digest), flushing),
-    async keepBytes(bytes) {
+    async keepBytes(bytes, flushing) {
       const digest = digestBytes(bytes);
-      if (readVerified(cache.blob(digest), digest) === undefined) await writeWhole(cache.blob(digest), bytes);
+      if (readVerified(cache.blob(digest), digest) === undefined) await writeWhole(cache.blob(digest), bytes, flushing);
       return digest;
     },
     copyTo: (digest, path, executable) => copyVerified(cache.blob(digest), digest, path, executable),
     read: digest => readVerified(cache.blob(digest), digest),
     async verify(digest) {
       const found = await check(cache.blob(digest), digest);
-      if (found === 'damaged') await rm(cache.blob(digest), { force: true });
+      if (found === 'damaged') rmSync(cache.blob(digest), { force: true });
       return found;
     },
     check: digest => check(cache.blob(digest), digest),
@@ -51,51 +51,59 @@ export function openBlobStore(cache: CacheFolder): BlobStore {
 }
 
 async function takeFile(path: string, blob: string, flushing: 'flush' | 'no-flush'): Promise<void> {
-  if (flushing === 'flush') await flush(path);
-  await chmod(path, 0o400);
-  await withFolder(blob, () => move(path, blob));
-}
-
-async function flush(path: string): Promise<void> {
-  const file = await open(path, process.platform === 'win32' ? 'r+' : 'r');
+  if (flushing === 'flush') await flushFile(path);
+  chmodSync(path, 0o400);
   try {
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function move(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
+    withFolder(blob, () => renameSync(path, blob));
   } catch (error) {
     if (systemCode(error) !== 'EXDEV') throw error;
-    const temporary = `${to}.tmp`;
-    try {
-      await copyFile(from, temporary);
-      await flush(temporary);
-      await rename(temporary, to);
-    } finally {
-      await rm(temporary, { force: true });
-    }
-    await rm(from, { force: true });
+    await moveAcross(path, blob);
   }
 }
 
-async function copyVerified(blob: string, digest: Digest, path: string, executable: boolean): Promise<Fetch> {
+/** The run was in another file system than the cache. */
+async function moveAcross(from: string, to: string): Promise<void> {
+  const temporary = `${to}.tmp`;
   try {
-    await copyFile(blob, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    await copyFile(from, temporary);
+    await flushFile(temporary);
+    renameSync(temporary, to);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  rmSync(from, { force: true });
+}
+
+/** What is checked is what is delivered: the bytes that are written, or, of a large blob, the copy. */
+async function copyVerified(blob: string, digest: Digest, path: string, executable: boolean): Promise<Fetch> {
+  const look = lookAt(blob);
+  if (look === undefined) return 'missing';
+  const mode = executable ? 0o755 : 0o644;
+  try {
+    const found = look.sizeBytes <= AT_ONCE_BYTES ? writeVerified(blob, digest, path) : await copyLarge(blob, digest, path);
+    if (found) {
+      chmodSync(path, mode);
+      return 'found';
+    }
   } catch (error) {
-    if (systemCode(error) === 'ENOENT' && lookAt(blob) === undefined) return 'missing';
-    await rm(path, { force: true });
+    rmSync(path, { force: true });
     throw error;
   }
-  await chmod(path, executable ? 0o755 : 0o644);
-  const size = lookAt(path)?.sizeBytes ?? 0;
-  if ((await digestPath(path, size)) === digest) return 'found';
-  await rm(path, { force: true });
-  await rm(blob, { force: true });
+  rmSync(path, { force: true });
+  rmSync(blob, { force: true });
   return 'damaged';
+}
+
+function writeVerified(blob: string, digest: Digest, path: string): boolean {
+  const bytes = readFileSync(blob);
+  if (digestBytes(bytes) !== digest) return false;
+  writeFileSync(path, bytes, { flag: 'wx' });
+  return true;
+}
+
+async function copyLarge(blob: string, digest: Digest, path: string): Promise<boolean> {
+  await copyFile(blob, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  return (await digestPath(path, lookAt(path)?.sizeBytes ?? 0)) === digest;
 }
 
 function readVerified(blob: string, digest: Digest): Buffer | undefined {

@@ -5,14 +5,19 @@ import type { Json, JsonObject } from '../../base/json.js';
 import type { DiagnosticSink } from './diagnostic.js';
 import { type Located, locate, toJson } from './located.js';
 
-const ajv = new Ajv({ allErrors: true, strict: false, useDefaults: true, verbose: true, allowUnionTypes: true });
+/** 'foreign': written by a third party, and checked itself; a test checks our own, as that takes longer than all the rest. */
+export type SchemaOrigin = 'own' | 'foreign';
+
+const OPTIONS = { allErrors: true, strict: false, useDefaults: true, verbose: true, allowUnionTypes: true } as const;
+const compilers: Partial<Record<SchemaOrigin, Ajv>> = {};
 const compiled = new WeakMap<JsonObject, ValidateFunction>();
 
-/** @throws Error of ajv where `schema` itself is no schema. */
-export function compileSchema(schema: JsonObject): ValidateFunction {
+/** @throws Error of ajv where `schema` is foreign and no schema. */
+export function compileSchema(schema: JsonObject, origin: SchemaOrigin): ValidateFunction {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
-  const validate = ajv.compile(schema);
+  compilers[origin] ??= new Ajv(origin === 'own' ? { ...OPTIONS, meta: false, validateSchema: false } : OPTIONS);
+  const validate = compilers[origin].compile(schema);
   compiled.set(schema, validate);
   return validate;
 }
@@ -22,13 +27,13 @@ export function compileSchema(schema: JsonObject): ValidateFunction {
  * @param what how messages call the whole value: 'the pipeline', 'stage "quantize"'.
  */
 export function checkSchema(
-  schema: JsonObject,
+  { schema, origin }: { readonly schema: JsonObject; readonly origin: SchemaOrigin },
   located: Located,
   code: string,
   what: string,
   diagnostics: DiagnosticSink,
 ): Json | undefined {
-  const validate = compileSchema(schema);
+  const validate = compileSchema(schema, origin);
   const value = structuredClone(toJson(located)) as Json;
   if (validate(value)) return value;
   for (const error of withoutEchoes(validate.errors ?? [])) report(error, located, code, what, diagnostics);

@@ -53,7 +53,8 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   });
   for (const assignment of request.assignments) overrides.push(...parseAssignment(assignment, diagnostics));
   if (root === undefined) return finish(undefined);
-  if (checkSchema(PIPELINE_STRUCTURE, root, 'key', 'the pipeline', diagnostics) === undefined) return finish(undefined);
+  if (checkSchema({ schema: PIPELINE_STRUCTURE, origin: 'own' }, root, 'key', 'the pipeline', diagnostics) === undefined)
+    return finish(undefined);
 
   const projectFolder = findProjectFolder(path);
   const plugins = await loadPlugins(root, projectFolder, request, diagnostics);

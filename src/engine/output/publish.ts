@@ -1,14 +1,14 @@
 /** How do outputs appear under artifacts/? All of a stage at once, by rename, in place of what was there. */
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { mkdir, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes } from '../../base/digest.js';
 import type { Artifact } from '../cache/artifact.js';
 import type { BlobStore } from '../cache/blob-store.js';
 import { digestPath } from '../cache/digest-file.js';
-import { lookAtLink } from '../cache/stamp.js';
+import { lookAtLink, stampOfLink } from '../cache/stamp.js';
 import type { Published, PublishedArtifact } from '../cache/state-log.js';
 import type { TreeEntry } from '../cache/tree.js';
 import { decodeTree, encodeTree, signatureOf, walkFolder } from '../cache/tree.js';
@@ -49,30 +49,39 @@ export async function publish(publication: Publication, content: Content): Promi
   const { artifactsRoot, folder, outputs, names } = publication;
   makeArtifactsRoot(artifactsRoot);
   const staging = join(artifactsRoot, '.staging', randomBytes(8).toString('hex'));
-  await makeFolder(dirname(staging));
-  await mkdir(staging);
+  makeFolder(dirname(staging));
+  mkdirSync(staging);
   try {
     for (const [port, artifact] of Object.entries(outputs)) {
-      if (!(await place(artifact, join(staging, names[port] ?? port), content))) return undefined;
+      if (!(await place(artifact, join(staging, names[port] ?? port), content))) {
+        await remove(staging);
+        return undefined;
+      }
     }
-    await mkdir(dirname(folder), { recursive: true });
     await swap(staging, folder);
-  } finally {
-    await rm(staging, { recursive: true, force: true });
+  } catch (error) {
+    await remove(staging);
+    throw error;
   }
-  await backdate(folder);
+  backdate(folder);
   const published: Record<string, PublishedArtifact> = {};
   for (const [port, artifact] of Object.entries(outputs)) {
     published[port] = { ...artifact, signature: publishedSignature(join(folder, names[port] ?? port), artifact.kind) ?? '' };
   }
-  return { outputs: published, folderStamp: folderStamp(folder) };
+  return { outputs: published, folderStamp: stampOfLink(folder) };
 }
 
 /** One level only: a recursive mkdir says of a read-only file system that there is no such folder. */
-async function makeFolder(path: string): Promise<void> {
-  await mkdir(path).catch((error: unknown) => {
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
-  });
+  }
+}
+
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
 }
 
 /** Removes what interrupted builds have left. Only under the lock. */
@@ -90,12 +99,12 @@ async function place(artifact: Artifact, path: string, content: Content): Promis
   if (artifact.kind === 'file') return placeFile(artifact.digest, path, artifact.executable, content);
   const tree = content.fetchTree(artifact.digest);
   if (tree === undefined) return false;
-  await mkdir(path, { recursive: true });
+  mkdirSync(path, { recursive: true });
   for (const entry of tree) {
     const at = join(path, entry.path);
-    await mkdir(dirname(at), { recursive: true });
-    if (entry.kind === 'folder') await mkdir(at, { recursive: true });
-    else if (entry.kind === 'symlink') await symlink(entry.target, at);
+    mkdirSync(dirname(at), { recursive: true });
+    if (entry.kind === 'folder') mkdirSync(at, { recursive: true });
+    else if (entry.kind === 'symlink') symlinkSync(entry.target, at);
     else if (!(await placeFile(entry.digest, at, entry.executable, content))) return false;
   }
   return true;
@@ -103,27 +112,37 @@ async function place(artifact: Artifact, path: string, content: Content): Promis
 
 async function placeFile(digest: Digest, path: string, executable: boolean, content: Content): Promise<boolean> {
   if (!(await content.fetchFile(digest, path, executable))) return false;
-  await backdate(path);
+  backdate(path);
   return true;
 }
 
 const BACKDATE_S = 2;
 
 /** An edit right after publishing sets the time to now: so it differs from this one, however coarse the clock. */
-async function backdate(path: string): Promise<void> {
+function backdate(path: string): void {
   const time = Math.floor(Date.now() / 1000) - BACKDATE_S;
-  await utimes(path, time, time);
+  utimesSync(path, time, time);
 }
 
 async function swap(staging: string, folder: string): Promise<void> {
   const old = `${staging}.old`;
+  const stood = tryRename(folder, old);
+  if (!tryRename(staging, folder)) {
+    mkdirSync(dirname(folder), { recursive: true });
+    renameSync(staging, folder);
+  }
+  if (stood) await remove(old);
+}
+
+/** @returns whether there was something to rename, and a folder to rename it into. */
+function tryRename(from: string, to: string): boolean {
   try {
-    await rename(folder, old);
+    renameSync(from, to);
+    return true;
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
+    return false;
   }
-  await rename(staging, folder);
-  await rm(old, { recursive: true, force: true });
 }
 
 /** The signature of what stands at a published path; undefined where it is not of the kind, or cannot be read. Links are not followed. */
@@ -143,17 +162,13 @@ function findFolderSignature(path: string): string | undefined {
   }
 }
 
-function folderStamp(folder: string): string {
-  return lookAtLink(folder)?.stamp ?? '';
-}
-
 /** What is not as it was published, by its stamps; undefined where everything is there, alone, and untouched. */
 export function findTouched(
   folder: string,
   { outputs, folderStamp: stamp }: Published,
   names: Readonly<Record<string, string>>,
 ): string | undefined {
-  const isListed = folderStamp(folder) === stamp;
+  const isListed = stampOfLink(folder) === stamp;
   for (const port of Object.keys(outputs)) {
     const name = names[port] ?? port;
     const published = outputs[port];
@@ -184,7 +199,7 @@ export async function resign(
   { outputs }: Published,
   names: Readonly<Record<string, string>>,
 ): Promise<Published | undefined> {
-  const stamp = folderStamp(folder);
+  const stamp = stampOfLink(folder);
   if (findStranger(folder, outputs, names) !== undefined) return undefined;
   const signed: Record<string, PublishedArtifact> = {};
   for (const [port, artifact] of Object.entries(outputs)) {

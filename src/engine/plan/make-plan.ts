@@ -144,7 +144,8 @@ function prepare(instance: Instance, plugins: PluginRegistry, diagnostics: Diagn
   const before = diagnostics.items.length;
   const located = interpolate(given, instance.scope, diagnostics);
   if (diagnostics.items.length > before) return undefined;
-  const params = checkSchema(entry.plugin.params, located, 'setting', `stage "${instance.id}"`, diagnostics);
+  const origin = entry.origin === 'built-in' ? 'own' : 'foreign';
+  const params = checkSchema({ schema: entry.plugin.params, origin }, located, 'setting', `stage "${instance.id}"`, diagnostics);
   if (params === undefined || !isJsonObject(params)) return undefined;
   return evaluateDeclaration(instance, entry, params, located.span, diagnostics);
 }

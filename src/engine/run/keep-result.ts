@@ -26,7 +26,7 @@ export async function keepResult(session: Session, stage: PlannedStage, pinned: 
   const warn = (message: string): void => session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
   const store = async (): Promise<ActionResult | undefined> => {
     await storeOutputs(session, run);
-    const log = run.log === undefined ? undefined : await session.store.keepBytes(run.log);
+    const log = run.log === undefined ? undefined : await session.store.keepBytes(run.log, 'no-flush');
     return session.records.add(pinned.key, pinned.manifest, { outputs: artifacts, metrics: run.metrics, log, durationMs: run.durationMs });
   };
   try {
@@ -69,10 +69,14 @@ function artifactsOf(run: CompletedRun): Record<string, Artifact> {
   return Object.fromEntries(Object.entries(run.outputs).map(([port, { artifact }]) => [port, artifact]));
 }
 
+/** A power cut may cost what took less to make: such a blob does not have its digest then, and its stage runs again. */
+const WORTH_FLUSHING_MS = 1_000;
+
 async function storeOutputs({ store }: Session, run: CompletedRun): Promise<void> {
+  const flushing = run.durationMs < WORTH_FLUSHING_MS ? 'no-flush' : 'flush';
   for (const output of Object.values(run.outputs)) {
-    for (const [path, digest] of filesOf(output)) await store.takeFile(path, digest, 'flush');
-    if (output.tree !== undefined) await store.keepBytes(encodeTree(output.tree));
+    for (const [path, digest] of filesOf(output)) await store.takeFile(path, digest, flushing);
+    if (output.tree !== undefined) await store.keepBytes(encodeTree(output.tree), flushing);
   }
 }
 

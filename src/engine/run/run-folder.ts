@@ -1,5 +1,5 @@
 /** Where does one run work? In a new folder with links to its inputs, an empty place for its outputs, and scratch. */
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -19,10 +19,14 @@ export interface RunInput {
 
 export type RunPaths = Pick<ActionDocument, 'inputs' | 'known'>;
 
-/** Makes the folder and links the inputs under names of their ports, with the extensions they have. */
-export function makeRunFolder(folder: string, inputs: readonly RunInput[]): RunPaths {
-  for (const name of [RUN_LAYOUT.inputs, RUN_LAYOUT.outputs, RUN_LAYOUT.scratch])
-    mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+/** Makes the folder, which is not there yet. */
+export function makeRunFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of [RUN_LAYOUT.inputs, RUN_LAYOUT.outputs, RUN_LAYOUT.scratch]) mkdirSync(join(folder, name), { mode: 0o700 });
+}
+
+/** Links the inputs under names of their ports, with the extensions they have. */
+export function linkInputs(folder: string, inputs: readonly RunInput[]): RunPaths {
   const paths: Record<string, string | Record<string, string>> = {};
   const known: Record<string, { stamp: string; digest: Digest }> = {};
   for (const input of inputs) {
@@ -46,9 +50,31 @@ export function writeActionDocument(folder: string, action: ActionDocument): voi
   writeFileSync(join(folder, RUN_LAYOUT.action), JSON.stringify(action), { mode: 0o600 });
 }
 
+/** So many files are removed at once; a folder with more of them by another thread. */
+const AT_ONCE_FILES = 100;
+
 /** Removes a run folder. What cannot be removed now goes when the next build starts. */
 export async function removeRunFolder(folder: string): Promise<void> {
+  try {
+    if (removeAtOnce(folder, AT_ONCE_FILES) >= 0) return;
+  } catch {
+    // The other way tries again.
+  }
   await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
+}
+
+/** @returns how many more may go; negative: these were too many, and some are left. */
+function removeAtOnce(folder: string, budget: number): number {
+  let left = budget;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (--left < 0) return left;
+    if (entry.isDirectory()) left = removeAtOnce(path, left);
+    else unlinkSync(path);
+    if (left < 0) return left;
+  }
+  rmdirSync(folder);
+  return left;
 }
 
 /** Removes what builds that were killed have left. Only under the lock. */

@@ -21,7 +21,7 @@ import { measure } from './measure.js';
 import type { RunKeeper } from './part-service.js';
 import type { PinnedInput, PinnedStage } from './pin-stage.js';
 import type { Reaper } from './reaper.js';
-import { makeRunFolder, writeActionDocument } from './run-folder.js';
+import { linkInputs, makeRunFolder, writeActionDocument } from './run-folder.js';
 import { openRunLog } from './run-log.js';
 import type { Session } from './session.js';
 import type { StageEnd } from './stage-end.js';
@@ -95,10 +95,11 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
 function newRunFolder({ cache, ports }: Session): string {
   const folder = cache.newTemporary('run');
   try {
-    makeRunFolder(folder, []);
+    makeRunFolder(folder);
     return folder;
   } catch (error) {
     const elsewhere = mkdtempSync(join(tmpdir(), 'tanren-run-'));
+    makeRunFolder(elsewhere);
     ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message: `running in ${elsewhere}: ${String(error)}` });
     return elsewhere;
   }
@@ -115,7 +116,7 @@ async function run(
 ): Promise<Failure | undefined> {
   const { ports } = session;
   const { plugin, modulePath } = stage.plugin;
-  const paths = makeRunFolder(folder, pinned.inputs.map(toRunInput));
+  const paths = linkInputs(folder, pinned.inputs.map(toRunInput));
   const build = plugin.needs === 'build-summary' ? summarizeBuild(session.plan, stage, helpers.endOf) : undefined;
   const action: ActionDocument = {
     format: 1,
