@@ -92,7 +92,8 @@ function deleteAttribute(model: Model, node: Node, name: string): EditRecord {
 
 const encoder = new TextEncoder();
 
-function makeAttribute(name: string, type: AttributeType, value: SetAttribute['value']): Attribute {
+/** @throws OnnxError `bad-edit` where the value is not of the type. */
+export function makeAttribute(name: string, type: AttributeType, value: SetAttribute['value']): Attribute {
   const list = Array.isArray(value) ? (value as readonly (number | string)[]) : [value as number | string];
   const isNumber = (entry: number | string): entry is number => typeof entry === 'number';
   const isText = (entry: number | string): entry is string => typeof entry === 'string';

@@ -1,0 +1,33 @@
+/** Which fields that the IR keeps as bytes name values? Quantization annotations and sparse initializers: they follow a rename. */
+import type { UnknownFields } from '../ir/model.js';
+import { decodeMessage } from '../proto/decode-message.js';
+import { encodeMessage } from '../proto/encode-message.js';
+import type { GraphProto } from '../proto/generated/messages.js';
+import { WHOLE_SCHEMA } from '../proto/schema.js';
+
+/** The kept fields of a graph under other names. @throws OnnxError `model-malformed` where one cannot be read. */
+export function renameInAnnotations(unknown: UnknownFields, names: ReadonlyMap<string, string>): UnknownFields {
+  return unknown.map(bytes => {
+    const proto = decodeMessage(WHOLE_SCHEMA, 'GraphProto', bytes);
+    const renamed = renameIn(proto, names);
+    return renamed === proto ? bytes : encodeMessage('GraphProto', renamed);
+  });
+}
+
+function renameIn(proto: GraphProto, names: ReadonlyMap<string, string>): GraphProto {
+  const rename = (name: string | undefined): string | undefined => (name === undefined ? undefined : (names.get(name) ?? name));
+  const { quantizationAnnotation, sparseInitializer } = proto;
+  if (quantizationAnnotation === undefined && sparseInitializer === undefined) return proto;
+  return {
+    ...proto,
+    quantizationAnnotation: quantizationAnnotation?.map(annotation => ({
+      ...annotation,
+      tensorName: rename(annotation.tensorName),
+      quantParameterTensorNames: annotation.quantParameterTensorNames?.map(entry => ({ ...entry, value: rename(entry.value) })),
+    })),
+    sparseInitializer: sparseInitializer?.map(sparse => ({
+      ...sparse,
+      values: sparse.values === undefined ? undefined : { ...sparse.values, name: rename(sparse.values.name) },
+    })),
+  };
+}

@@ -1,0 +1,20 @@
+/** Which value of a graph has a name? An absent one is an error that says what is near. */
+import { describeNear, findNear } from '../../base/did-you-mean.js';
+import { findValueByName } from '../ir/edit.js';
+import type { Graph, Value } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+
+/** @throws OnnxError `unknown-value`. */
+export function getNamedValue(graph: Graph, name: string): Value {
+  const value = findValueByName(graph, name);
+  if (value !== undefined) return value;
+  const near = findNear(
+    name,
+    [...graph.values.values()].map(other => other.name),
+  );
+  throw new OnnxError(
+    'unknown-value',
+    `the graph "${graph.name}" has no value "${name}"`,
+    near.length === 0 ? {} : { help: describeNear(near) },
+  );
+}

@@ -1,0 +1,71 @@
+/** How does a node go? What read its output reads its input; names of the model's outputs stay. */
+import { getNode, getValue, indexUses, removeNode as removeFromTable, removeValue, replaceAllUses } from '../ir/edit.js';
+import type { Graph, Model, Node, ValueId } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+import { removeDeadFrom } from '../passes/remove-dead.js';
+import { findConstantValue } from '../rewrite/graph-view.js';
+import { type Matches, selectMatching } from '../rewrite/matches.js';
+import type { NodeSelector } from '../select-nodes.js';
+import { describeNode } from '../shape-inference/node-context.js';
+
+export interface Removal {
+  readonly select: NodeSelector;
+  readonly matches?: Matches;
+  /** The input that takes the place of the output; the first that is no constant where absent. */
+  readonly input?: number;
+}
+
+/**
+ * Removes the nodes meant, and what nothing needs without them. Shapes that follow are not updated here.
+ * @returns what went. @throws OnnxError `selector-matches-nothing`, `selector-matches-several`, `cannot-bypass`.
+ */
+export function removeNodes(model: Model, { select, matches = 'one', input }: Removal): readonly string[] {
+  const nodes = selectMatching(model.graph, select, matches);
+  const labels = nodes.map(node => describeNode(node, model.graph));
+  for (const node of nodes) bypass(model, node, input);
+  return [...labels, ...removeDeadFrom(model.graph)];
+}
+
+function bypass(model: Model, node: Node, index: number | undefined): void {
+  const { graph } = model;
+  const position = index ?? node.inputs.findIndex(id => id !== undefined && findConstantValue(model, id) === undefined);
+  const source = node.inputs[position];
+  const [output, ...others] = node.outputs;
+  const label = describeNode(node, graph);
+  if (source === undefined || output === undefined) {
+    throw new OnnxError(
+      'cannot-bypass',
+      `${label} has no input ${position < 0 ? 'that is not constant' : position} that could take the place of its output`,
+    );
+  }
+  const uses = indexUses(graph);
+  const read = others.find(id => id !== undefined && (uses.has(id) || graph.outputs.includes(id)));
+  if (read !== undefined) throw new OnnxError('cannot-bypass', `${label} gives "${getValue(graph, read).name}" too, which is read`);
+  removeFromTable(graph, node.id);
+  for (const id of others) if (id !== undefined) removeValue(graph, id);
+  if (graph.outputs.includes(output)) takeOver(graph, output, source, label);
+  else {
+    replaceAllUses(graph, output, source);
+    removeValue(graph, output);
+  }
+}
+
+/** The node that makes `source` makes the model's output `output` instead. */
+function takeOver(graph: Graph, output: ValueId, source: ValueId, label: string): void {
+  const { producer, name } = getValue(graph, source);
+  if (producer === undefined || graph.outputs.includes(source)) {
+    throw new OnnxError(
+      'cannot-bypass',
+      `without ${label} the output "${getValue(graph, output).name}" would be "${name}" itself, ${producer === undefined ? 'which no node makes' : 'which is an output too'}`,
+      {
+        help: 'drop one of the two outputs, or leave the node',
+      },
+    );
+  }
+  const maker = getNode(graph, producer);
+  maker.outputs = maker.outputs.map(id => (id === source ? output : id));
+  getValue(graph, output).producer = producer;
+  getValue(graph, source).producer = undefined;
+  replaceAllUses(graph, source, output);
+  removeValue(graph, source);
+}

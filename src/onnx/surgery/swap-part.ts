@@ -1,0 +1,88 @@
+/** How does another model take the place of what lies between some values? Its inputs read them, its outputs take over the names that were computed. */
+
+import { getDefined } from '../../base/invariant.js';
+import type { Cut } from '../extract.js';
+import { extractSubgraph } from '../extract.js';
+import { cloneModel } from '../ir/clone.js';
+import { getValue, removeValue, replaceAllUses } from '../ir/edit.js';
+import type { Graph, Model, Value, ValueId } from '../ir/model.js';
+import { sortTopologically } from '../ir/sort.js';
+import { OnnxError } from '../onnx-error.js';
+import { removeDeadFrom } from '../passes/remove-dead.js';
+import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
+import { getNamedValue } from './find-value.js';
+import { assertFits } from './fits.js';
+import { mergeFunctions } from './merge-functions.js';
+import type { Rename } from './rename.js';
+import { alignOpsets, spliceGraph } from './splice.js';
+
+export interface Swapped {
+  /** Names of the replacement that were taken, and what they are now. */
+  readonly renamed: readonly Rename[];
+  /** Labels of the nodes and constants that nothing needs any more. */
+  readonly removed: readonly string[];
+}
+
+/**
+ * Replaces what computes `cut.outputs` out of `cut.inputs` by `replacement`, whose inputs and outputs stand for them: by name where all have the same names,
+ * else in order. Nodes that others need too stay. `model` is edited; where it throws, it may be half edited. Shapes that follow are not updated here.
+ * @throws OnnxError as `extractSubgraph`; what shape inference throws; `swap-ends` where the counts differ, `type-mismatch`, `opset-conversion`, `opsets-differ`, `functions-differ`.
+ */
+export function swapPart(model: Model, cut: Cut, replacement: Model): Swapped {
+  extractSubgraph(model, cut);
+  const other = cloneModel(replacement);
+  alignOpsets(model, other);
+  for (const one of [model, other]) writeTypes(one, inferShapes(one, { stated: 'ignore' }));
+  const { graph } = model;
+  const inputs = pairEnds(graph, cut.inputs, other.graph, other.graph.inputs, 'input');
+  const outputs = pairEnds(graph, cut.outputs, other.graph, other.graph.outputs, 'output');
+  for (const { own, end } of inputs) assertFits(own.type, end.type, `"${own.name}" to "${end.name}"`);
+  for (const { own, end } of outputs) assertFits(end.type, own.type, `"${end.name}" as "${own.name}"`);
+  const given = new Set(inputs.map(({ own }) => own.id));
+  const { ids, renamed } = spliceGraph(model, other.graph, new Map(inputs.map(({ own, end }) => [end.id, own.id])));
+  for (const { own, end } of outputs) takeOver(graph, own, getDefined(ids.get(end.id), `the copy of "${end.name}"`), given);
+  model.unknown = mergeFunctions(model.unknown, other.unknown);
+  sortTopologically(graph);
+  const ownNames = new Set(outputs.map(({ end }) => end.name));
+  return { renamed: renamed.filter(({ from }) => !ownNames.has(from)), removed: removeDeadFrom(graph) };
+}
+
+interface EndPair {
+  readonly own: Value;
+  /** Of the replacement. */
+  readonly end: Value;
+}
+
+function pairEnds(graph: Graph, names: readonly string[], other: Graph, ids: readonly ValueId[], what: string): readonly EndPair[] {
+  const ends = ids.map(id => getValue(other, id)).filter(({ constant }) => what === 'output' || constant === undefined);
+  if (ends.length !== names.length) {
+    const listed = ends.map(({ name }) => name).join(', ');
+    throw new OnnxError(
+      'swap-ends',
+      `the replacement has ${ends.length} ${what}s (${listed}), the part has ${names.length} (${names.join(', ')})`,
+    );
+  }
+  const isNamed = names.every(name => ends.some(end => end.name === name));
+  return names.map((name, index) => {
+    const end = isNamed ? ends.find(value => value.name === name) : ends[index];
+    return { own: getNamedValue(graph, name), end: getDefined(end, `${what} ${index} of the replacement`) };
+  });
+}
+
+/** The node that makes `copy` makes `own` from now on; none does of the values that the replacement is given. */
+function takeOver(graph: Graph, own: Value, copy: ValueId, given: ReadonlySet<ValueId>): void {
+  const { producer, name } = getValue(graph, copy);
+  const old = own.producer === undefined ? undefined : graph.nodes.get(own.producer);
+  if (old === undefined) throw new OnnxError('swap-ends', `"${own.name}" is computed by no node: it cannot be replaced`);
+  const maker = producer === undefined ? undefined : graph.nodes.get(producer);
+  if (maker === undefined || given.has(copy) || !maker.outputs.includes(copy)) {
+    throw new OnnxError('swap-ends', `"${own.name}" would be "${name}" itself, which no node of the replacement makes`, {
+      help: 'let the replacement compute each of its outputs, each once: by Identity where need be',
+    });
+  }
+  old.outputs = old.outputs.map(id => (id === own.id ? undefined : id));
+  maker.outputs = maker.outputs.map(id => (id === copy ? own.id : id));
+  own.producer = maker.id;
+  replaceAllUses(graph, copy, own.id);
+  removeValue(graph, copy);
+}
