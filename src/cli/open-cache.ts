@@ -7,9 +7,27 @@ import type { EnginePorts } from '../engine/ports.js';
 import { abortOnSignals, makeEnginePorts } from './engine-ports.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import type { Console } from './render/console.js';
+import { findSharedCache } from './shared-cache.js';
 
-export function cacheOf(file: string): CacheFolder {
-  return cacheFolderAt(join(findProjectFolder(resolve(file)), 'cache'));
+/** Options of commands that look after one folder. */
+export interface CacheChoice {
+  readonly file: string;
+  readonly cache?: string;
+}
+
+/** The folder that is looked after: the shared one where one is named, else the project's own. */
+export function cacheOf({ file, cache }: CacheChoice): CacheFolder {
+  const own = ownFolder(file);
+  return cacheFolderAt(findSharedCache(cache) ?? own);
+}
+
+/** The project's own folder, with the shared one beside it. */
+export function cachesOf({ file, cache }: CacheChoice): CacheFolder {
+  return cacheFolderAt(ownFolder(file), findSharedCache(cache));
+}
+
+function ownFolder(file: string): string {
+  return join(findProjectFolder(resolve(file)), 'cache');
 }
 
 /** `work` with signals, waits and warnings told; undefined where a signal ended it. */

@@ -15,6 +15,8 @@ export interface PipelineOptions {
   readonly file: string;
   readonly param: readonly string[];
   readonly paramsFile: readonly string[];
+  /** A cache folder that checkouts share, of the commands that take one. */
+  readonly cache?: string;
 }
 
 export interface Opened {

@@ -1,11 +1,10 @@
 /** How do results get from one checkout to another as one file? Out: what the last build of the targets holds, or everything. In: what verifies. */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { openActionRecords } from './cache/action-records.js';
 import type { ArchiveBytes } from './cache/archive-bytes.js';
-import { openBlobStore } from './cache/blob-store.js';
 import { type CacheFolder, makeCacheFolder } from './cache/cache-folder.js';
 import { takeInventory } from './cache/inventory.js';
+import { openStores } from './cache/shared-cache.js';
 import { loadState } from './cache/state-log.js';
 import { type TakenArchive, takeArchive } from './cache/take-archive.js';
 import { readKnownContent, type WrittenArchive, writeArchive } from './cache/write-archive.js';
@@ -46,7 +45,7 @@ export async function exportCache(
 ): Promise<ExportReport> {
   const known = await readKnownContent(order.since);
   const { keys, unbuilt } = chooseKeys(cache, order.choice);
-  const source = { store: openBlobStore(cache), records: openActionRecords(cache) };
+  const source = openStores(cache, 'read', () => undefined);
   const written = await writeTo(target, put =>
     writeArchive(source, keys, known, async chunk => {
       signal.throwIfAborted();
@@ -57,7 +56,7 @@ export async function exportCache(
 }
 
 function chooseKeys(cache: CacheFolder, choice: ExportChoice): { readonly keys: readonly string[]; readonly unbuilt: readonly StageId[] } {
-  if (choice.kind === 'everything') return { keys: takeInventory(cache).records.map(({ key }) => key), unbuilt: [] };
+  if (choice.kind === 'everything') return { keys: takeInventory(cache.shared ?? cache).records.map(({ key }) => key), unbuilt: [] };
   const { stages } = loadState(cache.state(choice.plan.pipeline)).state;
   const selected = selectStages(choice.plan, choice.targets);
   return {

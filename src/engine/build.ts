@@ -40,6 +40,8 @@ export interface BuildOptions {
   readonly check?: 'targets' | 'never';
   /** Where results of earlier builds are kept; cache/ in the project folder where absent. */
   readonly cacheFolder?: string;
+  /** Absolute path of a cache that several checkouts share, to be used besides. */
+  readonly sharedCache?: string | undefined;
   /** Lets a later build that is asked for the same say at once that there is nothing to do. */
   readonly seal?: SealOrder;
   /** The names and parameters that the user wrote, for the history. */
@@ -59,7 +61,7 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
   const writes = countWriteFailures(outer);
   const ports = writes.ports;
   const revisions = options.revisions ?? onlyRevision({ plan, targets: options.targets });
-  const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
+  const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'), options.sharedCache);
   const {
     plan: built,
     selected,
@@ -158,7 +160,7 @@ async function buildUnderLock(
   const { openRunRoom } = await import('./run/run-room.js');
   const { recordRun } = await import('./history/record-run.js');
   const recorder = recordRun(ports, started);
-  const room = openRunRoom(recorder.ports);
+  const room = openRunRoom(cache, recorder.ports);
   let { plan, targets } = revisions.take();
   try {
     if (lock !== undefined) await removeLeft(plan, cache, ports);

@@ -6,6 +6,8 @@ import type { StageId } from './plan/plan.js';
 
 export type BuildEvent =
   | { readonly kind: 'waiting-for-lock'; readonly folder: string }
+  /** Another checkout with the same shared cache runs the stage's action now. */
+  | { readonly kind: 'waiting-for-run'; readonly stage: StageId }
   /** A run starts in a slot of its pools. `reasons`: why, most important first. `attempt` counts from 1. */
   | { readonly kind: 'stage-started'; readonly stage: StageId; readonly reasons: readonly string[]; readonly attempt: number }
   | { readonly kind: 'progress'; readonly stage: StageId; readonly done: number; readonly total: number; readonly what: string }
@@ -66,6 +68,7 @@ export type WarningCode =
   | 'stage-warning'
   | 'cache-damaged'
   | 'cache-write-failed'
+  | 'shared-cache-failed'
   | 'state-damaged'
   | 'artifact-edited'
   | 'non-deterministic'

@@ -23,7 +23,7 @@ export async function explainStage(
   plan: Plan,
   stage: StageId,
   ports: EnginePorts,
-  options: { readonly cacheFolder?: string } = {},
+  options: { readonly cacheFolder?: string; readonly sharedCache?: string | undefined } = {},
 ): Promise<Explanation> {
   const examined = await examineStages(plan, { targets: [stage], force: 'never', ...options }, ports);
   const { status, manifest, accepted, device } = getDefined(examined.get(stage), stage);

@@ -34,6 +34,7 @@ export interface StatusOptions {
   readonly targets: 'all' | readonly StageId[];
   readonly force: 'targets' | 'never';
   readonly cacheFolder?: string;
+  readonly sharedCache?: string | undefined;
 }
 
 export interface Examined {
@@ -47,7 +48,7 @@ export interface Examined {
 
 /** Every selected stage in the plan's order: its status, and what is known of its action. This is also the dry run of a build with the same options. */
 export async function examineStages(plan: Plan, options: StatusOptions, ports: EnginePorts): Promise<ReadonlyMap<StageId, Examined>> {
-  const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
+  const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'), options.sharedCache);
   const session = openSession(plan, ports, cache, 'read');
   const selected = selectStages(plan, options.targets);
   const forced = new Set(options.force === 'never' ? [] : options.targets === 'all' ? selected.map(({ id }) => id) : options.targets);

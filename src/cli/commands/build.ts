@@ -8,6 +8,7 @@ import { encodeDiagnostic, openPlan, type PipelineOptions, printDiagnostics } fr
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { encodeBuildReport, exitCodeOf, printBuildReport } from '../render/build-report.js';
 import { type Console, makeConsole } from '../render/console.js';
+import { findSharedCache } from '../shared-cache.js';
 import { runStatus } from './status.js';
 
 export interface BuildCommandOptions extends PipelineOptions {
@@ -35,6 +36,7 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
       asked: { targets, params: options.param },
       failures: options.keepGoing ? 'keep-going' : 'stop',
       force: options.force ? 'targets' : 'never',
+      sharedCache: findSharedCache(options.cache),
       check: options.check ? 'targets' : 'never',
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
       ...(opened.sights === undefined || asked === undefined ? {} : { seal: { request: requestText(asked), sights: opened.sights } }),

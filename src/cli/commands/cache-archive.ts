@@ -4,7 +4,7 @@ import { type ExportChoice, type ExportReport, exportCache, importArchive } from
 import { type ArchiveBytes, archiveAt } from '../../engine/cache/archive-bytes.js';
 import type { TakenArchive } from '../../engine/cache/take-archive.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { cacheOf, endWithError, interruptible } from '../open-cache.js';
+import { type CacheChoice, cacheOf, cachesOf, endWithError, interruptible } from '../open-cache.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { type Console, makeConsole } from '../render/console.js';
 
@@ -24,7 +24,7 @@ export async function runCacheExport(path: string, targets: readonly string[], o
   const target = toStdout ? ({ kind: 'stream', stream: process.stdout } as const) : ({ kind: 'file', path } as const);
   try {
     const report = await interruptible(console, ({ signal }) =>
-      exportCache(cacheOf(options.file), { choice, since: options.since }, target, signal),
+      exportCache(cachesOf(options), { choice, since: options.since }, target, signal),
     );
     if (report === undefined) return EXIT.interrupted;
     if (options.json) console.json(report);
@@ -47,14 +47,13 @@ function printExport(path: string, { records, blobs, sizeBytes, incomplete, unbu
   console.line(`${path === '-' ? 'exported' : `wrote ${path}:`} ${records} results, ${blobs} blobs, ${formatBytes(sizeBytes)}`);
 }
 
-export interface ImportOptions {
-  readonly file: string;
+export interface ImportOptions extends CacheChoice {
   readonly json: boolean;
 }
 
 export async function runCacheImport(paths: readonly string[], options: ImportOptions): Promise<ExitCode> {
   const console = makeConsole({ json: options.json });
-  const cache = cacheOf(options.file);
+  const cache = cacheOf(options);
   const taken: (TakenArchive & { readonly archive: string })[] = [];
   try {
     for (const path of paths) {

@@ -4,17 +4,17 @@ import { planGarbage, sizeOf, sizeOfRest } from '../../engine/cache/collect-garb
 import { type Inventory, takeInventory } from '../../engine/cache/inventory.js';
 import { collectGarbage, verifyCache } from '../../engine/keep-house.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { cacheOf, interruptible } from '../open-cache.js';
+import { type CacheChoice, cacheOf, interruptible } from '../open-cache.js';
 import { makeConsole } from '../render/console.js';
 
-export interface CacheOptions {
-  readonly file: string;
+export interface CacheOptions extends CacheChoice {
   readonly json: boolean;
 }
 
-export async function runCacheStats({ file, json }: CacheOptions): Promise<ExitCode> {
+export async function runCacheStats(options: CacheOptions): Promise<ExitCode> {
+  const { json } = options;
   const console = makeConsole({ json });
-  const cache = cacheOf(file);
+  const cache = cacheOf(options);
   const inventory = takeInventory(cache);
   const unnamed = planGarbage(inventory, {}, 0);
   const groups = groupRecords(inventory);
@@ -80,7 +80,7 @@ export async function runCacheGc(
   options: CacheOptions & { readonly maxSize?: number; readonly maxAge?: number; readonly dryRun: boolean },
 ): Promise<ExitCode> {
   const console = makeConsole({ json: options.json });
-  const cache = cacheOf(options.file);
+  const cache = cacheOf(options);
   const limits = { maxSizeBytes: options.maxSize, maxAgeMs: options.maxAge };
   const nowMs = Date.now();
   const plan = await interruptible(console, ports => collectGarbage(cache, limits, options.dryRun ? 'dry-run' : 'remove', nowMs, ports));
@@ -108,9 +108,10 @@ export async function runCacheGc(
   return EXIT.built;
 }
 
-export async function runCacheVerify({ file, json }: CacheOptions): Promise<ExitCode> {
+export async function runCacheVerify(options: CacheOptions): Promise<ExitCode> {
+  const { json } = options;
   const console = makeConsole({ json });
-  const check = await interruptible(console, ports => verifyCache(cacheOf(file), () => undefined, ports));
+  const check = await interruptible(console, ports => verifyCache(cacheOf(options), () => undefined, ports));
   if (check === undefined) return EXIT.interrupted;
   const { blobs, records, damagedBlobs, damagedRecords, incompleteRecords } = check;
   const whole = damagedBlobs.length + damagedRecords.length + incompleteRecords.length === 0;

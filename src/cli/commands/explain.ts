@@ -6,6 +6,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { makeConsole } from '../render/console.js';
 import { formatFailure } from '../render/format-failure.js';
+import { findSharedCache } from '../shared-cache.js';
 import { formatDevice, formatStatus } from './status.js';
 
 export async function runExplain(targets: readonly string[], options: PipelineOptions & { readonly json: boolean }): Promise<ExitCode> {
@@ -15,7 +16,7 @@ export async function runExplain(targets: readonly string[], options: PipelineOp
   const ports = makeEnginePorts(() => undefined, neverAborted);
   const ids = opened.targets === 'all' ? [...opened.plan.stages.keys()] : opened.targets;
   const explanations = [];
-  for (const id of ids) explanations.push(await explainStage(opened.plan, id, ports));
+  for (const id of ids) explanations.push(await explainStage(opened.plan, id, ports, { sharedCache: findSharedCache(options.cache) }));
   if (options.json) {
     console.json(explanations.length === 1 ? explanations[0] : explanations);
     return EXIT.built;

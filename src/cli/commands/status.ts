@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { type Console, makeConsole } from '../render/console.js';
 import { formatFailure } from '../render/format-failure.js';
+import { findSharedCache } from '../shared-cache.js';
 
 export async function runStatus(
   targets: readonly string[],
@@ -20,7 +21,7 @@ export async function runStatus(
     if (event.kind === 'warning') console.line(console.style('yellow', `warning[${event.code}]: ${event.message}`));
   }, neverAborted);
   const force = options.force === true ? 'targets' : 'never';
-  const examined = await examineStages(opened.plan, { targets: opened.targets, force }, warn);
+  const examined = await examineStages(opened.plan, { targets: opened.targets, force, sharedCache: findSharedCache(options.cache) }, warn);
   if (options.json) {
     console.json({ stages: [...examined].map(([stage, { status, device }]) => ({ stage, ...status, ...(device && { device }) })) });
     return EXIT.built;

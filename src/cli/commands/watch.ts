@@ -14,6 +14,7 @@ import { load, type PipelineOptions, printDiagnostics, resolveTargets } from '..
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { printBuildReport } from '../render/build-report.js';
 import { type Console, makeConsole } from '../render/console.js';
+import { findSharedCache } from '../shared-cache.js';
 
 export interface WatchCommandOptions extends PipelineOptions {
   readonly jobs: number | undefined;
@@ -86,6 +87,7 @@ async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 
       asked: { targets: watch.targets, params: options.param },
       failures: options.keepGoing ? 'keep-going' : 'stop',
       force: 'never',
+      sharedCache: findSharedCache(options.cache),
       revisions,
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },

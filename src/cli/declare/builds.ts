@@ -1,9 +1,9 @@
 /** Which commands build the pipeline's stages, or take away what was built? */
 import { Option } from 'commander';
-import { asJson, type Declare, onPipeline, parseCount } from './options.js';
+import { asJson, type Declare, onPipeline, parseCount, withCache } from './options.js';
 
 export const declareBuilds: Declare = (program, end) => {
-  asJson(onPipeline(program.command('build [targets...]')))
+  withCache(asJson(onPipeline(program.command('build [targets...]'))))
     .description('build the targets (stages or groups; all where none is named) and what they depend on')
     .option('-j, --jobs <n>', 'stages at once', parseCount)
     .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)
@@ -20,7 +20,7 @@ export const declareBuilds: Declare = (program, end) => {
       end(await (await import('../commands/build.js')).runBuild(targets, options)),
     );
 
-  onPipeline(program.command('watch [targets...]'))
+  withCache(onPipeline(program.command('watch [targets...]')))
     .description('build, and build again whenever a file that matters is saved')
     .option('-j, --jobs <n>', 'stages at once', parseCount)
     .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)

@@ -1,12 +1,14 @@
 /** Which commands look after what cache/ holds? */
 import type { Command } from 'commander';
 import { parseDuration, parseSize } from '../../engine/config/scalars.js';
-import { asJson, collect, type Declare, onPipeline, parseWith } from './options.js';
+import { asJson, collect, type Declare, onPipeline, parseWith, withCache } from './options.js';
 
 export const declareCache: Declare = (program, end) => {
   const cache = program.command('cache').description('look at what cache/ holds, check it, make it smaller');
   const onCache = (name: string): Command =>
-    asJson(cache.command(name)).option('-f, --file <path>', 'pipeline file of the project', 'pipeline.yaml');
+    asJson(cache.command(name))
+      .option('-f, --file <path>', 'pipeline file of the project', 'pipeline.yaml')
+      .option('--cache <folder>', 'the cache that checkouts share, not cache/ of the project; else TANREN_CACHE names it');
 
   onCache('stats')
     .description('what the cache holds, by plugin')
@@ -33,7 +35,7 @@ export const declareCache: Declare = (program, end) => {
       end(await (await import('../commands/cache.js')).runCacheVerify(options)),
     );
 
-  asJson(onPipeline(cache.command('export <archive> [targets...]')))
+  withCache(asJson(onPipeline(cache.command('export <archive> [targets...]'))))
     .description('write results to one file that `cache import` takes elsewhere: what the last build of the targets holds; - is stdout')
     .option('--all', 'everything in the cache', false)
     .option('--since <archive>', 'leave out what is in this archive, repeatable', collect, [])
@@ -46,9 +48,8 @@ export const declareCache: Declare = (program, end) => {
       ) => end(await (await import('../commands/cache-archive.js')).runCacheExport(archive, targets, options)),
     );
 
-  asJson(cache.command('import <archives...>'))
+  onCache('import <archives...>')
     .description('take the results in archives into the cache, each checked by its digest; - is stdin')
-    .option('-f, --file <path>', 'pipeline file of the project', 'pipeline.yaml')
     .addHelpText('after', '\nImport only from those whom you would let run your builds: a digest proves bytes, not who made them.')
     .action(async (archives: readonly string[], options: Parameters<typeof import('../commands/cache-archive.js').runCacheImport>[1]) =>
       end(await (await import('../commands/cache-archive.js')).runCacheImport(archives, options)),

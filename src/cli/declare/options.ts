@@ -32,6 +32,11 @@ export function parseCount(text: string): number {
   return count;
 }
 
+/** Adds the option of commands that look for results. */
+export function withCache(command: Command): Command {
+  return command.option('--cache <folder>', 'a cache that several checkouts share, used besides cache/; else TANREN_CACHE names it');
+}
+
 /** A parser for commander of what `parse` understands. @param examples for the message of what it does not. */
 export function parseWith(parse: (text: string) => number | undefined, examples: string): (text: string) => number {
   return text => {

@@ -1,15 +1,15 @@
 /** Which commands look at a pipeline and its stages, and change nothing? */
 import { Option } from 'commander';
-import { asJson, type Declare, onPipeline } from './options.js';
+import { asJson, type Declare, onPipeline, withCache } from './options.js';
 
 export const declareViews: Declare = (program, end) => {
-  asJson(onPipeline(program.command('status [targets...]')))
+  withCache(asJson(onPipeline(program.command('status [targets...]'))))
     .description('say which stages are up to date, and why others are not; writes nothing')
     .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/status.js').runStatus>[1]) =>
       end(await (await import('../commands/status.js')).runStatus(targets, options)),
     );
 
-  asJson(onPipeline(program.command('explain <stages...>')))
+  withCache(asJson(onPipeline(program.command('explain <stages...>'))))
     .description('say what changed since a stage last ran')
     .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/explain.js').runExplain>[1]) =>
       end(await (await import('../commands/explain.js')).runExplain(targets, options)),

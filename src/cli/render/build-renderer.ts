@@ -83,6 +83,9 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
         if (isNews(event.outcome)) stageLine(markOf(event.outcome, console), event.stage, firstLine(describeOutcome(event.outcome)));
         draw();
         break;
+      case 'waiting-for-run':
+        stageLine('…', event.stage, 'another checkout runs it: waiting for its result');
+        break;
       case 'gate':
         break;
       case 'check-started':

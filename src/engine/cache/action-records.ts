@@ -1,6 +1,6 @@
 /** Which results does an action have? One small checked file per key, written after the blobs that it names. */
-import { readFileSync, utimesSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { rm, utimes } from 'node:fs/promises';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes, parseDigest } from '../../base/digest.js';
@@ -34,7 +34,7 @@ export interface ActionRecords {
   /** Adds a result as the newest. @returns an earlier result with other bytes, where there is one. */
   add(key: string, manifest: JsonObject, result: ActionResult): Promise<ActionResult | undefined>;
   /** Notes that a result was used now: what is unused longest leaves a full cache first. Only a hint, so a cache that takes no note is none the worse. */
-  noteUse(key: string): void;
+  noteUse(key: string): Promise<void>;
   /** Adds the results of another cache's record, as older than those that are here. 'different': an action has results with other bytes here and there; all are kept. */
   merge(key: string, record: ActionRecord): Promise<'added' | 'known' | 'different'>;
   /** Takes a result away whose blobs are gone. */
@@ -64,13 +64,10 @@ export function openActionRecords(cache: CacheFolder): ActionRecords {
       await write(key, { manifest, results: [...others, ...here] });
       return here.length === 0 ? 'added' : 'different';
     },
-    noteUse(key) {
+    async noteUse(key) {
       const now = new Date();
-      try {
-        utimesSync(cache.record(key), now, now);
-      } catch {
-        // A read-only cache: nothing leaves it either.
-      }
+      // A read-only cache takes no note, and nothing leaves it either.
+      await utimes(cache.record(key), now, now).catch(() => undefined);
     },
     async dropResult(key, result) {
       const record = find(key);

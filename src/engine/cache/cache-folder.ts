@@ -1,12 +1,14 @@
 /** Where in cache/ does what stand? */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 
 /** Paths inside one cache folder. Nothing here touches the disk. */
 export interface CacheFolder {
   readonly root: string;
+  /** The folder that this checkout shares with others, where it does. */
+  readonly shared: CacheFolder | undefined;
   blob(digest: Digest): string;
   record(key: string): string;
   state(pipeline: string): string;
@@ -20,10 +22,12 @@ export interface CacheFolder {
   newTemporary(what: string): string;
 }
 
-export function cacheFolderAt(root: string): CacheFolder {
+/** @param shared absolute path of a cache folder to be used besides; where it is this one, there is none besides. */
+export function cacheFolderAt(root: string, shared?: string | undefined): CacheFolder {
   const temporary = join(root, 'tmp');
   return {
     root,
+    shared: shared === undefined || resolve(shared) === resolve(root) ? undefined : cacheFolderAt(shared),
     blob: digest => join(root, 'cas', digest.slice(0, 2), digest),
     record: key => join(root, 'actions', key.slice(0, 2), `${key}.json`),
     state: pipeline => join(root, 'state', `${pipeline.replaceAll('/', '%')}.log`),

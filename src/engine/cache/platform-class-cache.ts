@@ -18,14 +18,16 @@ export function createPlatformClass(cache: CacheFolder, port: PlatformClassPort,
   let known: string | undefined;
   let computing: Promise<string> | undefined;
   const find = (): string | undefined => {
-    known ??= readKept(cache.platform, port.guard());
+    known ??= findKept(cache, port.guard());
     return known;
   };
   const compute = async (): Promise<string> => {
     const computed = await port.compute();
     // A class that cannot be kept is computed again next time: no reason to stop.
+    const document = encodeCanonicalJson({ guard: port.guard(), class: computed });
     if (keep === 'keep')
-      await writeWhole(cache.platform, encodeCanonicalJson({ guard: port.guard(), class: computed })).catch(() => undefined);
+      for (const { platform } of [cache, ...(cache.shared === undefined ? [] : [cache.shared])])
+        await writeWhole(platform, document).catch(() => undefined);
     known = computed;
     return computed;
   };
@@ -38,6 +40,10 @@ export function createPlatformClass(cache: CacheFolder, port: PlatformClassPort,
       return computing;
     },
   };
+}
+
+function findKept({ platform, shared }: CacheFolder, guard: string): string | undefined {
+  return readKept(platform, guard) ?? (shared === undefined ? undefined : readKept(shared.platform, guard));
 }
 
 function readKept(path: string, guard: string): string | undefined {

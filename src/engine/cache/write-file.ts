@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** How names of files end that are not whole yet: what a kill leaves of them is no damage. */
-const UNFINISHED = '.tmp';
+export const UNFINISHED = '.tmp';
 
 export function isUnfinished(path: string): boolean {
   return path.endsWith(UNFINISHED);

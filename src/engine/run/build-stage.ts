@@ -111,7 +111,7 @@ async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promis
   for (const result of [...record.results].reverse()) {
     const end = await restore(needs, pinned, result);
     if (end !== undefined) {
-      session.records.noteUse(pinned.key);
+      await session.records.noteUse(pinned.key);
       return end;
     }
     await session.records.dropResult(pinned.key, result);
@@ -237,7 +237,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
 }
 
 /** Anything thrown on the way becomes the stage's failure. */
-export async function endWithFailure(work: () => Promise<StageEnd>): Promise<StageEnd> {
+export async function endWithFailure<T = StageEnd>(work: () => Promise<StageEnd | T>): Promise<StageEnd | T> {
   try {
     return await work();
   } catch (error) {

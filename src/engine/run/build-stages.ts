@@ -5,11 +5,12 @@ import type { Outcome } from '../outcome.js';
 import { dependenciesOf } from '../plan/dependencies.js';
 import type { Plan, PlannedStage, StageId } from '../plan/plan.js';
 import type { Approach, StageNeeds } from './build-stage.js';
-import { approach, endWithFailure, joinRun, runStage, unlessAborted } from './build-stage.js';
+import { approach, endWithFailure, joinRun, unlessAborted } from './build-stage.js';
 import { cpuUnits } from './cpu-units.js';
 import { computeUrgency } from './critical-path.js';
 import { measure } from './measure.js';
 import { createPartService } from './part-service.js';
+import { isOtherTurn, type OtherTurn, runInTurn } from './run-in-turn.js';
 import type { RunRoom } from './run-room.js';
 import type { Session } from './session.js';
 import type { StageEnd } from './stage-end.js';
@@ -149,34 +150,41 @@ async function runInSlot(
 ): Promise<StageEnd> {
   const { session, stage } = needs;
   const { slots, runs } = needs.room;
+  const { ports } = session;
   const units = { cpu: 1, ...stage.resources };
-  const work = async (): Promise<StageEnd> => {
-    const late = whyNot();
-    if (late !== undefined) return late;
-    const look = await approach(needs);
-    if (look.kind === 'ended') return look.end;
-    if (look.kind === 'run') return runStage(needs, look.pinned, look.reasons);
-    return (await joinRun(needs, look.run)) ?? runStage(needs, look.run.pinned, []);
-  };
-  let begun = false;
-  const readyMs = performance.now();
-  const end = new Promise<StageEnd>((resolve, reject) => {
-    const job = async (): Promise<void> => {
-      begun = true;
-      if (!needs.superseded.aborted)
-        session.ports.emit({ kind: 'span', stage: stage.id, what: 'wait', startMs: readyMs, endMs: performance.now() });
-      const end = await measure(session.ports, stage.id, 'slot', () => endWithFailure(work));
-      // While the slot is still taken: what waits for it must know of a failure, and starts after this has ended.
-      onEnd(end);
-      resolve(end);
-      // A run that goes on without its build keeps its slot.
-      await runs.whenEnded(stage.id);
-    };
-    slots.add(job, { urgency, units }).catch(reject);
-  });
-  const first = await unlessAborted(end, needs.superseded);
-  if (first !== 'aborted') return first;
-  return begun ? end : cancelled;
+  for (;;) {
+    let begun = false;
+    const readyMs = performance.now();
+    const end = new Promise<StageEnd | OtherTurn>((resolve, reject) => {
+      const job = async (): Promise<void> => {
+        begun = true;
+        if (!needs.superseded.aborted)
+          ports.emit({ kind: 'span', stage: stage.id, what: 'wait', startMs: readyMs, endMs: performance.now() });
+        let endTurn: () => Promise<void> = () => Promise.resolve();
+        const work = async (): Promise<StageEnd | OtherTurn> =>
+          whyNot() ??
+          runInTurn(needs, turnEnd => {
+            endTurn = turnEnd;
+          });
+        const end = await measure(ports, stage.id, 'slot', () => endWithFailure(work));
+        // While the slot is still taken: what waits for it must know of a failure, and starts after this has ended.
+        if (!isOtherTurn(end)) onEnd(end);
+        resolve(end);
+        // A run that goes on without its build keeps its slot.
+        await runs.whenEnded(stage.id);
+        await endTurn();
+      };
+      slots.add(job, { urgency, units }).catch(reject);
+    });
+    const first = await unlessAborted(end, needs.superseded);
+    const ended = first !== 'aborted' ? first : begun ? await end : cancelled;
+    if (!isOtherTurn(ended)) return ended;
+    ports.emit({ kind: 'waiting-for-run', stage: stage.id });
+    const wait = ended.over().catch((error: unknown) => {
+      if (!ports.signal.aborted) throw error;
+    });
+    if ((await unlessAborted(wait, needs.superseded)) === 'aborted') return cancelled;
+  }
 }
 
 /** After everything that waits to be built: nothing waits for a check. */

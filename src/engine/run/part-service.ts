@@ -97,7 +97,7 @@ export function createPartService({ cache, store, records, code, platformClass }
         if (record === undefined) return undefined;
         const result = record === 'damaged' ? undefined : record.results.at(-1);
         if (result !== undefined && (await isWhole(result))) {
-          records.noteUse(key);
+          await records.noteUse(key);
           return Object.fromEntries(Object.entries(result.outputs).map(([name, { digest }]) => [name, cache.blob(digest)]));
         }
         warn('cache-damaged', `a kept result of part ${part} is damaged or incomplete; it is computed again`);

@@ -1,4 +1,5 @@
 /** What do runs share, and keep while their build turns to a newer plan? Slots, who ends them when the build is killed, and what has failed. */
+import type { CacheFolder } from '../cache/cache-folder.js';
 import type { StageId } from '../plan/plan.js';
 import type { EnginePorts } from '../ports.js';
 import { createOngoingRuns, type OngoingRuns } from './ongoing-runs.js';
@@ -6,6 +7,7 @@ import type { PinnedStage } from './pin-stage.js';
 import { createReaper, type Reaper } from './reaper.js';
 import type { StageEnd } from './stage-end.js';
 import { createStageQueue, type StageQueue, type Units } from './stage-queue.js';
+import { createTurns, type Turns } from './turns.js';
 
 /** A failure of this build: the same action is not tried again in it. */
 export interface FailedRun {
@@ -18,13 +20,14 @@ export interface RunRoom {
   readonly runs: OngoingRuns;
   readonly reaper: Reaper;
   readonly failures: Map<StageId, FailedRun>;
+  readonly turns: Turns;
   /** Units of each pool; what runs already keeps those that it has. */
   setCapacity(capacity: Units): void;
   /** Ends what still runs. */
   close(): Promise<void>;
 }
 
-export function openRunRoom({ emit, signal }: Pick<EnginePorts, 'emit' | 'signal'>): RunRoom {
+export function openRunRoom(cache: CacheFolder, { emit, signal }: Pick<EnginePorts, 'emit' | 'signal'>): RunRoom {
   const capacity: Record<string, number> = {};
   const reaper = createReaper();
   const runs = createOngoingRuns((stage, because) => {
@@ -35,6 +38,7 @@ export function openRunRoom({ emit, signal }: Pick<EnginePorts, 'emit' | 'signal
     runs,
     reaper,
     failures: new Map(),
+    turns: createTurns(cache, { emit, signal }),
     setCapacity(next) {
       for (const pool of Object.keys(capacity)) delete capacity[pool];
       Object.assign(capacity, next);

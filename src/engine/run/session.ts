@@ -8,14 +8,13 @@ import { createCodeDigests } from '../action/code-digest.js';
 import { quickKeyOf } from '../action/manifest.js';
 import { artifactFolder, artifactName } from '../artifact-path.js';
 import type { ActionRecords } from '../cache/action-records.js';
-import { openActionRecords } from '../cache/action-records.js';
 import type { BlobStore } from '../cache/blob-store.js';
-import { openBlobStore } from '../cache/blob-store.js';
 import type { CacheFolder } from '../cache/cache-folder.js';
 import type { PinnedSource } from '../cache/input-digests.js';
 import { createInputDigests } from '../cache/input-digests.js';
 import type { PlatformClass } from '../cache/platform-class-cache.js';
 import { createPlatformClass } from '../cache/platform-class-cache.js';
+import { openStores } from '../cache/shared-cache.js';
 import type { AcceptedStage, LoadedState, State, StateWriter } from '../cache/state-log.js';
 import { loadState, openStateWriter } from '../cache/state-log.js';
 import { EngineError } from '../engine-error.js';
@@ -54,8 +53,9 @@ export function turnSession({ ports, cache, loaded, writer }: Session, plan: Pla
 
 function sessionOf(plan: Plan, ports: EnginePorts, cache: CacheFolder, loaded: LoadedState, writer: StateWriter | undefined): Session {
   const { state } = loaded;
+  const access = writer === undefined ? 'read' : 'write';
   const code = createCodeDigests(ports.installRoot, state, (module, stamped) => writer?.stampCode(module, stamped));
-  const platformClass = createPlatformClass(cache, ports.platformClass, writer === undefined ? 'read-only' : 'keep');
+  const platformClass = createPlatformClass(cache, ports.platformClass, access === 'read' ? 'read-only' : 'keep');
   const digests = createInputDigests(
     state,
     path => (isAbsolute(path) ? path : `${plan.projectFolder}/${path}`),
@@ -71,8 +71,7 @@ function sessionOf(plan: Plan, ports: EnginePorts, cache: CacheFolder, loaded: L
     cache,
     state,
     loaded,
-    store: openBlobStore(cache),
-    records: openActionRecords(cache),
+    ...openStores(cache, access, message => ports.emit({ kind: 'warning', stage: undefined, code: 'shared-cache-failed', message })),
     code,
     platformClass,
     pinner,
