@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { isCodedError } from '../base/coded-error.js';
 import { type CacheFolder, cacheFolderAt } from '../engine/cache/cache-folder.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
+import type { Users } from '../engine/keep-house.js';
 import type { EnginePorts } from '../engine/ports.js';
 import { abortOnSignals, makeEnginePorts } from './engine-ports.js';
 import { EXIT, type ExitCode } from './exit-code.js';
@@ -19,6 +20,10 @@ export interface CacheChoice {
 export function cacheOf({ file, cache }: CacheChoice): CacheFolder {
   const own = ownFolder(file);
   return cacheFolderAt(findSharedCache(cache) ?? own);
+}
+
+export function usersOf({ cache }: CacheChoice): Users {
+  return findSharedCache(cache) === undefined ? 'one checkout' : 'checkouts';
 }
 
 /** The project's own folder, with the shared one beside it. */

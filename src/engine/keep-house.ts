@@ -1,17 +1,36 @@
 /** How is a cache looked at, checked and made smaller, beside builds that use it? What writes holds their lock. */
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Digest } from '../base/digest.js';
 import { openBlobStore } from './cache/blob-store.js';
 import type { CacheFolder } from './cache/cache-folder.js';
 import type { GarbageLimits, GarbagePlan } from './cache/collect-garbage.js';
 import { planGarbage, removeGarbage } from './cache/collect-garbage.js';
-import { type Inventory, takeInventory } from './cache/inventory.js';
+import { type Inventory, listNames, takeInventory } from './cache/inventory.js';
 import { acquireLock } from './cache/lock.js';
 import { isUnfinished } from './cache/write-file.js';
-import { messageOf } from './engine-error.js';
+import { isMissing, messageOf } from './engine-error.js';
 import type { EnginePorts } from './ports.js';
+import { tryLock, turnsFolder } from './run/turns.js';
 
 type Ports = Pick<EnginePorts, 'emit' | 'signal'>;
+
+/** Who uses the folder? 'one checkout': its builds hold the lock. 'checkouts': theirs do not, so what is new stays, and what was used meanwhile. */
+export type Users = 'one checkout' | 'checkouts';
+
+export interface Wanted {
+  readonly users: Users;
+  /** Digests that lock files name. */
+  readonly pins: ReadonlySet<Digest>;
+}
+
+const BY_ITS_BUILDS: Wanted = { users: 'one checkout', pins: new Set() };
+
+/** Builds that the lock does not hold back name a blob within seconds of writing it, and use a result as soon as they have found it. */
+const NEW_MS = 3_600_000;
+/** Clocks of file systems run behind. */
+const CLOCK_MS = 2_000;
 
 /** Chooses what may go; 'remove' removes it, under the lock. */
 export async function collectGarbage(
@@ -20,13 +39,21 @@ export async function collectGarbage(
   mode: 'remove' | 'dry-run',
   nowMs: number,
   ports: Ports,
+  { users, pins }: Wanted = BY_ITS_BUILDS,
 ): Promise<GarbagePlan> {
-  if (mode === 'dry-run') return planGarbage(takeInventory(cache), limits, nowMs);
+  const choose = (): GarbagePlan => planGarbage(takeInventory(cache, { pins, newerThanMs: newerThan(users, nowMs) }), limits, nowMs);
+  if (mode === 'dry-run') return choose();
   return withLock(cache, ports, async () => {
-    const plan = planGarbage(takeInventory(cache), limits, nowMs);
-    removeGarbage(cache, plan);
+    const sinceMs = users === 'checkouts' ? nowMs - CLOCK_MS : Number.POSITIVE_INFINITY;
+    const plan = choose();
+    removeGarbage(cache, plan, sinceMs);
+    await removeEndedTurns(cache, ports.signal);
     return plan;
   });
+}
+
+function newerThan(users: Users, nowMs: number): number {
+  return users === 'checkouts' ? nowMs - NEW_MS : Number.POSITIVE_INFINITY;
 }
 
 export interface CacheCheck {
@@ -41,9 +68,14 @@ export interface CacheCheck {
 }
 
 /** Reads every byte, and removes what is damaged, so that no build meets it. Under the lock. */
-export async function verifyCache(cache: CacheFolder, onBlob: (done: number, total: number) => void, ports: Ports): Promise<CacheCheck> {
+export async function verifyCache(
+  cache: CacheFolder,
+  onBlob: (done: number, total: number) => void,
+  ports: Ports,
+  { users, nowMs }: { readonly users: Users; readonly nowMs: number } = { users: 'one checkout', nowMs: 0 },
+): Promise<CacheCheck> {
   return withLock(cache, ports, async () => {
-    const inventory = takeInventory(cache);
+    const inventory = takeInventory(cache, { pins: new Set(), newerThanMs: newerThan(users, nowMs) });
     const damagedBlobs = await removeDamaged(cache, inventory, onBlob, ports.signal);
     removeGarbage(cache, { records: [], blobs: [], strangers: inventory.strangers, freedBytes: 0, keptBytes: 0 });
     const bad = new Set(damagedBlobs);
@@ -73,6 +105,20 @@ async function removeDamaged(
     if ((await store.verify(digest)) === 'damaged') damaged.push(digest);
   }
   return damaged;
+}
+
+/** Turns of a shared cache whose holders are gone. Should one be taken just now, its action may run twice, with the same result. */
+async function removeEndedTurns(cache: CacheFolder, signal: AbortSignal): Promise<void> {
+  for (const name of listNames(turnsFolder(cache))) {
+    const folder = join(turnsFolder(cache), name);
+    const turn = await tryLock(folder, signal).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+      return undefined;
+    });
+    if (turn === undefined) continue;
+    await rm(folder, { recursive: true, force: true });
+    await turn.release();
+  }
 }
 
 /** Does what must not meet a build, a collection or an import in this folder. Where it cannot be locked, says so, as a build does, and goes on. */

@@ -1,10 +1,11 @@
 /** `tanren cache stats | gc | verify`: what does the cache hold, is it whole, and what may go? */
+import type { Digest } from '../../base/digest.js';
 import { formatBytes, formatDuration } from '../../base/format.js';
 import { planGarbage, sizeOf, sizeOfRest } from '../../engine/cache/collect-garbage.js';
 import { type Inventory, takeInventory } from '../../engine/cache/inventory.js';
-import { collectGarbage, verifyCache } from '../../engine/keep-house.js';
+import { collectGarbage, type Users, verifyCache } from '../../engine/keep-house.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { type CacheChoice, cacheOf, interruptible } from '../open-cache.js';
+import { type CacheChoice, cacheOf, interruptible, usersOf } from '../open-cache.js';
 import { makeConsole } from '../render/console.js';
 
 export interface CacheOptions extends CacheChoice {
@@ -83,7 +84,10 @@ export async function runCacheGc(
   const cache = cacheOf(options);
   const limits = { maxSizeBytes: options.maxSize, maxAgeMs: options.maxAge };
   const nowMs = Date.now();
-  const plan = await interruptible(console, ports => collectGarbage(cache, limits, options.dryRun ? 'dry-run' : 'remove', nowMs, ports));
+  const users = usersOf(options);
+  const mode = options.dryRun ? 'dry-run' : 'remove';
+  const wanted = { users, pins: new Set<Digest>() };
+  const plan = await interruptible(console, ports => collectGarbage(cache, limits, mode, nowMs, ports, wanted));
   if (plan === undefined) return EXIT.interrupted;
   const { records, blobs, strangers, freedBytes, keptBytes } = plan;
   if (options.json) {
@@ -104,14 +108,21 @@ export async function runCacheGc(
   if (strangers.length > 0) console.line(`${verb} ${strangers.length} damaged or foreign files`);
   console.line(`${formatBytes(keptBytes)} ${options.dryRun ? 'would stay' : 'stay'}`);
   if (options.maxSize !== undefined && keptBytes > options.maxSize)
-    console.line(`more than ${formatBytes(options.maxSize)}: the rest is what the pipelines hold now; tanren clean --all removes that too`);
+    console.line(`more than ${formatBytes(options.maxSize)}: ${describeRest(users)}`);
   return EXIT.built;
+}
+
+function describeRest(users: Users): string {
+  if (users === 'checkouts') return 'the rest is new, so a build may be about to use it, or pinned';
+  return 'the rest is what the pipelines and lock files hold now; tanren clean --all removes that too';
 }
 
 export async function runCacheVerify(options: CacheOptions): Promise<ExitCode> {
   const { json } = options;
   const console = makeConsole({ json });
-  const check = await interruptible(console, ports => verifyCache(cacheOf(options), () => undefined, ports));
+  const check = await interruptible(console, ports =>
+    verifyCache(cacheOf(options), () => undefined, ports, { users: usersOf(options), nowMs: Date.now() }),
+  );
   if (check === undefined) return EXIT.interrupted;
   const { blobs, records, damagedBlobs, damagedRecords, incompleteRecords } = check;
   const whole = damagedBlobs.length + damagedRecords.length + incompleteRecords.length === 0;

@@ -1,4 +1,4 @@
-/** What may leave the cache? What nothing names, and beyond the limits the results that were used longest ago; never what a pipeline's last build accepted. */
+/** What may leave the cache? What nothing names, and beyond the limits the results that were used longest ago; never what a pipeline's last build accepted or a lock file pins. */
 import { rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -26,13 +26,11 @@ export interface GarbagePlan {
 /** Chooses; the same inventory, limits and time give the same plan. */
 export function planGarbage(inventory: Inventory, limits: GarbageLimits, nowMs: number): GarbagePlan {
   const uses = countUses(inventory.records);
-  const unnamed = [...inventory.blobs.keys()].filter(digest => !uses.has(digest));
+  const unnamed = [...inventory.blobs.keys()].filter(digest => !uses.has(digest) && !inventory.heldBlobs.has(digest));
   const gone = new Map<Digest, number>(unnamed.map(digest => [digest, inventory.blobs.get(digest) ?? 0]));
   let keptBytes = sizeOf(inventory) - sum(gone.values());
   const records: KeptRecord[] = [];
-  const oldestFirst = inventory.records
-    .filter(({ accepted }) => !accepted)
-    .sort((a, b) => a.lastUsedMs - b.lastUsedMs || (a.key < b.key ? -1 : 1));
+  const oldestFirst = inventory.records.filter(({ held }) => !held).sort((a, b) => a.lastUsedMs - b.lastUsedMs || (a.key < b.key ? -1 : 1));
   for (const record of oldestFirst) {
     const tooOld = limits.maxAgeMs !== undefined && nowMs - record.lastUsedMs > limits.maxAgeMs;
     const tooMuch = limits.maxSizeBytes !== undefined && keptBytes > limits.maxSizeBytes;
@@ -42,7 +40,7 @@ export function planGarbage(inventory: Inventory, limits: GarbageLimits, nowMs: 
     for (const digest of record.blobs) {
       const left = (uses.get(digest) ?? 0) - 1;
       uses.set(digest, left);
-      if (left > 0) continue;
+      if (left > 0 || inventory.heldBlobs.has(digest)) continue;
       const sizeBytes = inventory.blobs.get(digest);
       if (sizeBytes === undefined) continue;
       gone.set(digest, sizeBytes);
@@ -59,11 +57,18 @@ export function planGarbage(inventory: Inventory, limits: GarbageLimits, nowMs: 
   };
 }
 
-/** Removes what the plan names: records first, so that none is left without its blobs. Only under the lock. */
-export function removeGarbage(cache: CacheFolder, plan: GarbagePlan): void {
-  for (const { key } of plan.records) rmSync(cache.record(key), { force: true });
-  for (const path of plan.strangers) rmSync(path, { force: true });
-  for (const { digest } of plan.blobs) rmSync(cache.blob(digest), { force: true });
+/**
+ * Removes what the plan names: records first, so that none is left without its blobs. Only under the lock.
+ * @param sinceMs what has changed since then was used meanwhile by builds that this lock does not hold back: it stays.
+ */
+export function removeGarbage(cache: CacheFolder, plan: GarbagePlan, sinceMs = Number.POSITIVE_INFINITY): void {
+  const remove = (path: string): void => {
+    const changedMs = statSync(path, { throwIfNoEntry: false })?.ctimeMs;
+    if (changedMs !== undefined && changedMs < sinceMs) rmSync(path, { force: true });
+  };
+  for (const { key } of plan.records) remove(cache.record(key));
+  for (const path of plan.strangers) remove(path);
+  for (const { digest } of plan.blobs) remove(cache.blob(digest));
   const folders = [...plan.records.map(({ key }) => cache.record(key)), ...plan.blobs.map(({ digest }) => cache.blob(digest))].map(dirname);
   for (const folder of new Set(folders)) removeIfEmpty(folder);
 }

@@ -1,11 +1,12 @@
 /** What is in a cache folder, and what holds it there? Every record with the blobs that it names, every blob with its size. Writes nothing. */
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
 import { isMissing } from '../engine-error.js';
 import type { ActionRecord, ActionResult } from './action-records.js';
 import { openActionRecords } from './action-records.js';
+import type { Artifacts } from './artifact.js';
 import type { BlobStore } from './blob-store.js';
 import { openBlobStore } from './blob-store.js';
 import type { CacheFolder } from './cache-folder.js';
@@ -17,7 +18,19 @@ export interface Inventory {
   readonly records: readonly KeptRecord[];
   /** Paths of files in the records' and blobs' folders that are no whole record and no blob by their names. */
   readonly strangers: readonly string[];
+  /** Blobs that stay though no record may name them. */
+  readonly heldBlobs: ReadonlySet<Digest>;
 }
+
+/** What is not to be taken for garbage, besides what the states of this folder hold. */
+export interface Hold {
+  /** Contents of artifacts that somebody may want by their digests: their blobs stay, and the records of results that consist of them. */
+  readonly pins: ReadonlySet<Digest>;
+  /** What has changed since, or was used, may be what a build is about to use. */
+  readonly newerThanMs: number;
+}
+
+const HOLD_NOTHING: Hold = { pins: new Set(), newerThanMs: Number.POSITIVE_INFINITY };
 
 export interface KeptRecord {
   readonly key: string;
@@ -30,15 +43,27 @@ export interface KeptRecord {
   readonly blobs: ReadonlySet<Digest>;
   /** It is the accepted result of a stage of some pipeline. */
   readonly accepted: boolean;
+  /** It stays, whatever the limits: accepted, pinned, or too new. */
+  readonly held: boolean;
 }
 
-export function takeInventory(cache: CacheFolder): Inventory {
+export function takeInventory(cache: CacheFolder, { pins, newerThanMs }: Hold = HOLD_NOTHING): Inventory {
   const strangers: string[] = [];
   const blobs = new Map<Digest, number>();
+  const heldBlobs = new Set<Digest>();
+  const noteStranger = (path: string): void => {
+    const look = findStats(path);
+    if (look !== undefined && look.ctimeMs < newerThanMs) strangers.push(path);
+  };
   for (const { name, path } of filesUnder(join(cache.root, 'cas'))) {
     const digest = parseDigest(name);
-    if (digest === undefined || path !== cache.blob(digest)) strangers.push(path);
-    else blobs.set(digest, statSync(path).size);
+    const stats = digest === undefined || path !== cache.blob(digest) ? undefined : findStats(path);
+    if (digest === undefined || stats === undefined) {
+      noteStranger(path);
+      continue;
+    }
+    blobs.set(digest, stats.size);
+    if (stats.ctimeMs >= newerThanMs) heldBlobs.add(digest);
   }
   const store = openBlobStore(cache);
   const read = openActionRecords(cache);
@@ -47,18 +72,30 @@ export function takeInventory(cache: CacheFolder): Inventory {
   for (const { name, path } of filesUnder(join(cache.root, 'actions'))) {
     const key = name.replace(/\.json$/, '');
     const record = path === cache.record(key) ? read.find(key) : undefined;
-    if (record === undefined || record === 'damaged') strangers.push(path);
-    else records.push(describe(key, record, { path, store, accepted: accepted.has(key) }));
+    const stats = findStats(path);
+    if (record === undefined || record === 'damaged' || stats === undefined) noteStranger(path);
+    else {
+      const isAccepted = accepted.has(key);
+      const held = isAccepted || stats.ctimeMs >= newerThanMs || record.results.some(({ outputs }) => consistsOf(outputs, pins));
+      records.push(describe(key, record, stats, store, { accepted: isAccepted, held }));
+    }
   }
-  return { blobs, records, strangers };
+  for (const digest of pins) for (const one of withTree(digest, store)) heldBlobs.add(one);
+  return { blobs, records, strangers, heldBlobs };
+}
+
+/** Beside builds, a file that was listed may be gone. */
+function findStats(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
 }
 
 function describe(
   key: string,
   record: ActionRecord,
-  { path, store, accepted }: { readonly path: string; readonly store: BlobStore; readonly accepted: boolean },
+  { size, mtimeMs }: Stats,
+  store: BlobStore,
+  why: Pick<KeptRecord, 'accepted' | 'held'>,
 ): KeptRecord {
-  const { size, mtimeMs } = statSync(path);
   const { part, plugin } = record.manifest;
   return {
     key,
@@ -66,19 +103,28 @@ function describe(
     sizeBytes: size,
     lastUsedMs: mtimeMs,
     blobs: new Set(record.results.flatMap(result => blobsOf(result, store))),
-    accepted,
+    ...why,
   };
+}
+
+function consistsOf(outputs: Artifacts, pins: ReadonlySet<Digest>): boolean {
+  const all = Object.values(outputs);
+  return all.length > 0 && all.every(({ digest }) => pins.has(digest));
 }
 
 /** Every blob that a result needs: of a folder also those of its files. */
 export function blobsOf({ outputs, log }: ActionResult, store: BlobStore): Digest[] {
   const found = log === undefined ? [] : [log];
   for (const { kind, digest } of Object.values(outputs)) {
-    found.push(digest);
-    const document = kind === 'tree' ? store.read(digest)?.toString('utf8') : undefined;
-    for (const entry of document === undefined ? [] : (decodeTree(document) ?? [])) if (entry.kind === 'file') found.push(entry.digest);
+    found.push(...(kind === 'tree' ? withTree(digest, store) : [digest]));
   }
   return found;
+}
+
+/** A blob, and where it is the document of a folder, the blobs of its files. */
+function withTree(digest: Digest, store: BlobStore): readonly Digest[] {
+  const entries = decodeTree(store.read(digest)?.toString('utf8') ?? '') ?? [];
+  return [digest, ...entries.flatMap(entry => (entry.kind === 'file' ? [entry.digest] : []))];
 }
 
 /** Keys of what any pipeline's state holds for its stages' results. */
@@ -89,6 +135,16 @@ function findAccepted(cache: CacheFolder): ReadonlySet<string> {
     for (const { key } of loadState(path).state.stages.values()) keys.add(key);
   }
   return keys;
+}
+
+/** Names in a folder; one that is not there has none. */
+export function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
 }
 
 interface FoundFile {

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { chmod, copyFile, link, rename, rm, utimes } from 'node:fs/promises';
+import { chmod, copyFile, link, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { isMissing, messageOf, systemCode } from '../engine-error.js';
@@ -60,7 +60,7 @@ function readBoth(own: BlobStore, shared: BlobStore): BlobStore {
 }
 
 function joinStores(cache: CacheFolder, folder: CacheFolder, own: BlobStore, shared: BlobStore, attempt: Attempt): BlobStore {
-  const offer = (digest: Digest) => attempt(() => bring(cache.blob(digest), folder.blob(digest)));
+  const offer = (digest: Digest) => attempt(() => replace(cache.blob(digest), folder.blob(digest)));
   const fetch = async (digest: Digest): Promise<boolean> =>
     lookAt(folder.blob(digest)) !== undefined && (await attempt(() => bring(folder.blob(digest), cache.blob(digest)))) === 'there';
 
@@ -96,13 +96,22 @@ function joinStores(cache: CacheFolder, folder: CacheFolder, own: BlobStore, sha
   };
 }
 
-/** Makes a blob of one folder one of the other too. Where it is there already, notes that it is still wanted. @returns 'gone' where `from` is not there any more. */
+/** Gives a blob that was just made. An older one of the digest is replaced, as in the own store: it may be damaged. */
+function replace(from: string, to: string): Promise<void> {
+  return withFolder(to, async () => {
+    const temporary = temporaryOf(to);
+    try {
+      await linkOrCopy(from, temporary);
+      await rename(temporary, to);
+    } finally {
+      // A rename between two links of one file does nothing, and leaves both.
+      await rm(temporary, { force: true });
+    }
+  });
+}
+
+/** Takes a blob. @returns 'gone' where it is not there any more. */
 async function bring(from: string, to: string): Promise<'there' | 'gone'> {
-  if (lookAt(to) !== undefined) {
-    const now = new Date();
-    await utimes(to, now, now).catch(() => undefined);
-    return 'there';
-  }
   try {
     await withFolder(to, () => linkOrCopy(from, to));
     return 'there';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { CacheFolder } from '../cache/cache-folder.js';
 import { acquireLock, type Lock } from '../cache/lock.js';
-import { messageOf } from '../engine-error.js';
+import { isMissing, messageOf } from '../engine-error.js';
 import type { EnginePorts } from '../ports.js';
 
 export type Turn =
@@ -22,15 +22,23 @@ export function createTurns({ shared }: CacheFolder, { signal, emit }: Pick<Engi
   if (shared === undefined) return { take: () => Promise.resolve(alone) };
   let unavailable = false;
   const waitFor = async (folder: string): Promise<void> => {
-    const lock = await acquireLock(folder, { signal, onWaiting: () => undefined });
-    await lock.release();
+    try {
+      const lock = await acquireLock(folder, { signal, onWaiting: () => undefined });
+      await lock.release();
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      // A collection of garbage has taken the ended turn away: it may be asked for again.
+    }
   };
   return {
     async take(key) {
       if (unavailable) return alone;
       const folder = turnFolder(shared, key);
       try {
-        const lock = await tryLock(folder, signal);
+        const lock = await tryLock(folder, signal).catch((error: unknown) => {
+          if (!isMissing(error)) throw error;
+          return tryLock(folder, signal);
+        });
         return lock === undefined ? { kind: 'other', over: () => waitFor(folder) } : { kind: 'first', end: () => lock.release() };
       } catch (error) {
         signal.throwIfAborted();
