@@ -3,9 +3,8 @@
  * both are on one file system. Nothing there is locked or trusted: a blob appears whole, a record after its blobs, and what is taken is checked as ever when it is used.
  */
 import { randomBytes } from 'node:crypto';
-import { constants, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { chmod, copyFile, link, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmodSync, constants, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import type { Digest } from '../../base/digest.js';
 import { isMissing, messageOf, systemCode } from '../engine-error.js';
 import { type ActionRecords, openActionRecords } from './action-records.js';
@@ -69,7 +68,7 @@ function joinStores(cache: CacheFolder, folder: CacheFolder, own: BlobStore, sha
     const first = await ask();
     if (first === 'found' || !(await fetch(digest))) return first;
     const second = await ask();
-    if (second === 'damaged') await attempt(() => rm(folder.blob(digest), { force: true }));
+    if (second === 'damaged') await attempt(async () => rmSync(folder.blob(digest), { force: true }));
     return second;
   };
 
@@ -79,8 +78,8 @@ function joinStores(cache: CacheFolder, folder: CacheFolder, own: BlobStore, sha
       await own.takeFile(path, digest, flushing);
       await offer(digest);
     },
-    async keepBytes(bytes) {
-      const digest = await own.keepBytes(bytes);
+    async keepBytes(bytes, flushing) {
+      const digest = await own.keepBytes(bytes, flushing);
       await offer(digest);
       return digest;
     },
@@ -97,23 +96,24 @@ function joinStores(cache: CacheFolder, folder: CacheFolder, own: BlobStore, sha
 }
 
 /** Gives a blob that was just made. An older one of the digest is replaced, as in the own store: it may be damaged. */
-function replace(from: string, to: string): Promise<void> {
-  return withFolder(to, async () => {
-    const temporary = temporaryOf(to);
-    try {
-      await linkOrCopy(from, temporary);
-      await rename(temporary, to);
-    } finally {
-      // A rename between two links of one file does nothing, and leaves both.
-      await rm(temporary, { force: true });
+async function replace(from: string, to: string): Promise<void> {
+  const temporary = temporaryOf(to);
+  try {
+    if (!linkIn(from, temporary)) {
+      await copyFile(from, temporary, constants.COPYFILE_FICLONE);
+      chmodSync(temporary, 0o400);
     }
-  });
+    renameSync(temporary, to);
+  } finally {
+    // A rename between two links of one file does nothing, and leaves both.
+    rmSync(temporary, { force: true });
+  }
 }
 
 /** Takes a blob. @returns 'gone' where it is not there any more. */
 async function bring(from: string, to: string): Promise<'there' | 'gone'> {
   try {
-    await withFolder(to, () => linkOrCopy(from, to));
+    if (!linkIn(from, to)) await replace(from, to);
     return 'there';
   } catch (error) {
     if (isMissing(error) && lookAt(from) === undefined) return 'gone';
@@ -124,25 +124,16 @@ async function bring(from: string, to: string): Promise<'there' | 'gone'> {
 /** What file systems, and their borders, say of links that they do not make. */
 const NO_LINK = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EACCES'];
 
-async function linkOrCopy(from: string, to: string): Promise<void> {
+/** A second name for a file, in a folder that is made where it is missing; false where there can be none. */
+function linkIn(from: string, to: string): boolean {
   try {
-    await link(from, to);
+    withFolder(to, () => linkSync(from, to));
+    return true;
   } catch (error) {
     const code = systemCode(error) ?? '';
-    if (code === 'EEXIST') return;
-    if (!NO_LINK.includes(code)) throw error;
-    await copyWhole(from, to);
-  }
-}
-
-async function copyWhole(from: string, to: string): Promise<void> {
-  const temporary = temporaryOf(to);
-  try {
-    await copyFile(from, temporary, constants.COPYFILE_FICLONE);
-    await chmod(temporary, 0o400);
-    await rename(temporary, to);
-  } finally {
-    await rm(temporary, { force: true });
+    if (code === 'EEXIST') return true;
+    if (NO_LINK.includes(code)) return false;
+    throw error;
   }
 }
 
@@ -150,8 +141,7 @@ async function copyWhole(from: string, to: string): Promise<void> {
 function keepHere(path: string, bytes: Buffer): void {
   const temporary = temporaryOf(path);
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(temporary, bytes, { mode: 0o400 });
+    withFolder(path, () => writeFileSync(temporary, bytes, { mode: 0o400 }));
     renameSync(temporary, path);
   } catch {
     rmSync(temporary, { force: true });
