@@ -23,6 +23,7 @@ import { fuseGemm } from './rules/matmul-gemm.js';
 import { mergeConcats } from './rules/merge-concats.js';
 import { mergeSlices } from './rules/merge-slices.js';
 import { NO_OP_RULES } from './rules/no-ops.js';
+import { sliceChannels } from './rules/slice-channels.js';
 import { unrollLoops } from './unroll-loops.js';
 
 /** In the order of each round. */
@@ -35,7 +36,7 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   unrollLoops,
   ...NO_OP_RULES.map(passOfRule),
   ...[removeMultiplyByOne, removeDivideByOne].map(passOfRule),
-  ...[mergeTransposes, mergeReshapes, mergeSlices, mergeConcats, fixReshape].map(passOfRule),
+  ...[mergeTransposes, mergeReshapes, mergeSlices, mergeConcats, sliceChannels, fixReshape].map(passOfRule),
   ...[foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad].map(passOfRule),
   ...[fuseGemm, fuseGelu, fuseLayerNorm].map(passOfRule),
   { ...passOfRule(fuseHardSwish), name: 'fuse-hard-swish' },

@@ -10,6 +10,7 @@ import { fuseGemm } from '../../../../src/onnx/passes/rules/matmul-gemm.js';
 import { mergeConcats } from '../../../../src/onnx/passes/rules/merge-concats.js';
 import { mergeSlices } from '../../../../src/onnx/passes/rules/merge-slices.js';
 import { NO_OP_RULES } from '../../../../src/onnx/passes/rules/no-ops.js';
+import { sliceChannels } from '../../../../src/onnx/passes/rules/slice-channels.js';
 import { viewModel } from '../../../../src/onnx/rewrite/graph-view.js';
 import { applyRule } from '../../../../src/onnx/rewrite/rewriter.js';
 import type { RewriteRule } from '../../../../src/onnx/rewrite/rule.js';
@@ -42,6 +43,7 @@ const ALL = [
   fuseLayerNorm,
   mergeConcats,
   mergeSlices,
+  sliceChannels,
 ];
 
 function ruleNamed(name: string): RewriteRule {
@@ -188,6 +190,19 @@ const EXACT: readonly (Case & { readonly left: readonly string[] })[] = [
     ],
     left: ['Slice'],
   },
+  ...[1, -2].map(index => ({
+    name: `Gather ${index} of shuffled channels`,
+    rule: 'slice-channels',
+    dims: [1, 6, 4, 5],
+    constants: { divide: integers([3, 2, 20]), join: integers([2, -1, 3, 4, 5]), index: { ...integers([index]), dims: [] } },
+    nodes: [
+      { op: 'Reshape', in: ['a', 'divide'], out: ['d'] },
+      { op: 'Transpose', in: ['d'], out: ['t'], attributes: { perm: ints([1, 0, 2]) } },
+      { op: 'Reshape', in: ['t', 'join'], out: ['j'] },
+      { op: 'Gather', in: ['j', 'index'], out: ['b'], attributes: { axis: int(0) } },
+    ],
+    left: ['Slice'],
+  })),
   {
     name: 'Concat of Concat',
     rule: 'merge-concats',
