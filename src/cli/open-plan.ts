@@ -31,10 +31,8 @@ export interface Loaded extends LoadedPipeline {
   readonly sights: Sights | undefined;
 }
 
-/** Parses and plans, or takes the plan that an earlier build kept. @param keep 'keep' for commands that may write. */
-export async function load(options: PipelineOptions, keep: 'keep' | 'read-only'): Promise<Loaded> {
-  const installRoot = findInstallRoot();
-  const request: PipelineRequest = {
+function requestOf(options: PipelineOptions, installRoot: string): PipelineRequest {
+  return {
     file: options.file,
     cwd: process.cwd(),
     assignments: options.param,
@@ -43,6 +41,18 @@ export async function load(options: PipelineOptions, keep: 'keep' | 'read-only')
     loadPlugin,
     findPluginFiles,
   };
+}
+
+/** Parses and plans what `readText` says that the files hold; plugins are those of now. Nothing is kept. */
+export async function loadFrom(options: PipelineOptions, readText: (path: string) => string): Promise<LoadedPipeline> {
+  const { loadPipeline } = await import('../engine/config/load-pipeline.js');
+  return loadPipeline({ ...requestOf(options, findInstallRoot()), readText });
+}
+
+/** Parses and plans, or takes the plan that an earlier build kept. @param keep 'keep' for commands that may write. */
+export async function load(options: PipelineOptions, keep: 'keep' | 'read-only'): Promise<Loaded> {
+  const installRoot = findInstallRoot();
+  const request = requestOf(options, installRoot);
   const code = seeCode(installRoot);
   const key = findPlanKey(request, digestCode(installRoot));
   const sights = key?.sights === undefined ? undefined : joinSights([code, key.sights]);

@@ -1,5 +1,5 @@
 /** Which commands look at what builds have left: runs, figures, times? */
-import { asJson, type Declare, onPipelineFile, parseCount } from './options.js';
+import { asJson, type Declare, onPipeline, onPipelineFile, parseCount } from './options.js';
 
 export const declareRecords: Declare = (program, end) => {
   asJson(onPipelineFile(program.command('history [stages...]')))
@@ -7,5 +7,23 @@ export const declareRecords: Declare = (program, end) => {
     .option('-n, --last <n>', 'so many, the newest', parseCount, 20)
     .action(async (stages: readonly string[], options: Parameters<typeof import('../commands/history.js').runHistory>[1]) =>
       end(await (await import('../commands/history.js')).runHistory(stages, options)),
+    );
+
+  asJson(onPipeline(program.command('metrics [targets...]')))
+    .description('show the figures of the results that stand now, and whether gates hold')
+    .option('--save <name>', 'keep them in baselines/NAME.json, for tanren diff NAME')
+    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/metrics.js').runMetrics>[1]) =>
+      end(await (await import('../commands/metrics.js')).runMetrics(targets, options)),
+    );
+
+  asJson(onPipeline(program.command('diff [what...]')))
+    .description('compare params, figures and gates with a run, a baseline or a revision of git; then stages, all where none is named')
+    .option('--all', 'what did not change too', false)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tanren diff                    with the run before\n  tanren diff r41 evaluate       with run 41; of these stages\n  tanren diff main               with a branch, tag or commit\n  tanren diff float              with baselines/float.json\n  tanren diff r41..r43           two runs',
+    )
+    .action(async (what: readonly string[], options: Parameters<typeof import('../commands/diff.js').runDiff>[1]) =>
+      end(await (await import('../commands/diff.js')).runDiff(what, options)),
     );
 };

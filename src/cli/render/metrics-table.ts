@@ -76,7 +76,7 @@ export function formatMetric(value: number): string {
 }
 
 /** With a sign, and as many decimals as the value that it stands beside. */
-function formatSigned(delta: number, value: number): string {
+export function formatSigned(delta: number, value: number): string {
   const size = Math.abs(delta);
   const text = Number.isInteger(delta) && Number.isInteger(value) ? String(size) : size.toFixed(4);
   return delta < 0 && Number(text) !== 0 ? `−${text}` : `+${text}`;

@@ -38,9 +38,15 @@ export function describeChange({ label, before, after }: Change): string {
   if (before === undefined) return `${what} is new${isReadable(after) ? `: ${shorten(after)}` : ''}`;
   if (after === undefined) return `${what} is gone${isReadable(before) ? ` (was ${shorten(before)})` : ''}`;
   if (!isReadable(before) || !isReadable(after)) return `${what} changed`;
+  const [from, to] = writeSides(before, after);
+  return `${what}: ${from} → ${to}`;
+}
+
+/** Both sides as JSON, cut to where they differ. */
+export function writeSides(before: Json, after: Json): readonly [string, string] {
   const [from, to] = [JSON.stringify(before), JSON.stringify(after)];
   const start = Math.max(0, lengthOfCommonStart(from, to) - LEAD);
-  return `${what}: ${cut(from, start)} → ${cut(to, start)}`;
+  return [cut(from, start), cut(to, start)];
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -21,6 +21,8 @@ export interface PipelineRequest {
   /** `-p name=value`, in order. */
   readonly assignments: readonly string[];
   readonly paramsFiles: readonly string[];
+  /** Text of a file at an absolute path, where not from the disk. @throws as `readFileSync` does. */
+  readonly readText?: (path: string) => string;
   readonly builtIn: PluginRegistry;
   /** Loads a third party's plugin: a path or a package name, as seen from the project folder. */
   readonly loadPlugin: (name: string, specifier: string, projectFolder: string) => Promise<PluginEntry>;
@@ -45,11 +47,10 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   const files = [path];
   const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics.items), sources, files });
 
-  const root = readYaml(request.file, path, 'no-pipeline', sources, diagnostics);
+  const root = readYaml(request, request.file, 'no-pipeline', sources, diagnostics);
   const overrides = request.paramsFiles.flatMap(file => {
-    const paramsPath = resolve(request.cwd, file);
-    files.push(paramsPath);
-    return readParamsFile(file, paramsPath, sources, diagnostics);
+    files.push(resolve(request.cwd, file));
+    return readParamsFile(request, file, sources, diagnostics);
   });
   for (const assignment of request.assignments) overrides.push(...parseAssignment(assignment, diagnostics));
   if (root === undefined) return finish(undefined);
@@ -66,15 +67,15 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
 }
 
 function readYaml(
+  { cwd, readText = path => readFileSync(path, 'utf8') }: PipelineRequest,
   name: string,
-  path: string,
   code: string,
   sources: Map<string, string>,
   diagnostics: DiagnosticList,
 ): Located | undefined {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readText(resolve(cwd, name));
   } catch (error) {
     const reason = describeUnreadable(error);
     diagnostics.error(
@@ -105,8 +106,13 @@ function describeUnreadable(error: unknown): string {
   return code === 'EACCES' || code === 'EPERM' ? 'it cannot be read: permission denied' : messageOf(error);
 }
 
-function readParamsFile(name: string, path: string, sources: Map<string, string>, diagnostics: DiagnosticList): ParamOverride[] {
-  const root = readYaml(name, path, 'no-params-file', sources, diagnostics);
+function readParamsFile(
+  request: PipelineRequest,
+  name: string,
+  sources: Map<string, string>,
+  diagnostics: DiagnosticList,
+): ParamOverride[] {
+  const root = readYaml(request, name, 'no-params-file', sources, diagnostics);
   if (root === undefined) return [];
   if (root.kind !== 'map') {
     diagnostics.error('bad-param', root.span, 'a params file is a map of parameter names to values');

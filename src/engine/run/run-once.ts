@@ -10,6 +10,7 @@ import { parseJson } from '../cache/tree.js';
 import { EngineError } from '../engine-error.js';
 import type { Failure } from '../failure.js';
 import { toFailure } from '../failure.js';
+import { joinMetrics } from '../metrics.js';
 import type { CollectedOutput } from '../output/collect.js';
 import { collectOutputs } from '../output/collect.js';
 import type { PlannedStage, StageId } from '../plan/plan.js';
@@ -190,5 +191,5 @@ function readMetrics(stage: PlannedStage, outputs: Readonly<Record<string, Colle
     if (!isJsonObject(metrics)) throw new EngineError('metrics-malformed', `output "${port}" is no JSON object: its kind is metrics`);
     found.push([port, metrics]);
   }
-  return found.length > 1 ? Object.fromEntries(found) : found[0]?.[1];
+  return joinMetrics(found);
 }

@@ -31,7 +31,21 @@ describe('docs/cli.md', () => {
     const outputs = playSteps(steps, join(world.folder, 'project'), env);
     if (process.env.UPDATE_GOLDEN === '1') writeFileSync(PAGE, updatePage(page, steps, outputs));
 
-    for (const command of ['build', 'status', 'explain', 'graph', 'history', 'log', 'clean', 'init', 'schema', 'plugins', 'quant explain'])
+    for (const command of [
+      'build',
+      'status',
+      'explain',
+      'graph',
+      'history',
+      'metrics',
+      'diff',
+      'log',
+      'clean',
+      'init',
+      'schema',
+      'plugins',
+      'quant explain',
+    ])
       expect(steps.some(step => step.command.includes(`tanren ${command}`))).toBe(true);
     const wrong = steps.map(({ command, expected }, index) => [command, findMismatch(expected, outputs[index] ?? [])]);
     expect(wrong.filter(([, mismatch]) => mismatch !== undefined)).toEqual([]);

@@ -1,0 +1,84 @@
+/** How are two moments of a pipeline shown side by side? A block per stage: params, figures with their difference, gates with whether they held. */
+import { type Change, writeSides } from '../../engine/action/changes.js';
+import type { GateDifference, MetricDifference, SnapshotDifference, StageDifference } from '../../engine/history/compare-snapshots.js';
+import type { RunGate } from '../../engine/history/run-record.js';
+import type { Console } from './console.js';
+import { formatMetric, formatSigned } from './metrics-table.js';
+
+type Row = readonly [name: string, before: string, after: string, difference: string];
+
+interface Block {
+  readonly head: string;
+  readonly rows: readonly Row[];
+}
+
+export function formatDifference(difference: SnapshotDifference, { style }: Pick<Console, 'style'>): readonly string[] {
+  const { before, after, params, stages, notes } = difference;
+  const blocks: Block[] = [
+    ...(params.length === 0 ? [] : [{ head: 'params', rows: params.map(rowOfParam) }]),
+    ...stages.map(stage => ({ head: headOf(stage), rows: rowsOf(stage) })),
+  ];
+  const told = notes.map(note => style('dim', `note: ${note}`));
+  if (blocks.length === 0) return [`${before} and ${after}: no difference in params, figures and gates`, ...told];
+  const title: Row = ['', before, after, ''];
+  const widths = widthsOf([title, ...blocks.flatMap(({ rows }) => rows)]);
+  const lines = blocks.flatMap(({ head, rows }) => [style('bold', head), ...rows.map(row => align(row, widths))]);
+  return [style('dim', align(title, widths)), ...lines, ...(told.length === 0 ? [] : ['', ...told])];
+}
+
+const GAP = '  ';
+
+function align(row: Row, widths: readonly number[]): string {
+  return `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(GAP)}`.trimEnd();
+}
+
+function widthsOf(rows: readonly Row[]): readonly number[] {
+  return [0, 1, 2, 3].map(column => Math.max(...rows.map(row => row[column]?.length ?? 0)));
+}
+
+function headOf({ stage, presence }: StageDifference): string {
+  return presence === 'both' ? stage : `${stage} (${presence})`;
+}
+
+function rowsOf({ params, metrics, gates, unknown }: StageDifference): readonly Row[] {
+  return [
+    ...params.map(rowOfParam),
+    ...metrics.map(rowOfMetric),
+    ...gates.map(rowOfGate),
+    ...unknown.map(({ what, side }): Row => [what === 'metrics' ? 'figures' : 'params', `not known of ${side}`, '', '']),
+  ];
+}
+
+function rowOfParam({ label, before, after }: Change): Row {
+  if (before === undefined) return [label, '', after === undefined ? '' : writeSides(after, after)[1], 'new'];
+  if (after === undefined) return [label, writeSides(before, before)[0], '', 'gone'];
+  const [from, to] = writeSides(before, after);
+  return [label, from, to, ''];
+}
+
+function rowOfMetric({ metric, before, after }: MetricDifference): Row {
+  const difference = before === undefined || after === undefined || before === after ? '' : formatSigned(after - before, after);
+  return [metric, before === undefined ? '' : formatMetric(before), after === undefined ? '' : formatMetric(after), difference];
+}
+
+/** The bound stands with the name where it is the same on both sides. */
+function rowOfGate({ metric, before, after }: GateDifference): Row {
+  const bounds = [before, after].flatMap(gate => (gate === undefined ? [] : [`${gate.operator} ${gate.bound}`]));
+  const isOne = new Set(bounds).size === 1;
+  const side = (gate: RunGate | undefined): string => {
+    if (gate === undefined) return '';
+    const value = gate.value === undefined ? 'no such metric' : formatMetric(gate.value);
+    return `${gate.verdict === 'met' ? '✓' : '✗'} ${value}${isOne ? '' : ` ${gate.operator} ${gate.bound}`}`;
+  };
+  const verdicts = before !== undefined && after !== undefined && before.verdict !== after.verdict ? `now ${after.verdict}` : '';
+  return [`gate ${metric}${isOne ? ` ${bounds[0]}` : ''}`, side(before), side(after), verdicts];
+}
+
+/** Stable names, no terminal text. */
+export function encodeDifference({ stages, ...difference }: SnapshotDifference): unknown {
+  const withDifference = (row: MetricDifference): unknown => ({
+    ...row,
+    difference: row.before === undefined || row.after === undefined ? undefined : row.after - row.before,
+  });
+  return { ...difference, stages: stages.map(stage => ({ ...stage, metrics: stage.metrics.map(withDifference) })) };
+}

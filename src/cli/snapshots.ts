@@ -1,0 +1,139 @@
+/** Which two moments of a pipeline does `diff` compare? A run, a saved baseline, a revision of git, or now. */
+import { resolve } from 'node:path';
+import { findClosest } from '../base/did-you-mean.js';
+import type { JsonObject } from '../base/json.js';
+import { isJsonObject } from '../base/json.js';
+import { type ActionRecord, openActionRecords } from '../engine/cache/action-records.js';
+import { openBlobStore } from '../engine/cache/blob-store.js';
+import type { CacheFolder } from '../engine/cache/cache-folder.js';
+import { createPlatformClass } from '../engine/cache/platform-class-cache.js';
+import { loadState } from '../engine/cache/state-log.js';
+import { EngineError } from '../engine/engine-error.js';
+import { baselinePath, isBaselineName, readBaseline } from '../engine/history/baseline.js';
+import { digestAt, findCommit, showFile } from '../engine/history/git-show.js';
+import { getRunIndex, isRunName } from '../engine/history/run-name.js';
+import type { RunRecord } from '../engine/history/run-record.js';
+import { type Snapshot, snapshotAfter, snapshotNow } from '../engine/history/snapshot.js';
+import { shorten, snapshotAtRevision } from '../engine/history/snapshot-at-revision.js';
+import type { Lock } from '../engine/lockfile/lock.js';
+import { lockFileOf } from '../engine/lockfile/lock-path.js';
+import { LockRefused } from '../engine/lockfile/lock-refused.js';
+import { parseLock } from '../engine/lockfile/parse-lock.js';
+import type { Plan } from '../engine/plan/plan.js';
+import { makeEnginePorts, neverAborted } from './engine-ports.js';
+import { loadFrom, type PipelineOptions } from './open-plan.js';
+
+export interface Moments {
+  readonly options: PipelineOptions;
+  readonly plan: Plan;
+  readonly cache: CacheFolder;
+  readonly runs: readonly RunRecord[];
+}
+
+/** The figures that stand now. */
+export function seeNow({ plan, cache, runs }: Moments): Snapshot {
+  return snapshotNow(plan, loadState(cache.state(plan.pipeline)).state.stages, runs.findLast(hasNews), paramsIn(cache));
+}
+
+/** Before the newest run that changed anything. @throws EngineError `no-such-run`. */
+export function seeBefore(moments: Moments): Snapshot {
+  const { runs } = moments;
+  const newest = runs.findLastIndex(hasNews);
+  if (newest < 1) {
+    const help = 'build once more, or name a baseline or a revision of git';
+    throw new EngineError('no-such-run', 'the history has no two runs to compare', { help });
+  }
+  return seeRun(moments, newest - 1);
+}
+
+/** Did it give a stage another result? */
+function hasNews({ stages }: RunRecord): boolean {
+  return stages.some(({ outcome }) => outcome === 'executed' || outcome === 'restored');
+}
+
+/** What a name of a run, a baseline or a revision means; undefined where it is none of them. @throws EngineError. */
+export async function findSnapshot(name: string, moments: Moments): Promise<Snapshot | undefined> {
+  if (name === 'now') return seeNow(moments);
+  if (isRunName(name)) return seeRun(moments, getRunIndex(moments.runs, name));
+  return findBaseline(name, moments) ?? (moments.plan.targets.has(name) ? undefined : seeRevision(name, moments));
+}
+
+function findBaseline(name: string, { plan }: Moments): Snapshot | undefined {
+  return isBaselineName(name) ? readBaseline(baselinePath(plan, name), name) : undefined;
+}
+
+function seeRun({ runs, plan, cache }: Moments, index: number): Snapshot {
+  return snapshotAfter(runs, index, new Set(plan.stages.keys()), paramsIn(cache));
+}
+
+async function seeRevision(name: string, moments: Moments): Promise<Snapshot | undefined> {
+  const { plan, cache, runs, options } = moments;
+  const commit = findCommit(plan.projectFolder, name);
+  if (commit === undefined) return undefined;
+  const loaded = await loadFrom({ ...options, param: [] }, path => textAt(plan.projectFolder, commit, path));
+  if (loaded.plan === undefined) {
+    const [first] = loaded.diagnostics.filter(({ severity }) => severity === 'error');
+    throw new EngineError(
+      'revision-unreadable',
+      `${options.file} cannot be planned as it is in ${shorten(commit)}: ${first?.message ?? ''}`,
+      {
+        help: 'compare with a run (last~1) or a baseline',
+      },
+    );
+  }
+  const { lock, notes } = lockAt(commit, moments);
+  const snapshot = snapshotAtRevision({
+    commit,
+    plan: loaded.plan,
+    lock,
+    runs,
+    findRecord: recordsIn(cache),
+    findSource: path => digestAt(plan.projectFolder, commit, resolve(plan.projectFolder, path)),
+    readBlob: openBlobStore(cache).read,
+    platformClass: createPlatformClass(cache, makeEnginePorts(() => undefined, neverAborted).platformClass, 'read-only').find(),
+  });
+  return { ...snapshot, notes: [...notes, ...snapshot.notes] };
+}
+
+/** As the file system would say that there is no such file. */
+function textAt(projectFolder: string, commit: string, path: string): string {
+  const content = showFile(projectFolder, commit, path);
+  if (content !== undefined) return content.toString();
+  throw Object.assign(new Error('there is no such file'), { code: 'ENOENT' });
+}
+
+function lockAt(commit: string, { plan, options }: Moments): { readonly lock: Lock | undefined; readonly notes: readonly string[] } {
+  const { path, name } = lockFileOf(options.file, process.cwd());
+  const content = showFile(plan.projectFolder, commit, resolve(path));
+  if (content === undefined) return { lock: undefined, notes: [] };
+  try {
+    return { lock: parseLock(content.toString(), name), notes: [] };
+  } catch (error) {
+    if (!(error instanceof LockRefused)) throw error;
+    return { lock: undefined, notes: [`${name} of ${shorten(commit)} cannot be read, and is not used`] };
+  }
+}
+
+function recordsIn(cache: CacheFolder): (key: string) => ActionRecord | undefined {
+  const records = openActionRecords(cache);
+  return key => {
+    const record = records.find(key);
+    return record === 'damaged' ? undefined : record;
+  };
+}
+
+function paramsIn(cache: CacheFolder): (key: string) => JsonObject | undefined {
+  const find = recordsIn(cache);
+  return key => {
+    const params = find(key)?.manifest.params;
+    return params !== undefined && isJsonObject(params) ? params : undefined;
+  };
+}
+
+/** What to say of a name that is nothing. */
+export function unknownMoment(name: string, { plan, runs }: Moments): EngineError {
+  const closest = findClosest(name, [...plan.targets.keys(), ...runs.map(({ run }) => run)]);
+  return new EngineError('unknown-revision', `"${name}" is no run, no baseline, no stage, and no revision that git knows`, {
+    help: closest === undefined ? 'a run is r41, last or last~2: tanren history' : `did you mean "${closest}"?`,
+  });
+}

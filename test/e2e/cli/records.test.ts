@@ -1,0 +1,135 @@
+/** What do builds leave to be asked for later: figures against runs, baselines and revisions of git? On the real command line, in a repository. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { type CliWorld, givenProject } from '../../support/cli-world.js';
+
+const PIPELINE = `version: 1
+params: {scale: 2, least: 1}
+sources: {notes: notes.txt, extra: extra.txt}
+stages:
+  join:
+    uses: command
+    with: {run: [sh, -c, "cat a b > out"], inputs: {a: a, b: b}, outputs: {text: out}}
+    inputs: {a: "\${sources.notes}", b: "\${sources.extra}"}
+  judge:
+    uses: command
+    with:
+      run: ['printf "{\\"size\\": %d, \\"deep\\": {\\"er\\": {\\"still\\": 1}}}" $(( \${scale} * $(wc -c < in) )) > m.json']
+      shell: sh
+      inputs: {text: in}
+      outputs: {metrics: {path: m.json, kind: metrics}}
+    inputs: {text: join.text}
+    gate: {size: ">= \${least}"}
+`;
+const FILES = {
+  'notes.txt': 'four',
+  'extra.txt': 'e',
+  'pipeline.yaml': PIPELINE,
+  '.gitignore': 'cache\nartifacts\nextra.txt\npipeline.lock\n',
+};
+
+let world: CliWorld;
+afterEach(() => world.remove());
+
+const hasGit = spawnSync('git', ['--version']).status === 0;
+if (!hasGit) process.stderr.write('skipped: git is not here, so diff against revisions is not tested\n');
+
+/** @returns the commit. */
+function commit(message: string): string {
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false', ...args], {
+      cwd: world.folder,
+      encoding: 'utf8',
+    });
+  if (!world.exists('.git')) git('init', '-q', '-b', 'main');
+  git('add', '-A');
+  git('commit', '-q', '-m', message);
+  return git('rev-parse', 'HEAD').trim();
+}
+
+describe('metrics, diff and history', () => {
+  it('compare with the run before, a named run and a baseline', () => {
+    world = givenProject(FILES);
+    expect(world.run('diff')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('error[no-such-run]') });
+    expect(world.run('build').exitCode).toBe(0);
+    expect(world.run('metrics', '--save', 'first').stdout).toContain('wrote baselines/first.json');
+    world.write('notes.txt', 'seven77');
+    expect(world.run('build', '-p', 'scale=3').exitCode).toBe(0);
+    const before = world.listing();
+
+    for (const [name, ...args] of [['r1'], ['r1', 'r1'], ['r1', 'last~1..last'], ['baseline first', 'first']]) {
+      const { exitCode, stdout } = world.run('diff', ...args);
+      expect({ exitCode, head: stdout.split('\n')[0]?.trim().split(/ {2,}/)[0] }).toEqual({ exitCode: 0, head: name });
+      expect(
+        stdout
+          .replaceAll('baseline first', 'r1')
+          .split('\n')
+          .map(line => line.replace(/ +/g, ' ')),
+      ).toEqual(expect.arrayContaining(['params', ' scale 2 3', 'judge', ' size 10 24 +14', ' gate size >= 1 ✓ 10 ✓ 24']));
+    }
+    expect(world.run('diff', 'r1', 'join').stdout).not.toContain('size');
+    const document = JSON.parse(world.run('diff', '--json').stdout);
+    expect(document).toMatchObject({ before: 'r1', after: 'now', params: [{ label: 'scale', before: 2, after: 3 }] });
+    expect(JSON.parse(world.run('metrics', '--json').stdout)).toMatchObject({
+      stages: [{ stage: 'judge', metrics: { size: 24 } }],
+      gates: [{ verdict: 'met' }],
+    });
+    expect(world.listing()).toEqual(before);
+  });
+
+  it('say what is wrong with a name', () => {
+    world = givenProject(FILES);
+    world.run('build');
+    world.write('baselines/broken.json', '{}');
+    for (const [args, code] of [
+      [['diff', 'nothing'], 'unknown-revision'],
+      [['diff', 'r9'], 'no-such-run'],
+      [['diff', 'broken'], 'baseline-malformed'],
+      [['diff', 'r1', 'nothing'], 'unknown-stage'],
+      [['metrics', '--save', '../x'], 'bad-baseline-name'],
+      [['history', 'nothing'], 'unknown-stage'],
+    ] as const) {
+      expect(world.run(...args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`error[${code}]`) });
+    }
+    expect(world.exists('../x.json')).toBe(false);
+  });
+});
+
+(hasGit ? describe : describe.skip)('in a repository', () => {
+  it('figures at a revision are those of results with the content of then, however the files are now', () => {
+    world = givenProject(FILES);
+    const first = commit('one');
+    world.run('build');
+    world.write('notes.txt', 'changed, and built before it is committed');
+    world.run('build');
+    expect(world.run('diff', 'HEAD').stdout).toMatch(/size +10 +\d+ +\+/);
+    expect(world.run('history').stdout).toContain(`at ${first.slice(0, 7)} (main)`);
+
+    const second = commit('two');
+    const same = world.run('diff', 'HEAD').stdout;
+    expect(same).toContain(`${second.slice(0, 7)} and now: no difference`);
+    expect(same).toContain('note: ');
+    expect(same).toContain('extra');
+    world.write('pipeline.yaml', PIPELINE.replace('scale: 2', 'scale: 5'));
+    world.write('notes.txt', 'x');
+    commit('three');
+    const { stdout } = world.run('diff', `${second}..HEAD`);
+    expect(stdout).toMatch(/scale +2 +5/);
+    expect(stdout).toContain('not known of');
+    expect(stdout).not.toContain('gate');
+
+    world.write('pipeline.yaml', 'version: 1\nstages: {}\n');
+    commit('broken');
+    world.write('pipeline.yaml', PIPELINE);
+    expect(world.run('diff', 'HEAD')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('error[revision-unreadable]') });
+  });
+
+  it('a lock that is committed tells the figures after the history is gone', () => {
+    world = givenProject({ ...FILES, '.gitignore': 'cache\nartifacts\n' });
+    world.run('build');
+    commit('locked');
+    world.write('notes.txt', 'longer than before');
+    world.run('build');
+    world.unlink('cache/history/pipeline.log');
+    expect(world.run('diff', 'HEAD').stdout).toMatch(/size +10 +38 +\+28/);
+  });
+});
