@@ -1,4 +1,5 @@
 /** What does the engine get from this process? */
+import { InvalidArgumentError } from 'commander';
 import type { BuildEvent } from '../engine/events.js';
 import type { EnginePorts } from '../engine/ports.js';
 import { platformGuard } from '../runtime/platform-guard.js';
@@ -12,10 +13,18 @@ export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: Abort
       guard: platformGuard,
       compute: async () => (await import('../runtime/platform-class.js')).computePlatformClass(),
     },
+    artifacts: readArtifactForm(process.env.TANREN_ARTIFACTS),
     emit,
     nowMs: Date.now,
     signal,
   };
+}
+
+/** @throws InvalidArgumentError */
+function readArtifactForm(value: string | undefined): 'copies' | 'links' {
+  if (value === undefined || value === '' || value === 'copies') return 'copies';
+  if (value === 'links') return 'links';
+  throw new InvalidArgumentError(`TANREN_ARTIFACTS is "${value}"; it is copies or links`);
 }
 
 /** For commands that only look: the signal ends the process at once, and there is nothing to clear away. */

@@ -7,6 +7,8 @@ export interface EnginePorts {
   /** Where `env` names of stages, and what workers may see, are read. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platformClass: PlatformClassPort;
+  /** 'links': published files are the store's own, read only, where the file system can. Copies where absent. */
+  readonly artifacts?: 'copies' | 'links';
   /** Gets every event in order. Must not throw. */
   readonly emit: (event: BuildEvent) => void;
   /** The clock: ms since 1970. What is dated by it is told and kept, and never decides what is built. */

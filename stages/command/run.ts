@@ -1,5 +1,5 @@
 /** How is a program run so that it sees what it declared, and so that what it declared to write is there afterwards? */
-import { constants, lstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, constants, lstatSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { copyFile, cp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { StageJob } from '../../src/stage/define-stage.js';
@@ -34,11 +34,19 @@ export async function runCommand({ params, inputs, outputs, context }: StageJob<
   for (const { path, to } of targets) await move(join(folder, path), to);
 }
 
-/** A copy, as the program may write to it. Links are followed: what they lead to is the input. */
+/** A copy that the program may write to. Links are followed: what they lead to is the input. */
 async function placeInput(from: string, to: string, folder: string): Promise<void> {
   makeFolderOf(to, folder);
   if (statSync(from).isFile()) await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   else await cp(from, to, { recursive: true, dereference: true, errorOnExist: true, force: false });
+  letWrite(to);
+}
+
+/** The original may be read only. */
+function letWrite(path: string): void {
+  const stats = statSync(path);
+  if ((stats.mode & 0o200) === 0) chmodSync(path, (stats.mode & 0o777) | 0o200);
+  if (stats.isDirectory()) for (const name of readdirSync(path)) letWrite(join(path, name));
 }
 
 /** Most paths stand in the program's folder itself, which is there. */

@@ -5,7 +5,7 @@ import type { Digest } from '../../base/digest.js';
 import { digestBytes } from '../../base/digest.js';
 import { systemCode } from '../engine-error.js';
 import type { CacheFolder } from './cache-folder.js';
-import { AT_ONCE_BYTES, digestPath } from './digest-file.js';
+import { AT_ONCE_BYTES, copyDigesting, digestPath } from './digest-file.js';
 import { lookAt } from './stamp.js';
 import { flushFile, withFolder, writeWhole } from './write-file.js';
 
@@ -102,8 +102,20 @@ function writeVerified(blob: string, digest: Digest, path: string): boolean {
 }
 
 async function copyLarge(blob: string, digest: Digest, path: string): Promise<boolean> {
-  await copyFile(blob, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-  return (await digestPath(path, lookAt(path)?.sizeBytes ?? 0)) === digest;
+  if (await clone(blob, path)) return (await digestPath(path, lookAt(path)?.sizeBytes ?? 0)) === digest;
+  return (await copyDigesting(blob, path)) === digest;
+}
+
+/** A copy that shares its blocks with the blob until one of them is written to: where the file system has such. */
+async function clone(blob: string, path: string): Promise<boolean> {
+  try {
+    await copyFile(blob, path, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);
+    return true;
+  } catch {
+    // Whatever it is, a copy meets it too and says it better.
+    rmSync(path, { force: true });
+    return false;
+  }
 }
 
 function readVerified(blob: string, digest: Digest): Buffer | undefined {

@@ -1,6 +1,6 @@
 /** How do outputs appear under artifacts/? All of a stage at once, by rename, in place of what was there. */
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -23,16 +23,33 @@ export interface Content {
   readonly fetchTree: FetchTree;
 }
 
-/** Content out of the store alone. */
-export function contentOf(store: BlobStore): Content {
+/** Content out of the store alone. @param form 'links': files are the store's own, under another name and read only, where that is possible. */
+export function contentOf(store: BlobStore, form: 'copies' | 'links'): Content {
   return {
-    fetchFile: async (digest, path, executable) => (await store.copyTo(digest, path, executable)) === 'found',
+    fetchFile: async (digest, path, executable) =>
+      (form === 'links' && !executable && (await linkVerified(store, digest, path))) ||
+      (await store.copyTo(digest, path, executable)) === 'found',
     fetchTree: digest => {
       const bytes = store.read(digest);
       return bytes === undefined ? undefined : decodeTree(bytes.toString());
     },
   };
 }
+
+/** False where there is no such blob, or none that can be linked to: in another file system, or with too many links. */
+async function linkVerified(store: BlobStore, digest: Digest, path: string): Promise<boolean> {
+  const blob = await store.locate(digest);
+  if (blob === undefined) return false;
+  try {
+    linkSync(blob, path);
+    return true;
+  } catch (error) {
+    if (NOT_LINKED.includes(systemCode(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+const NOT_LINKED = ['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 export interface Publication {
   /** Absolute path of artifacts/. */

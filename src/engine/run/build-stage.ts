@@ -125,7 +125,7 @@ async function restore(needs: StageNeeds, pinned: PinnedStage, result: ActionRes
   const { folder, names } = placeOf(session.plan, stage);
   const stands =
     before !== undefined && differingPorts(before.outputs, result.outputs).length === 0 && findTouched(folder, before, names) === undefined;
-  const fetch = () => publishStage(session, stage, result.outputs, contentOf(session.store));
+  const fetch = () => publishStage(session, stage, result.outputs, contentOf(session.store, session.ports.artifacts ?? 'copies'));
   const published = stands ? before : await measure(session.ports, stage.id, 'restore', fetch);
   if (published === undefined) {
     warn(needs, 'cache-damaged', `a kept result of ${stage.id} is damaged or incomplete in the cache; it is not used`);

@@ -87,7 +87,7 @@ function filesOf({ path, artifact, tree }: CollectedOutput): readonly (readonly 
 
 /** The run's own files where the store did not take them, else the store's, verified. */
 function contentOfRun(session: Session, run: CompletedRun): Content {
-  const stored = contentOf(session.store);
+  const stored = contentOf(session.store, session.ports.artifacts ?? 'copies');
   const left = new Map<Digest, string>();
   const trees = new Map<Digest, CollectedOutput>();
   for (const output of Object.values(run.outputs)) {
