@@ -1,5 +1,6 @@
 /** How is an attribute's value said in one line? */
 import type { Attribute } from './ir/model.js';
+import { formatFloat } from './text/elements.js';
 
 const decoder = new TextDecoder();
 
@@ -8,11 +9,13 @@ export function describeAttribute(attribute: Attribute | undefined): string {
   if (attribute === undefined) return 'absent';
   switch (attribute.kind) {
     case 'int':
-    case 'float':
       return `${attribute.value}`;
+    case 'float':
+      return formatFloat(attribute.value);
     case 'ints':
-    case 'floats':
       return `[${attribute.value.join(', ')}]`;
+    case 'floats':
+      return `[${attribute.value.map(value => formatFloat(value)).join(', ')}]`;
     case 'string':
       return JSON.stringify(decoder.decode(attribute.value));
     case 'strings':

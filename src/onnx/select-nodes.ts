@@ -217,8 +217,14 @@ function nearNames(graph: Graph, selector: NodeSelector): readonly string[] {
   ];
 }
 
+/** Names that are near and are not meant: where one is meant, another field is at fault. */
 function nearTo(wanted: string | undefined, candidates: () => readonly string[]): readonly string[] {
-  return wanted === undefined ? [] : findNear(wanted, candidates());
+  if (wanted === undefined) return [];
+  const matches = makeNameMatcher(wanted);
+  return findNear(
+    wanted,
+    candidates().filter(name => !matches(name)),
+  );
 }
 
 /** Nodes that a message lists. */

@@ -126,4 +126,40 @@ export const declareOnnx: Declare = (program, end) => {
     .action(async (from: string, to: string, options: Parameters<typeof import('../commands/onnx-convert.js').runOnnxConvert>[2]) =>
       end(await (await import('../commands/onnx-convert.js')).runOnnxConvert(from, to, options)),
     );
+
+  asJson(asWriter(onnx.command('edit <in> <out>')))
+    .description('change attributes, constants, nodes, inputs and outputs')
+    .option('--script <file>', 'YAML or JSON: a list of steps')
+    .option('--select <nodes>', 'what --set and --delete change: a name, fields such as "op=MaxPool producer=Conv", or JSON')
+    .option('--set <name=value>', 'an attribute, repeatable', collect, [])
+    .option('--delete <name>', 'an attribute, repeatable', collect, [])
+    .option('--remove <nodes>', 'nodes to take out: what read them reads their input, repeatable', collect, [])
+    .option('--add-output <value>', 'a value that becomes an output, repeatable', collect, [])
+    .option('--drop-output <value>', 'an output that goes, with what only it needs, repeatable', collect, [])
+    .option('--any', 'selectors may mean none, or several', false)
+    .addHelpText('after', '\nExample:\n  tanren onnx edit in.onnx out.onnx --select op=LeakyRelu --set alpha=0.125 --any')
+    .action(async (from: string, to: string, options: Parameters<typeof import('../commands/onnx-edit.js').runOnnxEdit>[2]) =>
+      end(await (await import('../commands/onnx-edit.js')).runOnnxEdit(from, to, options)),
+    );
+
+  asJson(asWriter(onnx.command('rename <in> <out>')))
+    .description('give values and nodes other names, all at once')
+    .option('--value <old=new>', 'inputs, outputs, constants and what lies between; repeatable', collect, [])
+    .option('--node <old=new>', 'repeatable', collect, [])
+    .addHelpText('after', '\nExample:\n  tanren onnx rename in.onnx out.onnx --value images=x --node "model/*=*"')
+    .action(async (from: string, to: string, options: Parameters<typeof import('../commands/onnx-rename.js').runOnnxRename>[2]) =>
+      end(await (await import('../commands/onnx-rename.js')).runOnnxRename(from, to, options)),
+    );
+
+  asJson(asWriter(onnx.command('merge <first> <second> <out>')))
+    .description('join two models: values of the first feed inputs of the second')
+    .option('--connect <value=input>', 'a value of the first and an input of the second, repeatable; equal names where absent', collect, [])
+    .option('--prefix-first <text>', 'put before every name of the first model')
+    .option('--prefix-second <text>', 'put before every name of the second model')
+    .option('--keep-connected', 'outputs that feed the second model stay outputs', false)
+    .addHelpText('after', '\nExample:\n  tanren onnx merge backbone.onnx head.onnx whole.onnx --connect p3=features')
+    .action(
+      async (first: string, second: string, to: string, options: Parameters<typeof import('../commands/onnx-merge.js').runOnnxMerge>[3]) =>
+        end(await (await import('../commands/onnx-merge.js')).runOnnxMerge(first, second, to, options)),
+    );
 };

@@ -1,0 +1,35 @@
+/** `tanren onnx rename IN OUT`: how do values and nodes get other names? All at once, sub-graphs included. */
+import { basename } from 'node:path';
+import { OnnxError } from '../../onnx/onnx-error.js';
+import type { Rename } from '../../onnx/surgery/rename.js';
+import { renameNodes, renameValues } from '../../onnx/surgery/rename.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { countOf, type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
+
+export interface RenameOptions extends OnnxOptions {
+  /** "old=new" each; one `*` on both sides stands for the same characters. */
+  readonly value: readonly string[];
+  readonly node: readonly string[];
+  readonly weights: Weights;
+}
+
+export function runOnnxRename(from: string, to: string, options: RenameOptions): Promise<ExitCode> {
+  return runOnnx(options, async console => {
+    const model = await readSound(from);
+    const [values, nodes] = [options.value.map(parseRename), options.node.map(parseRename)];
+    if (values.length + nodes.length === 0)
+      throw new OnnxError('bad-rename', 'there is nothing to rename', { help: 'give --value OLD=NEW or --node OLD=NEW' });
+    const renamed = { values: renameValues(model, values), nodes: renameNodes(model, nodes) };
+    await writeResult(to, model, options.weights);
+    if (options.json) console.json({ file: basename(to), ...renamed });
+    else console.line(`${basename(to)}: ${countOf(renamed.values.length, 'value')} and ${countOf(renamed.nodes.length, 'node')} renamed`);
+    return EXIT.built;
+  });
+}
+
+/** At the last "=", as names of values may have one. */
+function parseRename(text: string): Rename {
+  const at = text.lastIndexOf('=');
+  if (at < 1) throw new OnnxError('bad-rename', `"${text}" is no rename`, { help: 'it is such as old=new, or backbone/*=body/*' });
+  return { from: text.slice(0, at), to: text.slice(at + 1) };
+}

@@ -1,0 +1,44 @@
+/** What of this room does a user of the library see? Models in memory, files, and what is done with them; `runtime/onnx-public` adds what runs models. */
+export { checkModel, type ModelProblem, type ModelProblemCode } from './check.js';
+export { type Difference, diffModels } from './diff.js';
+export { type Cut, extractSubgraph } from './extract.js';
+export { float, floats, int, ints, string, tensor } from './ir/attribute.js';
+export { cloneModel } from './ir/clone.js';
+export {
+  addInitializer,
+  addInput,
+  addNode,
+  findValueByName,
+  getNode,
+  getValue,
+  indexUses,
+  makeModel,
+  type NewNode,
+  replaceAllUses,
+  subgraphsOf,
+  type Use,
+} from './ir/edit.js';
+export type { Attribute, Constant, Dim, Graph, Model, Node, NodeId, Value, ValueId, ValueType } from './ir/model.js';
+export { sortTopologically } from './ir/sort.js';
+export { type ModelStats, measureModel, type NodeStats } from './model-stats.js';
+export { OnnxError } from './onnx-error.js';
+export { type ConversionRecord, convertOpset } from './opset/convert-opset.js';
+export { parseModelText } from './parse-text.js';
+export type { Simplified, SimplifyStep } from './passes/simplify.js';
+export { type PinRecord, type Pins, pinShapes } from './pin-shapes.js';
+export { type PrintOptions, printModel } from './print.js';
+export type { Edit, EditRecord } from './rewrite/edits.js';
+export type { RewriteRecord } from './rewrite/rewrite-model.js';
+export { type NodeFields, type NodeSelector, selectNodes } from './select-nodes.js';
+export { decodeModel } from './serde/decode-model.js';
+export { encodeModel } from './serde/encode-model.js';
+export { byteLengthOf } from './serde/file-constant.js';
+export { type ReadOptions, readModel, type WriteOptions, writeModel } from './serde/model-file.js';
+export { type InferOptions, inferShapes, type KnownTypes, writeTypes } from './shape-inference/infer-shapes.js';
+export type { Known } from './shape-inference/node-context.js';
+export { type EditStep, editModel } from './surgery/edit-model.js';
+export { type Insertion, insertNode } from './surgery/insert-node.js';
+export { type Merged, type MergeOptions, mergeModels } from './surgery/merge-models.js';
+export { type Removal, removeNodes } from './surgery/remove-node.js';
+export { type Rename, renameNodes, renameValues } from './surgery/rename.js';
+export { type Swapped, swapPart } from './surgery/swap-part.js';

@@ -1,0 +1,59 @@
+/**
+ * What does a user of the ONNX library stand on? The package's entry point "tanren/onnx".
+ *
+ * A model is plain data: tables of nodes and values that refer to each other by id. What edits one says so, and edits it in place; `cloneModel` keeps another.
+ * Everything that can be wrong with a model is an OnnxError, with a `code`, a message that names node and value, and mostly a `help`.
+ */
+import { assertModel, checkModel } from '../onnx/check.js';
+import type { Model } from '../onnx/ir/model.js';
+import { sortTopologically } from '../onnx/ir/sort.js';
+import { type Simplified, simplifyToFixedPoint } from '../onnx/passes/simplify.js';
+import type { Edit } from '../onnx/rewrite/edits.js';
+import type { Matches } from '../onnx/rewrite/matches.js';
+import { type RewriteRecord, rewriteModel } from '../onnx/rewrite/rewrite-model.js';
+import { getRule } from '../onnx/rewrite/rules/catalogue.js';
+import type { NodeSelector } from '../onnx/select-nodes.js';
+
+export * from '../onnx/public.js';
+
+const problemsOf = (model: Model): readonly string[] => checkModel(model).map(({ message }) => message);
+
+export interface SimplifyOptions {
+  /** The largest constant that folding may create, in bytes. Default: 1 MiB. */
+  readonly foldLimitBytes?: number;
+  /** Names of passes to leave out. */
+  readonly skip?: readonly string[];
+}
+
+/**
+ * Removes and fuses nodes of `model`, in place, until nothing changes; what the model computes stays. ONNX Runtime computes what is constant.
+ * Names of inputs, outputs and of all values that stay are kept. @throws OnnxError `graph-cycle`, `model-invalid`, and what shape inference throws.
+ */
+export async function simplify(model: Model, { foldLimitBytes = 1 << 20, skip = [] }: SimplifyOptions = {}): Promise<Simplified> {
+  sortTopologically(model.graph);
+  assertModel(model, 'the model');
+  const { evaluate } = await import('./evaluate.js');
+  return simplifyToFixedPoint(model, { evaluate, foldLimitBytes, skip, check: problemsOf });
+}
+
+/** A rule as docs/stages/rewrite.md lists them; `matches: 'one'` (default): it must apply exactly once. */
+export interface RuleToApply {
+  readonly name: string;
+  readonly form?: string;
+  readonly select?: NodeSelector;
+  readonly matches?: Matches;
+}
+
+/**
+ * Applies rules, then edits, to `model` in place; every patch is checked. Where it throws, the model may be half rewritten.
+ * @throws OnnxError `unknown-rule`, `rule-matches-nothing` with the nearest miss; `selector-matches-nothing`, `selector-matches-several`; what edits throw.
+ */
+export function rewrite(
+  model: Model,
+  request: { readonly rules?: readonly RuleToApply[]; readonly edits?: readonly Edit[] },
+): RewriteRecord {
+  sortTopologically(model.graph);
+  assertModel(model, 'the model');
+  const rules = (request.rules ?? []).map(({ name, form, select, matches }) => ({ rule: getRule(name, form), select, matches }));
+  return rewriteModel(model, { rules, edits: request.edits ?? [], check: problemsOf });
+}

@@ -1,0 +1,58 @@
+/** Do the commands of docs/onnx.md print what the page shows? UPDATE_GOLDEN=1 writes the page's output anew. */
+import { execFile } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
+import { readModel } from '../../../src/onnx/serde/model-file.js';
+import { type CliWorld, givenProject } from '../../support/cli-world.js';
+import { findMismatch, playSteps, stepsOf, updatePage } from '../../support/console-blocks.js';
+import { makeHead, makePyramid } from '../../support/pyramid.js';
+import { DIST } from '../../support/world.js';
+
+const PAGE = join(dirname(DIST), 'docs/onnx.md');
+const COMMANDS = ['inspect', 'check', 'infer', 'simplify', 'extract', 'edit', 'rename', 'merge', 'convert', 'diff', 'print', 'stats'];
+
+describe('docs/onnx.md', () => {
+  let world: CliWorld;
+  afterEach(() => world.remove());
+
+  it('has an example in code that runs', async () => {
+    const [, code = ''] = /^```js\n([\s\S]*?)^```/m.exec(readFileSync(PAGE, 'utf8')) ?? [];
+    world = givenProject({ 'example.mjs': code.replace("'tanren/onnx'", `'${pathToFileURL(join(DIST, 'src/runtime/onnx-public.js'))}'`) });
+    writeFileSync(join(world.folder, 'pyramid.onnx'), encodeModel(makePyramid()));
+
+    const { stdout } = await promisify(execFile)(process.execPath, ['example.mjs'], { cwd: world.folder });
+
+    expect(stdout).toBe('remove-identity: 1, fold-batch-normalization: 1\npool [ 1n, 1n ]\n5\n');
+    const { graph } = await readModel(join(world.folder, 'coarse.onnx'));
+    expect([...graph.nodes.values()].map(({ name, opType }) => `${opType} ${name}`)).toEqual([
+      'Conv stem',
+      'LeakyRelu act',
+      'Conv down',
+      'MaxPool pool',
+      'Relu top',
+    ]);
+  });
+
+  it('shows what the commands print, each of them once at least', () => {
+    const page = readFileSync(PAGE, 'utf8');
+    world = givenProject({ 'bin/tanren': `#!/bin/sh\nexec "${process.execPath}" "${join(DIST, 'bin/tanren.js')}" "$@"\n` });
+    chmodSync(join(world.folder, 'bin/tanren'), 0o755);
+    // The first line of a file is its name.
+    for (const [, file = ''] of page.matchAll(/^```yaml\n(# \S+\.yaml\n[\s\S]*?)^```/gm))
+      world.write(/^# (\S+)/.exec(file)?.[1] ?? '', file);
+    writeFileSync(join(world.folder, 'pyramid.onnx'), encodeModel(makePyramid()));
+    writeFileSync(join(world.folder, 'head.onnx'), encodeModel(makeHead()));
+    const steps = stepsOf(page);
+    const env = { ...process.env, PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter), NO_COLOR: '1', FORCE_COLOR: '' };
+
+    const outputs = playSteps(steps, world.folder, env);
+    if (process.env.UPDATE_GOLDEN === '1') writeFileSync(PAGE, updatePage(page, steps, outputs));
+
+    for (const command of COMMANDS) expect(steps.some(step => step.command.startsWith(`tanren onnx ${command} `))).toBe(true);
+    const wrong = steps.map(({ command, expected }, index) => [command, findMismatch(expected, outputs[index] ?? [])]);
+    expect(wrong.filter(([, mismatch]) => mismatch !== undefined)).toEqual([]);
+  });
+});
