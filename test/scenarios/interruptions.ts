@@ -90,7 +90,7 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     deepStrictEqual(forge.ran(), ['a', 'b', 'c', 'lone']);
     forge.expectRight();
   }),
-  scenario(39, 'ten builds at once, some killed at random: the rest is right, and no stage runs beside itself', async forge => {
+  scenario(76, 'ten builds at once, some killed at random: the rest is right, and no stage runs beside itself', async forge => {
     const random = seededRandom('ten builds', 'moments');
     const builds = Array.from({ length: 10 }, () => forge.start());
     const killed = builds.filter((_, i) => i % 3 === 0);

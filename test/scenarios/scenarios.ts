@@ -1,12 +1,24 @@
 /** Which things happen to build systems, and what must a build do then? Each with the real command line; one file per theme. */
+import { CHANCE } from './chance.js';
+import { CONCURRENCY } from './concurrency.js';
 import { EDITS } from './edits.js';
 import { INTERRUPTIONS } from './interruptions.js';
+import { NAMES } from './names.js';
+import { RESOURCES } from './resources.js';
 import { SANDBOX } from './sandbox.js';
 import type { Scenario } from './scene.js';
 import { STORE } from './store.js';
 import { WATCH } from './watch.js';
 
 /** In the order of their numbers, each of which names one. */
-export const SCENARIOS: readonly Scenario[] = [...EDITS, ...INTERRUPTIONS, ...SANDBOX, ...STORE, ...WATCH].sort(
-  (a, b) => a.number - b.number,
-);
+export const SCENARIOS: readonly Scenario[] = [
+  ...CHANCE,
+  ...CONCURRENCY,
+  ...EDITS,
+  ...INTERRUPTIONS,
+  ...NAMES,
+  ...RESOURCES,
+  ...SANDBOX,
+  ...STORE,
+  ...WATCH,
+].sort((a, b) => a.number - b.number);

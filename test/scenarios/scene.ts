@@ -3,6 +3,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type CliWorld, givenProject } from '../support/cli-world.js';
 import { type Forge, withForge } from './forge.js';
 
 export interface Scenario {
@@ -31,6 +32,25 @@ export function scenario(
   { environment, pace = 'quick', obstacle }: SceneOptions = {},
 ): Scenario {
   return { number, title, pace, obstacle, play: () => withForge(scene, environment) };
+}
+
+/** A scenario in a project of its own, with this pipeline file. */
+export function project(
+  number: number,
+  title: string,
+  pipeline: string,
+  scene: (world: CliWorld) => Promise<void> | void,
+  { environment, pace = 'quick', obstacle }: SceneOptions = {},
+): Scenario {
+  const play = async (): Promise<void> => {
+    const world = givenProject({ 'pipeline.yaml': pipeline }, environment);
+    try {
+      await scene(world);
+    } finally {
+      world.remove();
+    }
+  };
+  return { number, title, pace, obstacle, play };
 }
 
 /** Builds all of it, which must work. */

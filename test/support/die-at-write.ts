@@ -1,6 +1,6 @@
 /**
  * How does a process die between two of its writes? Loaded by `node --import` before the program, this counts every call that changes the file system, and at
- * the call DIE_AT_WRITE ends the process by SIGKILL: before the call, or with DIE_HOW=torn in the middle of it, where it can be left half done.
+ * the call DIE_AT_WRITE, or the first whose line matches DIE_AT_CALL, ends the process by SIGKILL: before the call, or with DIE_HOW=torn in the middle of it, where it can be left half done.
  * With WRITES_TO, the calls are listed in that file when the process ends.
  */
 import fs from 'node:fs';
@@ -8,6 +8,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { relative } from 'node:path';
 
 const dieAt = Number(process.env.DIE_AT_WRITE ?? Number.POSITIVE_INFINITY);
+const dieAtCall = process.env.DIE_AT_CALL === undefined ? undefined : new RegExp(process.env.DIE_AT_CALL);
 const torn = process.env.DIE_HOW === 'torn';
 const listTo = process.env.WRITES_TO;
 const calls: string[] = [];
@@ -69,10 +70,11 @@ function wrapHandle(handle: unknown): unknown {
 function count(name: string, args: readonly unknown[]): void {
   // What is said is no state.
   if (args[0] === 1 || args[0] === 2) return;
-  calls.push(`${name} ${args.slice(0, 2).map(describe).join(' ')}`);
-  if (calls.length < dieAt) return;
+  const line = `${name} ${args.slice(0, 2).map(describe).join(' ')}`;
+  calls.push(line);
+  if (calls.length < dieAt && dieAtCall?.test(line) !== true) return;
   if (torn) leaveHalf(name, args);
-  real.writeSync(2, `died ${torn ? 'in' : 'before'} ${calls.at(-1)}\n`);
+  real.writeSync(2, `died ${torn ? 'in' : 'before'} ${line}\n`);
   process.kill(process.pid, 'SIGKILL');
   // Nothing more happens, even where the signal takes a moment.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

@@ -15,7 +15,7 @@ stages:
 `;
 
 /** Plays `rounds`; a failing one names the seed, which replays the edits and the moments as far as the clock lets it. */
-export async function playKillRounds(rounds: number, seed = `${Date.now()}`): Promise<void> {
+export async function playKillRounds(rounds: number, seed = process.env.TANREN_SEED ?? `${Date.now()}`): Promise<void> {
   const random = seededRandom(seed, 'kill rounds');
   const pick = (count: number): number => Math.floor(random() * count);
   const words = ['iron', 'steel', 'fire', 'water\nstone', 'a\nb\nc'];

@@ -1,4 +1,4 @@
-/** Is the next build right after SIGKILL at a random moment? The slow suite plays 500 rounds. */
+/** Is the next build right after SIGKILL at a random moment? Scenario 40 plays 500 rounds. */
 import { playKillRounds } from '../../support/kill-rounds.js';
 
 it('builds right after 30 kills, with no damage and no process left', async () => {

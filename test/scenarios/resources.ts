@@ -1,0 +1,210 @@
+/** What if the machine does not give what a build needs: space, rights, handles, memory, a terminal, a cache of its own time? */
+import { match, ok, strictEqual } from 'node:assert';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { digestBytes } from '../../src/base/digest.js';
+import { DIST } from '../support/world.js';
+import { append, type Forge, makeFolder } from './forge.js';
+import { buildFirst, expectGone, filesBelow, type Scenario, scenario, waitForFile } from './scene.js';
+
+const canMount =
+  process.platform === 'linux' && spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
+    ? undefined
+    : 'needs the right to mount a file system in a namespace of its own (unshare -rm)';
+const hasShell = process.platform === 'win32' ? 'needs a POSIX shell' : undefined;
+
+/** Runs a script of sh in the project, in which `tanren` is this one. Its first failing command ends it. */
+function runScript(
+  forge: Forge,
+  script: string,
+  wrap: readonly string[] = [],
+): { readonly output: string; readonly status: number | null } {
+  const tanren = `tanren() { "${process.execPath}" "${DIST}/bin/tanren.js" "$@"; }`;
+  const [program = 'sh', ...args] = [...wrap, 'sh', '-ec', `${tanren}\n${script}`];
+  const env = { ...process.env, NO_COLOR: '1', TEMPER: 'hard' };
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: forge.project.folder, env, encoding: 'utf8', timeout: 100_000 });
+  return { output: stdout + stderr, status };
+}
+
+const inNamespace = ['unshare', '-rm'];
+
+export const RESOURCES: readonly Scenario[] = [
+  scenario(
+    28,
+    'a cache on a full disk: the stage that does not fit fails with disk-full, nothing is left half, and with space all is well',
+    forge => {
+      makeFolder(forge, 'cache');
+      const { output, status } = runScript(
+        forge,
+        `mount -t tmpfs -o size=20m tmpfs cache
+        cp b.txt b.small; head -c 30000000 /dev/zero > b.txt
+        if tanren build --keep-going; then exit 9; else echo "ended with $?"; fi
+        find cache/tmp cache/cas -name '*.tmp' -o -path 'cache/tmp/*' | sed 's/^/unfinished /'
+        cp b.small b.txt; rm b.small
+        tanren build; tanren build; tanren cache verify`,
+        inNamespace,
+      );
+      strictEqual(status, 0, output);
+      strictEqual(output.split('error[disk-full]').length - 1, 1, output);
+      match(output, /ended with 1/);
+      ok(!output.includes('unfinished '), output);
+      match(output, /nothing to do: 4 stages/);
+      forge.expectRight();
+      strictEqual(forge.ran().filter(stage => stage === 'lone').length, 1, output);
+    },
+    { obstacle: canMount },
+  ),
+  scenario(
+    54,
+    'artifacts on a full disk: the stage fails with not-published, what stood there stands, and with space the result is restored',
+    forge => {
+      buildFirst(forge);
+      const { output, status } = runScript(
+        forge,
+        `cp -a artifacts kept; mount -t tmpfs -o size=300k tmpfs artifacts; cp -a kept/. artifacts; rm -r kept
+        head -c 280000 /dev/zero | tr '\\0' '\\n' > b.txt
+        if tanren build; then exit 9; else echo "ended with $?"; fi
+        grep -q two artifacts/c/all/copy.txt; test ! -e artifacts/.staging || test -z "$(ls artifacts/.staging)"
+        mount -o remount,size=10m artifacts
+        tanren build; cp -a artifacts kept; umount artifacts; rm -r artifacts; mv kept artifacts`,
+        inNamespace,
+      );
+      strictEqual(status, 0, output);
+      match(output, /error\[not-published\]: c: /);
+      match(output, /ended with 1/);
+      match(output, /c +restored/);
+      forge.expectRight();
+    },
+    { obstacle: canMount },
+  ),
+  scenario(
+    55,
+    'a cache that is read-only: what it has is restored, the rest runs, with one warning in full',
+    forge => {
+      buildFirst(forge);
+      append(forge, 'b.txt', 'more');
+      const { output, status } = runScript(
+        forge,
+        `mount --bind cache cache; mount -o remount,bind,ro cache
+        rm -r artifacts/lone; tanren build; tanren status > status.txt || true`,
+        inNamespace,
+      );
+      strictEqual(status, 0, output);
+      match(output, /lone +restored/);
+      ok(output.split('warning[cache-write-failed]').length - 1 <= 3, output);
+      forge.expectRight();
+      strictEqual(forge.ran().join(), 'b,c');
+    },
+    { obstacle: canMount },
+  ),
+  scenario(
+    56,
+    'no folder for temporary files: all is built all the same',
+    forge => {
+      const built = runScript(forge, 'TMPDIR=/nowhere tanren build');
+      strictEqual(built.status, 0, built.output);
+      ok(!built.output.includes('warning'), built.output);
+      forge.expectRight();
+    },
+    { obstacle: hasShell },
+  ),
+  scenario(
+    57,
+    'no file handles left: a stage that cannot be started fails with system-limit, and nothing else',
+    forge => {
+      // Node itself takes some twenty; somewhere above them is where a program cannot be started any more.
+      const seen = new Set<string>();
+      for (const limit of [22, 23, 24, 26, 28, 64]) {
+        const { output, status } = runScript(forge, `ulimit -n ${limit}; tanren build --jobs 4`);
+        if (status === 0) continue;
+        // Below that, Node does not come as far as our first line.
+        if (status === 1 && output.includes('error[system-limit]')) seen.add('system-limit');
+        else ok(!output.includes('▸'), `with ${limit}: ${output}`);
+      }
+      ok(seen.has('system-limit'), 'no limit was hit');
+      strictEqual(forge.build().exitCode, 0);
+      forge.expectRight();
+    },
+    { obstacle: hasShell, pace: 'slow' },
+  ),
+  scenario(58, 'a program that is killed, or crashes, fails its stage with a code that says how', forge => {
+    for (const [signal, how] of [
+      ['KILL', /b: sh ended with signal SIGKILL[\s\S]*help: most likely the system ran out of memory/],
+      ['SEGV', /b: sh ended with signal SIGSEGV/],
+    ] as const) {
+      forge.hook('b', `kill -${signal} $$`);
+      const failed = forge.build('--keep-going');
+      strictEqual(failed.exitCode, 1);
+      match(failed.stdout, how);
+      forge.ran();
+    }
+    forge.hook('b', '');
+    strictEqual(forge.build().exitCode, 0);
+    forge.expectRight();
+  }),
+  scenario(
+    59,
+    'a closed terminal, and SIGTERM: 130, no process left, and the next build is right',
+    async forge => {
+      for (const signal of ['SIGHUP', 'SIGTERM'] as const) {
+        forge.hook('b', 'echo $$ > $HOOKS/pid; echo > $HOOKS/started; sleep 30');
+        const running = forge.start();
+        await waitForFile(forge, '.hooks/started');
+        // A terminal that is closed takes no output either.
+        running.closeOutput();
+        running.signal(signal);
+        strictEqual(await running.ended, 130, signal);
+        await expectGone(Number(forge.project.read('.hooks/pid')));
+        forge.project.unlink('.hooks/started');
+      }
+      forge.hook('b', '');
+      strictEqual(forge.build().exitCode, 0);
+      forge.expectRight();
+    },
+    { obstacle: hasShell },
+  ),
+  scenario(
+    70,
+    'output that nobody reads stops nothing; output that a full disk loses is an error, after the work',
+    async forge => {
+      const unheard = forge.start();
+      unheard.closeOutput();
+      strictEqual(await unheard.ended, 0);
+      forge.expectRight();
+      append(forge, 'b.txt', 'more');
+      const { output, status } = runScript(forge, 'tanren build > /dev/full');
+      strictEqual(status, 1, output);
+      match(output, /^error\[output-not-written\]/);
+      forge.expectRight();
+    },
+    { obstacle: process.platform === 'linux' ? undefined : 'needs /dev/full' },
+  ),
+  scenario(71, 'a cache of a newer version: it is left out with a warning, all is built, and nothing of it is in the way', forge => {
+    buildFirst(forge);
+    const state = forge.path('cache/state/pipeline.log');
+    writeFileSync(state, readFileSync(state, 'utf8').replace(/^tanren-state \d+/, 'tanren-state 999'));
+    for (const path of filesBelow(forge, 'cache/actions')) {
+      const body = (readFileSync(path, 'utf8').split('\n')[1] ?? '').replace(/"format":\d+/, '"format":999');
+      writeFileSync(path, `${digestBytes(body)}\n${body}\n`);
+    }
+    const built = forge.build();
+    strictEqual(built.exitCode, 0, built.stdout + built.stderr);
+    strictEqual(built.stdout.split('warning[').length - 1, 1 + 4, built.stdout);
+    forge.expectRight();
+    match(forge.build().stdout, /nothing to do/);
+  }),
+  scenario(72, 'the folder goes away while a stage runs: the build ends, by itself, with a code', async forge => {
+    forge.hook('b', 'echo > $HOOKS/started; sleep 0.5');
+    const running = forge.start();
+    await waitForFile(forge, '.hooks/started');
+    spawnSync('rm', ['-rf', forge.path('artifacts'), forge.path('cache')]);
+    const code = await running.ended;
+    ok(code === 0 || code === 1, `it ended with ${code}:\n${running.output()}`);
+    ok(!running.output().includes('internal'), running.output());
+    await wait(50);
+    forge.hook('b', '');
+    strictEqual(forge.build().exitCode, 0);
+    forge.expectRight();
+  }),
+];
