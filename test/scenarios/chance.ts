@@ -80,10 +80,10 @@ export const CHANCE: readonly Scenario[] = [
     buildFirst(forge);
     const preload = `--import=${pathToFileURL(join(DIST, 'test/support/die-at-write.js')).href}`;
     const moments = [
-      '^rename \\S+ cache/cas/',
-      '^rename \\S+ cache/actions/',
-      '^rename artifacts/b ',
-      '^rename \\S+ artifacts/b$',
+      '^rename(Sync)? \\S+ cache/cas/',
+      '^rename(Sync)? \\S+ cache/actions/',
+      '^rename(Sync)? artifacts/b ',
+      '^rename(Sync)? \\S+ artifacts/b$',
       '^(appendFileSync|renameSync) cache/state/',
     ];
     for (const [i, moment] of moments.entries()) {
@@ -91,7 +91,7 @@ export const CHANCE: readonly Scenario[] = [
       const died = forge.project.with({ environment: { NODE_OPTIONS: preload, DIE_AT_CALL: moment } }).run('build');
       strictEqual(died.exitCode, null, `no call was ${moment}:\n${died.stdout}${died.stderr}`);
       notStrictEqual(died.stderr.indexOf('died before'), -1, died.stderr);
-      deepStrictEqual(findDamage(forge.path('cache/cas')), [], moment);
+      strictEqual(findDamage(forge.path('cache/cas')).join(), '', moment);
       const built = forge.build();
       strictEqual(built.exitCode, 0, built.stdout + built.stderr);
       strictEqual(/warning|damaged/.test(built.stdout), false, `${moment}:\n${built.stdout}`);

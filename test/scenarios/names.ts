@@ -116,8 +116,8 @@ stages:
     );
     const look = (): void => {
       const all = forge.path('artifacts/c/all');
-      deepStrictEqual(readdirSync(all).sort(), ['deep', 'empty', 'folder', 'link']);
-      deepStrictEqual(readdirSync(`${all}/empty`), []);
+      strictEqual(readdirSync(all).sort().join(), 'deep,empty,folder,link');
+      strictEqual(readdirSync(`${all}/empty`).length, 0);
       strictEqual(readlinkSync(`${all}/link`), 'deep/file');
       strictEqual(readlinkSync(`${all}/folder`), 'deep');
       strictEqual(lstatSync(`${all}/deep/file`).mode & 0o777, 0o755);
