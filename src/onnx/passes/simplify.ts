@@ -16,7 +16,7 @@ import { fixReshape, mergeReshapes, mergeTransposes } from './rules/chains.js';
 import { removeDivideByOne, removeMultiplyByOne } from './rules/constant-factor.js';
 import { foldBatchNormalization } from './rules/fold-batch-normalization.js';
 import { CHANNEL_AFFINE_RULES } from './rules/fold-channel-affine.js';
-import { foldPad } from './rules/fold-pad.js';
+import { foldPad, foldPoolPad } from './rules/fold-pad.js';
 import { fuseGelu } from './rules/fuse-gelu.js';
 import { fuseLayerNorm } from './rules/fuse-layer-norm.js';
 import { fuseGemm } from './rules/matmul-gemm.js';
@@ -37,7 +37,7 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   ...NO_OP_RULES.map(passOfRule),
   ...[removeMultiplyByOne, removeDivideByOne].map(passOfRule),
   ...[mergeTransposes, mergeReshapes, mergeSlices, mergeConcats, sliceChannels, fixReshape].map(passOfRule),
-  ...[foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad].map(passOfRule),
+  ...[foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad, foldPoolPad].map(passOfRule),
   ...[fuseGemm, fuseGelu, fuseLayerNorm].map(passOfRule),
   { ...passOfRule(fuseHardSwish), name: 'fuse-hard-swish' },
   { ...passOfRule(fuseClippedSwish), name: 'fuse-clipped-swish' },

@@ -3,7 +3,7 @@ import { fixReshape, mergeReshapes, mergeTransposes } from '../../../../src/onnx
 import { removeDivideByOne, removeMultiplyByOne } from '../../../../src/onnx/passes/rules/constant-factor.js';
 import { foldBatchNormalization } from '../../../../src/onnx/passes/rules/fold-batch-normalization.js';
 import { CHANNEL_AFFINE_RULES } from '../../../../src/onnx/passes/rules/fold-channel-affine.js';
-import { foldPad } from '../../../../src/onnx/passes/rules/fold-pad.js';
+import { foldPad, foldPoolPad } from '../../../../src/onnx/passes/rules/fold-pad.js';
 import { fuseGelu } from '../../../../src/onnx/passes/rules/fuse-gelu.js';
 import { fuseLayerNorm } from '../../../../src/onnx/passes/rules/fuse-layer-norm.js';
 import { fuseGemm } from '../../../../src/onnx/passes/rules/matmul-gemm.js';
@@ -38,6 +38,7 @@ const ALL = [
   fixReshape,
   foldBatchNormalization,
   foldPad,
+  foldPoolPad,
   fuseGelu,
   fuseGemm,
   fuseLayerNorm,
@@ -283,6 +284,22 @@ const ROUNDING: readonly (Case & { readonly left: readonly string[] })[] = [
     ],
     left: ['Conv'],
   },
+  ...(
+    [
+      ['AveragePool', 0, {}],
+      ['AveragePool', 0, { count_include_pad: int(1), pads: ints([1, 0, 0, 1]) }],
+      ['MaxPool', Number.NEGATIVE_INFINITY, { pads: ints([0, 1, 1, 0]) }],
+    ] as const
+  ).map(([op, value, attributes]) => ({
+    name: `Pad by ${value} and ${op} with ${Object.keys(attributes).join(' and ') || 'nothing else'}`,
+    rule: 'fold-pool-pad',
+    constants: { p: integers([0, 0, 1, 1, 0, 0, 1, 1]), value: floats([], [value]) },
+    nodes: [
+      { op: 'Pad', in: ['a', 'p', 'value'], out: ['padded'] },
+      { op, in: ['padded'], out: ['b'], attributes: { kernel_shape: ints([3, 3]), strides: ints([2, 1]), ...attributes } },
+    ],
+    left: [op],
+  })),
   {
     name: 'MatMul and Add',
     rule: 'fuse-gemm',
