@@ -10,7 +10,8 @@ import { messageOf } from './engine-error.js';
 import type { GateResult } from './gate-result.js';
 import { checkGate } from './gate-result.js';
 import type { RunRecorder } from './history/record-run.js';
-import type { LockFile } from './lockfile/lock-path.js';
+import type { Hold } from './lockfile/hold.js';
+import type { LockFile, LockOrder } from './lockfile/lock-path.js';
 import { isProven } from './lockfile/proven-lock.js';
 import { removeStaging } from './output/publish.js';
 import { selectStages } from './plan/dependencies.js';
@@ -46,8 +47,8 @@ export interface BuildOptions {
   readonly seal?: SealOrder;
   /** The names and parameters that the user wrote, for the history. */
   readonly asked?: { readonly targets: readonly string[]; readonly params: readonly string[] };
-  /** The lock file, where it takes part: written once everything is built and every gate is met. */
-  readonly lock?: LockFile;
+  /** Where the lock file takes part. */
+  readonly lock?: LockOrder;
   /** Newer plans of the same pipeline while the build runs. */
   readonly revisions?: RevisionSource;
 }
@@ -67,11 +68,12 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
     selected,
     ends,
     checks,
+    hold,
   } = (await findAllSettled(plan, options, ports, cache)) ?? (await buildUnderLock(revisions, options, ports, cache, started));
   writes.report();
   const gates = checkGates(selected, ends);
   for (const result of gates) ports.emit({ kind: 'gate', result });
-  const stages = new Map(selected.map(stage => [stage.id, reportOf(built, stage, ends.get(stage.id) ?? cancelled)]));
+  const stages = new Map(selected.map(stage => [stage.id, reportOf(built, stage, ends.get(stage.id) ?? cancelled, hold)]));
   const conclusion = concludeFrom(ends, gates, checks);
   return { stages, gates, checks, durationMs: performance.now() - started, conclusion };
 }
@@ -110,6 +112,8 @@ interface Ended {
   readonly selected: readonly PlannedStage[];
   readonly ends: ReadonlyMap<StageId, StageEnd>;
   readonly checks: readonly CheckResult[];
+  /** Of a frozen build. */
+  readonly hold: Hold | undefined;
 }
 
 /** Where stamps alone prove every stage up to date, nothing is locked or written. */
@@ -117,10 +121,16 @@ async function findAllSettled(plan: Plan, options: BuildOptions, ports: EnginePo
   if (ports.signal.aborted) return undefined;
   const selected = selectStages(plan, options.targets);
   const look = openSession(plan, ports, cache, 'read');
-  const settled = findSettled(look, selected, findForced(selected, options));
-  if (settled.size < selected.length || findChecked(selected, options).size > 0) return undefined;
-  if (!(await isLocked(look, options, selected, settled))) return undefined;
-  return { plan, selected, ends: tell(endsOf(settled), ports), checks: [] };
+  const forced = findForced(selected, options);
+  if (findChecked(selected, options).size > 0) return undefined;
+  if (options.lock?.use === 'frozen') {
+    const { findSettledAsLocked } = await import('./lockfile/frozen-build.js');
+    const found = await findSettledAsLocked(look, options.lock.file, selected, forced);
+    return found === undefined ? undefined : { plan, selected, ends: tell(endsOf(found.settled), ports), checks: [], hold: found.hold };
+  }
+  const settled = findSettled(look, selected, forced);
+  if (settled.size < selected.length || !(await isLocked(look, options.lock?.file, selected, settled))) return undefined;
+  return { plan, selected, ends: tell(endsOf(settled), ports), checks: [], hold: undefined };
 }
 
 function endsOf(settled: ReadonlyMap<StageId, AcceptedStage>): ReadonlyMap<StageId, StageEnd> {
@@ -135,7 +145,7 @@ function tell(ends: ReadonlyMap<StageId, StageEnd>, { emit }: EnginePorts): Read
 /** Is there nothing to write to the lock file either? */
 async function isLocked(
   session: Session,
-  { lock }: BuildOptions,
+  lock: LockFile | undefined,
   selected: readonly PlannedStage[],
   results: ReadonlyMap<StageId, AcceptedStage>,
 ): Promise<boolean> {
@@ -154,7 +164,7 @@ async function buildUnderLock(
   started: number,
 ): Promise<Ended> {
   // What is wrong with it is said before hours of work, not after them.
-  if (options.lock !== undefined) (await import('./lockfile/lock-file.js')).readLockFile(options.lock);
+  if (options.lock?.use === 'write') (await import('./lockfile/lock-file.js')).readLockFile(options.lock.file);
   const lock = await lockCache(cache, ports);
   const { buildStages } = await import('./run/build-stages.js');
   const { openRunRoom } = await import('./run/run-room.js');
@@ -171,22 +181,23 @@ async function buildUnderLock(
       const selected = selectStages(plan, targets);
       const forced = findForced(selected, { ...options, targets });
       const checked = findChecked(selected, { ...options, targets });
-      const settled = ports.signal.aborted ? new Map() : findSettled(session, selected, forced);
+      const { hold, settled } = await findDone(session, options, selected, forced);
       const { jobs, failures } = options;
-      const { ends: after, checks } = await buildStages(session, { selected, settled, forced, checked, jobs, failures, room, superseded });
+      const order = { selected, settled, forced, checked, jobs, failures, hold, room, superseded };
+      const { ends: after, checks } = await buildStages(session, order);
       const ends = mergeEnds(before, after);
       flushState(session);
       if (!superseded.aborted || ports.signal.aborted) {
         await room.close();
         await keepRecord(session, recorder, options, selected, { ends, checks });
-        const locked = options.lock === undefined ? NO_SIGHTS : await writeLock(session, options.lock, selected, { ends, checks });
+        const locked = options.lock?.use === 'write' ? await writeLock(session, options.lock.file, selected, { ends, checks }) : NO_SIGHTS;
         if (lock !== undefined) await removeLeft(plan, cache, ports);
         if (lock !== undefined && options.seal !== undefined && locked !== undefined) {
           const { keepSeal } = await import('./seal/make-seal.js');
           const { request, sights } = options.seal;
           await keepSeal(plan, ports, cache, selected, { request, sights: joinSights([sights, locked]) });
         }
-        return { plan, selected, ends, checks };
+        return { plan, selected, ends, checks, hold };
       }
       before = ends;
       ({ plan, targets } = revisions.take());
@@ -195,6 +206,24 @@ async function buildUnderLock(
   } finally {
     await room.close();
     await lock?.release();
+  }
+}
+
+/** What stamps alone prove done; of a frozen build, done as the lock holds it. @throws LockRefused. */
+async function findDone(
+  session: Session,
+  { lock }: BuildOptions,
+  selected: readonly PlannedStage[],
+  forced: ReadonlySet<StageId>,
+): Promise<{ readonly hold: Hold | undefined; readonly settled: ReadonlyMap<StageId, AcceptedStage> }> {
+  if (session.ports.signal.aborted) return { hold: undefined, settled: new Map() };
+  if (lock?.use !== 'frozen') return { hold: undefined, settled: findSettled(session, selected, forced) };
+  const { holdToLock, provesHeld } = await import('./lockfile/frozen-build.js');
+  try {
+    const hold = await holdToLock(session, lock.file, selected);
+    return { hold, settled: findSettled(session, selected, forced, undefined, provesHeld(hold)) };
+  } finally {
+    flushState(session);
   }
 }
 
@@ -303,13 +332,14 @@ function checkGates(selected: readonly PlannedStage[], ends: ReadonlyMap<StageId
   });
 }
 
-function reportOf(plan: Plan, stage: PlannedStage, end: StageEnd): StageReport {
+function reportOf(plan: Plan, stage: PlannedStage, end: StageEnd, hold: Hold | undefined): StageReport {
   const ports = Object.keys(end.accepted?.outputs ?? {});
   return {
     stage: stage.id,
     outcome: end.outcome,
     metrics: end.accepted?.metrics,
     previousMetrics: end.previousMetrics,
+    locked: end.accepted === undefined ? undefined : hold?.verdictOf(stage.id, end.accepted),
     artifacts: Object.fromEntries(ports.map(port => [port, artifactPath(plan, stage, port)])),
   };
 }

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../base/json.js';
 import type { CheckResult } from './check/check-result.js';
 import type { GateResult } from './gate-result.js';
+import type { LockVerdict } from './lockfile/hold.js';
 import type { Outcome } from './outcome.js';
 import type { StageId } from './plan/plan.js';
 
@@ -23,6 +24,8 @@ export interface StageReport {
   readonly metrics: JsonObject | undefined;
   /** Metrics of the result that this build replaced; absent where it replaced none. */
   readonly previousMetrics: JsonObject | undefined;
+  /** How the result stands to the lock, in a frozen build. */
+  readonly locked?: LockVerdict | undefined;
   /** Where the outputs lie, relative to the project folder, by port. Empty where the stage failed. */
   readonly artifacts: Readonly<Record<string, string>>;
 }

@@ -10,14 +10,18 @@ import { decodeTree } from './cache/tree.js';
 import { EngineError } from './engine-error.js';
 import type { Failure } from './failure.js';
 import { toFailure } from './failure.js';
+import type { Hold, StageHold } from './lockfile/hold.js';
+import { findEqual, lockedResults } from './lockfile/hold.js';
+import type { LockFile } from './lockfile/lock-path.js';
 import { findTouched, resign } from './output/publish.js';
 import { dependenciesOf, selectStages } from './plan/dependencies.js';
 import type { Plan, PlannedStage, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
+import { findArtifacts } from './run/end-as-locked.js';
 import type { KnownResult } from './run/known-result.js';
-import { findDevice, type PinnedStage } from './run/pin-stage.js';
+import { findDevice, type PinnedStage, pinLocked } from './run/pin-stage.js';
 import type { Session } from './run/session.js';
-import { compareWithLast, findSettled, openSession, placeOf } from './run/session.js';
+import { compareWithLast, findSettled, isResultOf, openSession, placeOf } from './run/session.js';
 
 export type StageStatus =
   | { readonly kind: 'up-to-date' }
@@ -35,6 +39,8 @@ export interface StatusOptions {
   readonly force: 'targets' | 'never';
   readonly cacheFolder?: string;
   readonly sharedCache?: string | undefined;
+  /** The lock, where a frozen build is asked about. */
+  readonly lock?: LockFile;
 }
 
 export interface Examined {
@@ -46,18 +52,23 @@ export interface Examined {
   readonly device: KnownDevice | undefined;
 }
 
-/** Every selected stage in the plan's order: its status, and what is known of its action. This is also the dry run of a build with the same options. */
+/**
+ * Every selected stage in the plan's order: its status, and what is known of its action. This is also the dry run of a build with the same options.
+ * @throws LockRefused where a frozen build would be refused.
+ */
 export async function examineStages(plan: Plan, options: StatusOptions, ports: EnginePorts): Promise<ReadonlyMap<StageId, Examined>> {
   const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'), options.sharedCache);
   const session = openSession(plan, ports, cache, 'read');
   const selected = selectStages(plan, options.targets);
   const forced = new Set(options.force === 'never' ? [] : options.targets === 'all' ? selected.map(({ id }) => id) : options.targets);
-  const settled = findSettled(session, selected, forced);
+  const frozen = options.lock === undefined ? undefined : await import('./lockfile/frozen-build.js');
+  const hold = options.lock === undefined ? undefined : await frozen?.holdToLock(session, options.lock, selected);
+  const settled = findSettled(session, selected, forced, undefined, hold === undefined ? undefined : frozen?.provesHeld(hold));
   const results = new Map<StageId, KnownResult>();
   const examined = new Map<StageId, Examined>();
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
-    const found = settled.has(stage.id) ? upToDate : await examine(session, stage, forced.has(stage.id), results);
+    const found = settled.has(stage.id) ? upToDate : await examine(session, stage, forced.has(stage.id), results, hold);
     const device = findDevice(stage, session.state.devices);
     examined.set(stage.id, { status: found.status, manifest: found.pinned?.manifest, accepted, device });
     const known = found.status.kind === 'up-to-date' ? accepted : found.result;
@@ -75,12 +86,20 @@ interface Found {
 
 const upToDate: Found = { status: { kind: 'up-to-date' } };
 
-async function examine(session: Session, stage: PlannedStage, forced: boolean, results: ReadonlyMap<StageId, KnownResult>): Promise<Found> {
+async function examine(
+  session: Session,
+  stage: PlannedStage,
+  forced: boolean,
+  results: ReadonlyMap<StageId, KnownResult>,
+  hold: Hold | undefined,
+): Promise<Found> {
   const because = dependenciesOf(stage).filter(id => !results.has(id));
   if (because.length > 0) return { status: { kind: 'undecided', because } };
   try {
     const pinned = await session.pinner.pin(stage, id => results.get(id));
-    return await findResult(session, stage, forced, pinned);
+    const held = hold?.of(stage, pinned.manifest);
+    const locked = held === undefined ? undefined : await findLocked(session, stage, forced, pinned, held);
+    return locked ?? (await findResult(session, stage, forced, pinned));
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
     return { status: { kind: 'impossible', failure: toFailure(error) } };
@@ -99,6 +118,36 @@ async function findResult(session: Session, stage: PlannedStage, forced: boolean
     return { status: { kind: 'restorable', reasons, changes }, pinned, result: { key: pinned.key, outputs: predict(artifacts) } };
   }
   return { status: { kind: 'stale', reasons, changes }, pinned };
+}
+
+/** What a frozen build would do to end with what is locked; undefined where it goes on as any build does. */
+async function findLocked(
+  session: Session,
+  stage: PlannedStage,
+  forced: boolean,
+  pinned: PinnedStage,
+  held: StageHold,
+): Promise<Found | undefined> {
+  const accepted = session.state.stages.get(stage.id);
+  const locked = forced ? [] : lockedResults(held);
+  const isOurs = accepted !== undefined && (isResultOf(accepted, pinned) || isResultOf(accepted, pinLocked(pinned)));
+  if (isOurs && findEqual(locked, accepted.outputs) !== undefined && (await stands(session, stage, accepted)))
+    return { ...upToDate, pinned };
+  for (const contents of locked) {
+    const artifacts = findArtifacts(session.store, contents);
+    if (artifacts === undefined || !(await isWhole(session, artifacts))) continue;
+    const result = { key: pinned.key, outputs: predict(artifacts) };
+    return { status: { kind: 'restorable', reasons: ['as locked'], changes: [] }, pinned, result };
+  }
+  if (held.kind !== 'exactly') return undefined;
+  const reasons = [forced ? 'forced' : 'what is locked is not in the cache'];
+  const outputs = Object.entries(held.outputs).map(([port, content]) => [port, { ...content, sizeBytes: 0 }] as const);
+  // It must give what is locked, or it fails.
+  return {
+    status: { kind: 'stale', reasons, changes: [] },
+    pinned,
+    result: { key: pinned.key, outputs: predict(Object.fromEntries(outputs)) },
+  };
 }
 
 async function stands(session: Session, stage: PlannedStage, accepted: AcceptedStage): Promise<boolean> {

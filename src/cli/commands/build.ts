@@ -4,10 +4,11 @@ import { lockFileOf } from '../../engine/lockfile/lock-path.js';
 import { readBuildRequest, requestText } from '../build-request.js';
 import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { encodeDiagnostic, openPlan, type PipelineOptions, printDiagnostics } from '../open-plan.js';
+import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { encodeBuildReport, exitCodeOf, printBuildReport } from '../render/build-report.js';
-import { type Console, makeConsole } from '../render/console.js';
+import { makeConsole } from '../render/console.js';
+import { unlessRefused } from '../render/lock-refusal.js';
 import { findSharedCache } from '../shared-cache.js';
 import { runStatus } from './status.js';
 
@@ -16,6 +17,7 @@ export interface BuildCommandOptions extends PipelineOptions {
   readonly keepGoing: boolean;
   readonly dryRun: boolean;
   readonly force: boolean;
+  readonly frozen: boolean;
   readonly check: boolean;
   readonly json: boolean;
 }
@@ -29,7 +31,7 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
   const asked = readBuildRequest(process.argv.slice(2), process.cwd());
   const renderer = makeBuildRenderer(console, Math.max(...[...plan.stages.keys()].map(id => id.length)));
   const ports = makeEnginePorts(renderer.emit, abortOnSignals());
-  const report = await build(
+  const building = build(
     plan,
     {
       targets: opened.targets,
@@ -40,22 +42,13 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
       check: options.check ? 'targets' : 'never',
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
       ...(opened.sights === undefined || asked === undefined ? {} : { seal: { request: requestText(asked), sights: opened.sights } }),
-      lock: lockFileOf(options.file, process.cwd()),
+      lock: { file: lockFileOf(options.file, process.cwd()), use: options.frozen ? 'frozen' : 'write' },
     },
     ports,
-  )
-    .finally(renderer.end)
-    .catch((error: unknown) => sayRefusal(error, console, options));
+  ).finally(renderer.end);
+  const report = await unlessRefused(building, console, options);
   if (report === undefined) return EXIT.usage;
   printBuildReport(plan, report, console, 'all');
   if (options.json) console.json(encodeBuildReport(report));
   return exitCodeOf(report);
-}
-
-/** What is wrong with the lock file is said as what is wrong with the pipeline file. */
-async function sayRefusal(error: unknown, console: Console, { json }: BuildCommandOptions): Promise<undefined> {
-  const { LockRefused } = await import('../../engine/lockfile/lock-refused.js');
-  if (!(error instanceof LockRefused)) throw error;
-  printDiagnostics(error.diagnostics, error.sources, console);
-  if (json) console.json({ diagnostics: error.diagnostics.map(encodeDiagnostic) });
 }

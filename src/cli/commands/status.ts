@@ -2,17 +2,19 @@
 import { assertNever } from '../../base/assert-never.js';
 import { isJsonObject, type Json } from '../../base/json.js';
 import type { KnownDevice } from '../../engine/cache/state-log.js';
+import { lockFileOf } from '../../engine/lockfile/lock-path.js';
 import { examineStages, type StageStatus } from '../../engine/status.js';
 import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { type Console, makeConsole } from '../render/console.js';
 import { formatFailure } from '../render/format-failure.js';
+import { unlessRefused } from '../render/lock-refusal.js';
 import { findSharedCache } from '../shared-cache.js';
 
 export async function runStatus(
   targets: readonly string[],
-  options: PipelineOptions & { readonly json: boolean; readonly force?: boolean },
+  options: PipelineOptions & { readonly json: boolean; readonly force?: boolean; readonly frozen?: boolean },
 ): Promise<ExitCode> {
   const console = makeConsole({ json: options.json });
   const opened = await openPlan(options, targets, console);
@@ -21,7 +23,14 @@ export async function runStatus(
     if (event.kind === 'warning') console.line(console.style('yellow', `warning[${event.code}]: ${event.message}`));
   }, neverAborted);
   const force = options.force === true ? 'targets' : 'never';
-  const examined = await examineStages(opened.plan, { targets: opened.targets, force, sharedCache: findSharedCache(options.cache) }, warn);
+  const lock = options.frozen === true ? { lock: lockFileOf(options.file, process.cwd()) } : {};
+  const looking = examineStages(
+    opened.plan,
+    { targets: opened.targets, force, sharedCache: findSharedCache(options.cache), ...lock },
+    warn,
+  );
+  const examined = await unlessRefused(looking, console, options);
+  if (examined === undefined) return EXIT.usage;
   if (options.json) {
     console.json({ stages: [...examined].map(([stage, { status, device }]) => ({ stage, ...status, ...(device && { device }) })) });
     return EXIT.built;

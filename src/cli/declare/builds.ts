@@ -8,6 +8,7 @@ export const declareBuilds: Declare = (program, end) => {
     .option('-j, --jobs <n>', 'stages at once', parseCount)
     .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)
     .option('-n, --dry-run', 'say what would run, and why; write nothing', false)
+    .option('--frozen', 'build what pipeline.lock says, or say what differs; never write the lock', false)
     .option('--force', 'run the targets even where their result is known', false)
     .addOption(
       new Option('--check', 'run the targets once more, and compare the bytes with their results').default(false).conflicts('dryRun'),

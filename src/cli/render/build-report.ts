@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatUnreproduced } from './check-report.js';
 import type { Console } from './console.js';
 import { formatFailure } from './format-failure.js';
+import { formatLockLines } from './lock-lines.js';
 import type { MetricsColumn } from './metrics-table.js';
 import { artifactsLine, nothingToDo, printGates, printTables } from './settled-report.js';
 
@@ -19,6 +20,9 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
   }
   printTables(tablesOf(plan, report, tables), console);
   printGates(report.gates, console);
+  const locked = formatLockLines(report, console);
+  if (locked.length > 0) console.line('');
+  for (const line of locked) console.line(line);
   for (const check of report.checks) {
     const lines = formatUnreproduced(check, console);
     if (lines.length > 0) console.line('');
@@ -119,11 +123,12 @@ function hasInternal(report: BuildReport): boolean {
 
 /** The report as JSON: stable names, no terminal text. */
 export function encodeBuildReport(report: BuildReport): unknown {
-  const stages = [...report.stages.values()].map(({ stage, outcome, metrics, previousMetrics, artifacts }: StageReport) => ({
+  const stages = [...report.stages.values()].map(({ stage, outcome, metrics, previousMetrics, locked, artifacts }: StageReport) => ({
     stage,
     outcome,
     metrics,
     previousMetrics,
+    locked,
     artifacts,
   }));
   const gates = report.gates.map(({ stage, gate, value, verdict }) => ({

@@ -24,6 +24,8 @@ export interface BlobStore {
   read(digest: Digest): Buffer | undefined;
   /** Checks a blob in place. A damaged blob is removed. */
   verify(digest: Digest): Promise<Fetch>;
+  /** How large a blob is that is there; nothing is read. */
+  sizeOf(digest: Digest): number | undefined;
   /** As `verify`, and changes nothing. */
   check(digest: Digest): Promise<Fetch>;
   /** Where a blob stands; undefined where it is not there, or damaged. Changes nothing. */
@@ -45,6 +47,7 @@ export function openBlobStore(cache: CacheFolder): BlobStore {
       if (found === 'damaged') rmSync(cache.blob(digest), { force: true });
       return found;
     },
+    sizeOf: digest => lookAt(cache.blob(digest))?.sizeBytes,
     check: digest => check(cache.blob(digest), digest),
     locate: async digest => ((await check(cache.blob(digest), digest)) === 'found' ? cache.blob(digest) : undefined),
   };

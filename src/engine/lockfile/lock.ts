@@ -47,7 +47,7 @@ export type Contents = Readonly<Record<string, Content>>;
 /** As of an artifact, without its size. */
 export type Content = Pick<Artifact, 'kind' | 'digest' | 'executable'>;
 
-export function lockedContent({ kind, digest, executable }: Artifact): Content {
+export function lockedContent({ kind, digest, executable }: Content): Content {
   return { kind, digest, executable };
 }
 

@@ -3,7 +3,7 @@
 import { assertNever } from '../../base/assert-never.js';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import type { StageId } from '../plan/plan.js';
-import type { ClassResult, Contents, Facts, Lock, LockedResults, LockedStage } from './lock.js';
+import type { ClassResult, Content, Contents, Facts, Lock, LockedResults, LockedStage } from './lock.js';
 import { sameContent } from './lock.js';
 import type { Portability } from './portability.js';
 
@@ -50,13 +50,37 @@ function resultsOf(
   }
 }
 
-/** Was it made from what the stages before are locked with, on the same class? Where one of these was dropped, so is this. */
-export function belongs(facts: Facts, { inputs }: ClassResult, className: string, stages: ReadonlyMap<string, LockedStage>): boolean {
-  return Object.entries(inputs).every(([name, content]) => {
-    const from = facts.inputs[name];
-    if (typeof from !== 'string') return false;
+/** Was it made from what the stages before are locked with, on the same class? Where one of these was dropped, it was not. */
+function belongs(facts: Facts, result: ClassResult, className: string, stages: ReadonlyMap<string, LockedStage>): boolean {
+  return madeFrom(facts, result, className, stages).every(({ locked, content }) => sameContent(locked, content));
+}
+
+/** Inputs by name, and what they read, of which the lock holds another content for the class than this result was made from. */
+export function madeFromOthers(
+  facts: Facts,
+  result: ClassResult,
+  className: string,
+  stages: ReadonlyMap<string, LockedStage>,
+): readonly (readonly [input: string, from: string])[] {
+  return madeFrom(facts, result, className, stages)
+    .filter(({ locked, content }) => locked !== undefined && !sameContent(locked, content))
+    .map(({ name, from }) => [name, from]);
+}
+
+interface MadeFrom {
+  readonly name: string;
+  /** "stage.port". */
+  readonly from: string;
+  /** What it was made from, and what is locked. */
+  readonly content: Content;
+  readonly locked: Content | undefined;
+}
+
+function madeFrom(facts: Facts, { inputs }: ClassResult, className: string, stages: ReadonlyMap<string, LockedStage>): readonly MadeFrom[] {
+  return Object.entries(inputs).map(([name, content]) => {
+    const from = String(facts.inputs[name]);
     const dot = from.lastIndexOf('.');
-    return sameContent(findOutputs(stages.get(from.slice(0, dot)), className)?.[from.slice(dot + 1)], content);
+    return { name, from, content, locked: findOutputs(stages.get(from.slice(0, dot)), className)?.[from.slice(dot + 1)] };
   });
 }
 

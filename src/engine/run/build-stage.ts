@@ -1,26 +1,24 @@
 /** How is one stage brought up to date? Kept where it stands, restored from the cache, or run. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeChange, findChanges } from '../action/changes.js';
-import type { ActionResult } from '../cache/action-records.js';
-import type { Artifacts } from '../cache/artifact.js';
-import { differingPorts } from '../cache/artifact.js';
-import type { AcceptedStage, Published } from '../cache/state-log.js';
-import { writeWhole } from '../cache/write-file.js';
 import { EngineError } from '../engine-error.js';
 import type { WarningCode } from '../events.js';
 import { type Failure, toFailure } from '../failure.js';
-import { contentOf, findTouched, resign } from '../output/publish.js';
+import { assertHeld, type Hold } from '../lockfile/hold.js';
+import type { Contents } from '../lockfile/lock.js';
 import type { PlannedStage, StageId } from '../plan/plan.js';
-import { accept, keepResult, publishStage } from './keep-result.js';
+import { endAsLocked } from './end-as-locked.js';
+import { keepResult } from './keep-result.js';
 import { measure } from './measure.js';
 import type { OngoingRun } from './ongoing-runs.js';
 import type { PartService } from './part-service.js';
 import { type PinnedInput, type PinnedStage, pinDevice } from './pin-stage.js';
+import { keepInPlace, restoreResult } from './restore-result.js';
 import { removeRunFolder } from './run-folder.js';
-import { runOnce } from './run-once.js';
+import { type CompletedRun, runOnce } from './run-once.js';
 import type { RunRoom } from './run-room.js';
 import type { Session } from './session.js';
-import { compareWithLast, placeOf } from './session.js';
+import { compareWithLast } from './session.js';
 import type { StageEnd } from './stage-end.js';
 import { cancelled } from './stage-end.js';
 
@@ -41,6 +39,8 @@ export interface StageNeeds {
   readonly room: RunRoom;
   /** Aborted when the build turns to a newer plan: runs go on, and nothing waits for them. */
   readonly superseded: AbortSignal;
+  /** Of a frozen build. */
+  readonly hold: Hold | undefined;
   /** How the stages that it depends on, directly or not, have ended. */
   readonly endOf: (stage: StageId) => StageEnd | undefined;
 }
@@ -53,8 +53,14 @@ export async function approach(needs: StageNeeds): Promise<Approach> {
   if (run !== undefined) return { kind: 'join', run };
   const failed = await findFailure(needs, pinned);
   if (failed !== undefined) return { kind: 'ended', end: failed };
+  const held = needs.hold?.of(stage, pinned.manifest);
   if (needs.forced) return { kind: 'run', pinned, reasons: ['forced'] };
-  const inPlace = await keepInPlace(needs, pinned);
+  if (held !== undefined && held.kind !== 'gates-alone') {
+    const end = await endAsLocked(session, stage, pinned, held);
+    if (end !== undefined) return { kind: 'ended', end };
+    if (held.kind === 'exactly') return { kind: 'run', pinned, reasons: ['what is locked is not in the cache'] };
+  }
+  const inPlace = await keepInPlace(session, stage, pinned);
   if (inPlace !== undefined) return { kind: 'ended', end: inPlace };
   const restored = await restoreFromRecord(needs, pinned);
   if (restored !== undefined) return { kind: 'ended', end: restored };
@@ -84,32 +90,13 @@ async function findFailure({ session, stage, room }: StageNeeds, pinned: PinnedS
   return (await session.pinner.findChanged(failure.pinned)) === undefined ? failure.end : undefined;
 }
 
-async function keepInPlace(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
-  const { session, stage } = needs;
-  const accepted = session.state.stages.get(stage.id);
-  if (accepted?.key !== pinned.key) return undefined;
-  const { folder, names } = placeOf(session.plan, stage);
-  const touched = findTouched(folder, accepted, names);
-  if (touched === undefined) return { outcome: { kind: 'up-to-date' }, accepted };
-  const signed = await resign(folder, accepted, names);
-  if (signed !== undefined)
-    return { outcome: { kind: 'up-to-date' }, accepted: accept(session, stage, pinned, { ...accepted, ...signed }) };
-  if (!touched.endsWith('missing')) warn(needs, 'artifact-edited', `${touched} in ${folder} since it was published; it is replaced`);
-  return restore(needs, pinned, {
-    outputs: plainArtifacts(accepted.outputs),
-    metrics: accepted.metrics,
-    log: undefined,
-    durationMs: accepted.durationMs,
-  });
-}
-
 async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
   const { session, stage } = needs;
   const record = session.records.find(pinned.key);
   if (record === 'damaged') warn(needs, 'cache-damaged', `the record of an earlier run of ${stage.id} is damaged; it is not used`);
   if (record === undefined || record === 'damaged') return undefined;
   for (const result of [...record.results].reverse()) {
-    const end = await restore(needs, pinned, result);
+    const end = await restoreResult(session, stage, pinned, result);
     if (end !== undefined) {
       await session.records.noteUse(pinned.key);
       return end;
@@ -117,30 +104,6 @@ async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promis
     await session.records.dropResult(pinned.key, result);
   }
   return undefined;
-}
-
-async function restore(needs: StageNeeds, pinned: PinnedStage, result: ActionResult): Promise<StageEnd | undefined> {
-  const { session, stage } = needs;
-  const before = session.state.stages.get(stage.id);
-  const { folder, names } = placeOf(session.plan, stage);
-  const stands =
-    before !== undefined && differingPorts(before.outputs, result.outputs).length === 0 && findTouched(folder, before, names) === undefined;
-  const fetch = () => publishStage(session, stage, result.outputs, contentOf(session.store, session.ports.artifacts ?? 'copies'));
-  const published = stands ? before : await measure(session.ports, stage.id, 'restore', fetch);
-  if (published === undefined) {
-    warn(needs, 'cache-damaged', `a kept result of ${stage.id} is damaged or incomplete in the cache; it is not used`);
-    return undefined;
-  }
-  await restoreLog(needs, result);
-  const accepted = accept(session, stage, pinned, { ...pick(published), metrics: result.metrics, durationMs: result.durationMs });
-  const sizeBytes = stands ? 0 : Object.values(result.outputs).reduce((sum, artifact) => sum + artifact.sizeBytes, 0);
-  return { outcome: { kind: 'restored', sizeBytes }, accepted, previousMetrics: before?.metrics };
-}
-
-/** `tanren log` shows the log of the run that made the result. */
-async function restoreLog({ session, stage }: StageNeeds, result: ActionResult): Promise<void> {
-  const bytes = result.log === undefined ? undefined : session.store.read(result.log);
-  if (bytes !== undefined) await writeWhole(session.cache.log(session.plan.pipeline, stage.id), bytes, 'no-flush').catch(() => undefined);
 }
 
 const BACK_OFF_MS = 1_000;
@@ -200,7 +163,7 @@ type Conclusion =
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** Waits for a run, and keeps what it made where that is of its inputs as they still are. */
-async function concludeRun({ session, stage, room, superseded }: StageNeeds, run: OngoingRun): Promise<Conclusion> {
+async function concludeRun({ session, stage, room, superseded, hold }: StageNeeds, run: OngoingRun): Promise<Conclusion> {
   const end = await unlessAborted(run.ended, superseded);
   if (end === 'aborted') return { kind: 'ended', end: cancelled };
   room.runs.release(stage.id);
@@ -209,6 +172,7 @@ async function concludeRun({ session, stage, room, superseded }: StageNeeds, run
     const input = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(run.pinned));
     if (input !== undefined) return { kind: 'input-changed', input };
     if (end.kind === 'failed') return end;
+    if (hold !== undefined) assertHeld(hold.of(stage, run.pinned.manifest), contentsOf(end));
     const before = session.state.stages.get(stage.id);
     const measured = end.device === undefined ? run.pinned : pinDevice(run.pinned, end.device);
     const accepted = await keepResult(session, stage, measured, end);
@@ -245,12 +209,8 @@ export async function endWithFailure<T = StageEnd>(work: () => Promise<StageEnd 
   }
 }
 
-function pick({ outputs, folderStamp }: Published): Published {
-  return { outputs, folderStamp };
-}
-
-function plainArtifacts(outputs: AcceptedStage['outputs']): Artifacts {
-  return Object.fromEntries(Object.entries(outputs).map(([port, { signature: _, ...artifact }]) => [port, artifact]));
+function contentsOf({ outputs }: CompletedRun): Contents {
+  return Object.fromEntries(Object.entries(outputs).map(([port, { artifact }]) => [port, artifact]));
 }
 
 function inputChanged(input: PinnedInput): EngineError {

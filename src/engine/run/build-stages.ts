@@ -1,6 +1,7 @@
 /** In which order, and how many at a time, are stages built? Each when all that it reads is there, the most urgent first. */
 import type { AcceptedStage } from '../cache/state-log.js';
 import type { CheckResult } from '../check/check-result.js';
+import type { Hold } from '../lockfile/hold.js';
 import type { Outcome } from '../outcome.js';
 import { dependenciesOf } from '../plan/dependencies.js';
 import type { Plan, PlannedStage, StageId } from '../plan/plan.js';
@@ -26,6 +27,8 @@ export interface StagesToBuild {
   readonly failures: 'stop' | 'keep-going';
   /** Stages that run once more when they have ended well, to compare the results. */
   readonly checked: ReadonlySet<StageId>;
+  /** Of a frozen build. */
+  readonly hold: Hold | undefined;
   readonly room: RunRoom;
   /** Aborted when there is a newer plan: nothing more is begun, and runs go on without this build of the old one. */
   readonly superseded: AbortSignal;
@@ -72,6 +75,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     room,
     superseded,
     forced: order.forced.has(stage.id),
+    hold: order.hold,
     endOf: id => finished.get(id),
   });
 

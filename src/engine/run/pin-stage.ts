@@ -176,6 +176,11 @@ export function pinDevice({ manifest, inputs }: PinnedStage, identity: JsonObjec
   return pinnedStage(withDevice(manifest, identity), inputs);
 }
 
+/** The same action, of which a lock says what came of it: nobody has seen that here, so no build but a frozen one takes it for known. */
+export function pinLocked({ manifest, inputs }: PinnedStage): PinnedStage {
+  return pinnedStage({ ...manifest, locked: true }, inputs);
+}
+
 function pinRef(
   plan: Plan,
   ref: InputRef,

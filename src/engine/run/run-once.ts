@@ -3,14 +3,11 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
-import { isJsonObject } from '../../base/json.js';
 import { seedOf } from '../action/manifest.js';
 import { artifactName } from '../artifact-path.js';
-import { parseJson } from '../cache/tree.js';
 import { EngineError } from '../engine-error.js';
 import type { Failure } from '../failure.js';
 import { toFailure } from '../failure.js';
-import { joinMetrics } from '../metrics.js';
 import type { CollectedOutput } from '../output/collect.js';
 import { collectOutputs } from '../output/collect.js';
 import type { PlannedStage, StageId } from '../plan/plan.js';
@@ -26,6 +23,7 @@ import { linkInputs, makeRunFolder, writeActionDocument } from './run-folder.js'
 import { openRunLog } from './run-log.js';
 import type { Session } from './session.js';
 import type { StageEnd } from './stage-end.js';
+import { readMetrics } from './stage-metrics.js';
 import { watchDevice } from './watch-device.js';
 import { type RunListener, runInWorker } from './worker-run.js';
 
@@ -77,7 +75,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
       kind: 'completed',
       folder,
       outputs,
-      metrics: readMetrics(stage, outputs),
+      metrics: readMetrics(stage, port => readOutput(outputs[port])),
       log: log.close(),
       durationMs: performance.now() - started,
       device: device.get(),
@@ -181,15 +179,6 @@ function timedOut(timeoutMs: number): EngineError {
   });
 }
 
-/** The stage's metrics: the content of its port of that kind; by port where it has several. */
-function readMetrics(stage: PlannedStage, outputs: Readonly<Record<string, CollectedOutput>>): JsonObject | undefined {
-  const found: [string, JsonObject][] = [];
-  for (const [port, { kind }] of Object.entries(stage.outputPorts)) {
-    const output = kind === 'metrics' ? outputs[port] : undefined;
-    if (output === undefined) continue;
-    const metrics = parseJson(readFileSync(output.path, 'utf8'));
-    if (!isJsonObject(metrics)) throw new EngineError('metrics-malformed', `output "${port}" is no JSON object: its kind is metrics`);
-    found.push([port, metrics]);
-  }
-  return joinMetrics(found);
+function readOutput(output: CollectedOutput | undefined): string | undefined {
+  return output === undefined ? undefined : readFileSync(output.path, 'utf8');
 }

@@ -95,13 +95,14 @@ export function findSettled(
   selected: readonly PlannedStage[],
   forced: ReadonlySet<StageId>,
   seen = new Map<string, PinnedSource | undefined>(),
+  proves: Proof = isResultOf,
 ): ReadonlyMap<StageId, AcceptedStage> {
   const settled = new Map<StageId, AcceptedStage>();
   const find = (stage: PlannedStage) => session.pinner.find(stage, id => settled.get(id), seen);
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
     if (accepted === undefined || forced.has(stage.id) || !hasSettledInputs(stage, settled)) continue;
-    if (!hasAction(stage, accepted, find)) continue;
+    if (!hasAction(stage, accepted, find, proves)) continue;
     const { folder, names } = placeOf(session.plan, stage);
     if (findTouched(folder, accepted, names) === undefined) settled.set(stage.id, accepted);
   }
@@ -116,11 +117,23 @@ function hasSettledInputs(stage: PlannedStage, settled: ReadonlyMap<StageId, Acc
   return true;
 }
 
+/** Is an accepted result one of this action? May throw EngineError: then it is not. */
+export type Proof = (accepted: AcceptedStage, pinned: PinnedStage, stage: PlannedStage) => boolean;
+
+export function isResultOf(accepted: AcceptedStage, pinned: PinnedStage): boolean {
+  return quickKeyOf(pinned.manifest) === accepted.quickKey || pinned.key === accepted.key;
+}
+
 /** A stage whose inputs cannot be read is not settled: what is wrong is said when it is built. */
-function hasAction(stage: PlannedStage, accepted: AcceptedStage, find: (stage: PlannedStage) => PinnedStage | undefined): boolean {
+function hasAction(
+  stage: PlannedStage,
+  accepted: AcceptedStage,
+  find: (stage: PlannedStage) => PinnedStage | undefined,
+  proves: Proof,
+): boolean {
   try {
     const pinned = find(stage);
-    return pinned !== undefined && (quickKeyOf(pinned.manifest) === accepted.quickKey || pinned.key === accepted.key);
+    return pinned !== undefined && proves(accepted, pinned, stage);
   } catch (error) {
     if (error instanceof EngineError) return false;
     throw error;

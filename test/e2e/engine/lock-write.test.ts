@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => world.remove());
 
 const lock = () => lockFileOf('pipeline.yaml', world.folder);
-const build = (options: Parameters<World['build']>[0] = {}) => world.build({ lock: lock(), ...options });
+const build = (options: Parameters<World['build']>[0] = {}) => world.build({ lock: { file: lock(), use: 'write' }, ...options });
 const text = (): string => world.read('pipeline.lock');
 const stages = (): readonly string[] => [...(readLockFile(lock())?.lock.stages.keys() ?? [])];
 const ids = (...names: string[]): StageId[] => names as StageId[];
@@ -51,7 +51,7 @@ describe('a build with every gate met', () => {
   it('writes the same bytes in another folder, and neither dates nor paths nor the host', async () => {
     await build();
     const other = givenWorld(STAGES, SOURCES);
-    await other.build({ lock: lockFileOf('pipeline.yaml', other.folder), jobs: 1 });
+    await other.build({ lock: { file: lockFileOf('pipeline.yaml', other.folder), use: 'write' }, jobs: 1 });
 
     expect(other.read('pipeline.lock')).toBe(text());
     expect(text()).not.toContain(world.folder);
@@ -173,7 +173,7 @@ describe('the lock stays as it is', () => {
     world.stages = { ...STAGES, bench: { uses: 'act', params: { until: world.path('never') } } };
     const abort = new AbortController();
     const { report } = await world.build(
-      { lock: lock() },
+      { lock: { file: lock(), use: 'write' } },
       { signal: abort.signal, emit: event => void (event.kind === 'stage-started' && event.stage === 'bench' && abort.abort()) },
     );
     expect(report.conclusion).toBe('cancelled');
@@ -234,7 +234,7 @@ describe('a lock that cannot be read', () => {
   it('is a warning where it came to be while the build ran: the results are there', async () => {
     const damage = (): void => writeFileSync(join(world.folder, 'pipeline.lock'), 'nonsense\n');
     const { report, warnings } = await world.build(
-      { lock: lock() },
+      { lock: { file: lock(), use: 'write' } },
       { emit: event => void (event.kind === 'stage-started' && event.stage === 'bench' && damage()) },
     );
 

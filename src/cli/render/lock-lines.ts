@@ -1,0 +1,22 @@
+/** What is said at the end of a frozen build? How the results stand to the lock. */
+import type { LockVerdict } from '../../engine/lockfile/hold.js';
+import type { BuildReport } from '../../engine/report.js';
+import type { Console } from './console.js';
+
+/** None where the build was not frozen. */
+export function formatLockLines({ stages }: BuildReport, { style }: Console): readonly string[] {
+  const having = (verdict: LockVerdict): readonly string[] =>
+    [...stages.values()].flatMap(({ stage, locked }) => (locked === verdict ? [stage] : []));
+  const [locked, gated, rebuilt] = [having('as-locked'), having('by-gates'), having('rebuilt')];
+  return [
+    ...(locked.length === 0 ? [] : [`${style('green', '✓')} as locked: ${count(locked.length)}`]),
+    ...(gated.length === 0 ? [] : [`  measured, held by gates alone: ${gated.join(', ')}`]),
+    ...(rebuilt.length === 0
+      ? []
+      : [`${style('yellow', '!')} rebuilt on this platform class, which the lock lacks, and held by gates alone: ${rebuilt.join(', ')}`]),
+  ];
+}
+
+function count(stages: number): string {
+  return `${stages} stage${stages === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,133 @@
+/** Does a lock lock what stands here? Everything that can be known before anything runs, all at once, each difference at its line of the lock. */
+import { digestBytes } from '../../base/digest.js';
+import { getDefined } from '../../base/invariant.js';
+import { keyOf } from '../action/manifest.js';
+import type { Diagnostic } from '../config/diagnostic.js';
+import type { SourceSpan } from '../config/source-span.js';
+import { EngineError } from '../engine-error.js';
+import type { PlannedStage, StageId } from '../plan/plan.js';
+import type { KnownResult } from '../run/known-result.js';
+import type { Session } from '../run/session.js';
+import { describeLockChange } from './describe-change.js';
+import { lockableOf } from './facts.js';
+import type { Hold } from './hold.js';
+import { findLockChanges, makeHold } from './hold.js';
+import type { Contents, LockedStage } from './lock.js';
+import { readLockFile } from './lock-file.js';
+import type { LockFile } from './lock-path.js';
+import { LockRefused, spanOfLine } from './lock-refused.js';
+import { findOutputs, madeFromOthers } from './next-lock.js';
+import { findLine } from './outline.js';
+import { findPortability, namedInputs } from './portability.js';
+
+export interface FrozenLock {
+  readonly file: LockFile;
+  readonly text: string;
+  readonly hold: Hold;
+}
+
+/** Reads the lock that a build is held to. @param platformClass of this machine. @throws LockRefused `lock-missing` and what `readLockFile` throws. */
+export function openFrozen({ plan }: Session, file: LockFile, platformClass: string): FrozenLock {
+  const read = readLockFile(file);
+  if (read === undefined) {
+    const help = 'run "tanren build" without --frozen, and commit the file';
+    const message = `${file.name}: there is no such file, and --frozen builds what is locked`;
+    throw new LockRefused([{ severity: 'error', code: 'lock-missing', message, span: undefined, help }], new Map());
+  }
+  return { file, text: read.text, hold: makeHold(read.lock, findPortability(plan), platformClass) };
+}
+
+/** @throws LockRefused with every difference. Reads the sources. */
+export async function assertLocked(session: Session, frozen: FrozenLock, selected: readonly PlannedStage[]): Promise<void> {
+  const found = [...(await findDifferences(session, frozen, selected)), ...findGone(session, frozen, selected)];
+  if (found.length === 0) return;
+  const help = 'take back what differs, or run "tanren build" without --frozen and commit the lock';
+  const diagnostics = found.map((one, index): Diagnostic => (index === found.length - 1 ? { ...one, help: one.help ?? help } : one));
+  throw new LockRefused(diagnostics, new Map([[frozen.file.name, frozen.text]]));
+}
+
+/** Stages of the lock that the pipeline does not have; of a part of the pipeline nothing can be said. */
+export function findGone({ plan }: Session, { file, text, hold }: FrozenLock, selected: readonly PlannedStage[]): readonly Diagnostic[] {
+  if (selected.length < plan.stages.size) return [];
+  const known: ReadonlySet<string> = new Set(plan.stages.keys());
+  return [...hold.lock.stages]
+    .filter(([id]) => !known.has(id))
+    .map(([id, entry]) => difference(`stage "${id}" is in the lock, and not in the pipeline`, placeIn(file, text, entry, '')));
+}
+
+async function findDifferences(
+  session: Session,
+  { file, text, hold }: FrozenLock,
+  selected: readonly PlannedStage[],
+): Promise<readonly Diagnostic[]> {
+  const predicted = new Map<StageId, KnownResult>();
+  const differing = new Set<StageId>();
+  const found: Diagnostic[] = [];
+  for (const stage of selected) {
+    const entry = hold.lock.stages.get(stage.id);
+    const before = found.length;
+    if (entry === undefined) found.push(difference(`stage "${stage.id}" is not in ${file.name}`, stage.span));
+    else {
+      try {
+        const { manifest } = await session.pinner.pin(stage, id => predicted.get(id));
+        for (const [message, label] of compare(stage, entry, manifest, hold, differing))
+          found.push(difference(`stage "${stage.id}": ${message}`, placeIn(file, text, entry, label)));
+      } catch (error) {
+        if (!(error instanceof EngineError)) throw error;
+        const { code, message, help } = error;
+        found.push({ severity: 'error', code, message: `stage "${stage.id}": ${message}`, span: stage.span, help });
+      }
+    }
+    if (found.length > before) differing.add(stage.id);
+    predicted.set(stage.id, predict(stage, entry, hold));
+  }
+  return found;
+}
+
+/** What differs in a stage, and at which label of its facts. What a stage before it has another content of, is said there. */
+function compare(
+  stage: PlannedStage,
+  entry: LockedStage,
+  manifest: Parameters<typeof lockableOf>[1],
+  { lock, portability, platformClass }: Hold,
+  differing: ReadonlySet<StageId>,
+): readonly (readonly [message: string, label: string])[] {
+  const fromDiffering = new Set(
+    namedInputs(stage).flatMap(([name, ref]) => (ref.kind === 'artifact' && differing.has(ref.stage) ? [`inputs.${name}`] : [])),
+  );
+  const action = lockableOf(stage, manifest, portability);
+  const changes = findLockChanges(entry, action, getDefined(portability.get(stage.id), stage.id));
+  const said = changes.flatMap((change): (readonly [string, string])[] => {
+    if (typeof change === 'string') return [[change, '']];
+    return fromDiffering.has(change.label) ? [] : [[describeLockChange(stage, change), change.label]];
+  });
+  const own = entry.results.kind === 'per-class' ? entry.results.classes.get(platformClass) : undefined;
+  const others = own === undefined || said.length > 0 ? [] : madeFromOthers(entry.facts, own, platformClass, lock.stages);
+  return [
+    ...said,
+    ...others.map(
+      ([name, from]) =>
+        [`the lock pairs it with another ${from} than is locked there for this class`, `classes.${platformClass}.inputs.${name}`] as const,
+    ),
+  ];
+}
+
+/** What a stage will have given, as far as the lock says: for the actions of stages that read it. */
+function predict(stage: PlannedStage, entry: LockedStage | undefined, { platformClass }: Hold): KnownResult {
+  const own = findOutputs(entry, platformClass);
+  const any = entry?.results.kind === 'per-class' ? [...entry.results.classes.values()][0]?.outputs : undefined;
+  const unknown = { kind: 'file' as const, digest: digestBytes(''), executable: false };
+  const contents: Contents = own ?? any ?? Object.fromEntries(Object.keys(stage.outputPorts).map(port => [port, unknown]));
+  const outputs = Object.fromEntries(
+    Object.entries(contents).map(([port, content]) => [port, { ...content, sizeBytes: 0, signature: '' }]),
+  );
+  return { key: keyOf({ predicted: stage.id }), outputs };
+}
+
+function difference(message: string, span: SourceSpan): Diagnostic {
+  return { severity: 'error', code: 'lock-differs', message, span, help: undefined };
+}
+
+function placeIn({ name }: LockFile, text: string, { outline }: LockedStage, label: string): SourceSpan {
+  return spanOfLine(name, outline === undefined ? 1 : findLine(outline, label), text);
+}

@@ -1,0 +1,27 @@
+/** How is a difference to the lock said? By what the user knows it as: a source's path, a program, a parameter. */
+import type { Change } from '../action/changes.js';
+import { describeChange } from '../action/changes.js';
+import type { PlannedStage } from '../plan/plan.js';
+import { namedInputs } from './portability.js';
+
+/** One difference of locked facts (before) to present ones (after). */
+export function describeLockChange(stage: PlannedStage, change: Change): string {
+  const { label, before, after } = change;
+  const [group, name] = splitLabel(label);
+  if (before === undefined || after === undefined) return describeChange(change);
+  if (group === 'tools') return `program "${name}" is another file than the locked one`;
+  const ref = group === 'inputs' ? namedInputs(stage).find(([input]) => input === name)?.[1] : undefined;
+  if (ref === undefined) return describeChange(change);
+  if (typeof before === 'string' || typeof after === 'string') {
+    const locked = typeof before === 'string' ? before : 'content that is the same on every machine';
+    return `input "${name}" reads ${ref.kind === 'source' ? ref.path : `${ref.stage}.${ref.port}`}, and is locked as ${locked}`;
+  }
+  return ref.kind === 'source'
+    ? `source ${ref.path} (input "${name}") has other content than is locked`
+    : `the lock pairs it with another ${ref.stage}.${ref.port} than ${ref.stage} is locked with`;
+}
+
+function splitLabel(label: string): readonly [string, string] {
+  const dot = label.indexOf('.');
+  return dot < 0 ? [label, ''] : [label.slice(0, dot), label.slice(dot + 1)];
+}

@@ -1,0 +1,48 @@
+/** How does a frozen build begin? With what stands there as locked already, or with the check that everything else is what is locked. */
+
+import type { AcceptedStage } from '../cache/state-log.js';
+import type { PlannedStage, StageId } from '../plan/plan.js';
+import { pinLocked } from '../run/pin-stage.js';
+import type { Proof, Session } from '../run/session.js';
+import { findSettled, isResultOf } from '../run/session.js';
+import { assertLocked, findGone, openFrozen } from './check-frozen.js';
+import type { Hold } from './hold.js';
+import { findEqual, lockedResults } from './hold.js';
+import type { LockFile } from './lock-path.js';
+import { findPortability } from './portability.js';
+
+export interface SettledAsLocked {
+  readonly settled: ReadonlyMap<StageId, AcceptedStage>;
+  readonly hold: Hold;
+}
+
+/** Undefined where something has to be looked at closely. @throws LockRefused where the lock cannot be used. */
+export async function findSettledAsLocked(
+  session: Session,
+  file: LockFile,
+  selected: readonly PlannedStage[],
+  forced: ReadonlySet<StageId>,
+): Promise<SettledAsLocked | undefined> {
+  const frozen = openFrozen(session, file, session.platformClass.find() ?? '');
+  const settled = findSettled(session, selected, forced, undefined, provesHeld(frozen.hold));
+  const isAll = settled.size === selected.length && findGone(session, frozen, selected).length === 0;
+  return isAll ? { settled, hold: frozen.hold } : undefined;
+}
+
+/** What the stages are held to. Under the cache's lock, so that the digests of sources are kept. @throws LockRefused where anything differs. */
+export async function holdToLock(session: Session, file: LockFile, selected: readonly PlannedStage[]): Promise<Hold> {
+  const portability = findPortability(session.plan);
+  const needsClass = selected.some(({ id }) => portability.get(id) === 'per-class');
+  const frozen = openFrozen(session, file, needsClass ? await session.platformClass.get() : '');
+  await assertLocked(session, frozen, selected);
+  return frozen.hold;
+}
+
+/** Is an accepted result the locked one of this action, or one that only gates hold? */
+export function provesHeld(hold: Hold): Proof {
+  return (accepted, pinned, stage) => {
+    if (!isResultOf(accepted, pinned) && !isResultOf(accepted, pinLocked(pinned))) return false;
+    const held = hold.of(stage, pinned.manifest);
+    return held.kind === 'gates-alone' || findEqual(lockedResults(held), accepted.outputs) !== undefined;
+  };
+}

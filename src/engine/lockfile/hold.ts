@@ -1,0 +1,124 @@
+/** What is each stage held to in a frozen build? To the lock: what it is made from must be what is locked, and so must what comes of it, as far as that can be promised on this machine. */
+import { getDefined } from '../../base/invariant.js';
+import type { JsonObject } from '../../base/json.js';
+import type { Change } from '../action/changes.js';
+import { findChanges } from '../action/changes.js';
+import type { AcceptedStage } from '../cache/state-log.js';
+import { EngineError } from '../engine-error.js';
+import type { PlannedStage, StageId } from '../plan/plan.js';
+import { describeLockChange } from './describe-change.js';
+import type { LockableAction } from './facts.js';
+import { lockableOf } from './facts.js';
+import type { Contents, Lock, LockedStage } from './lock.js';
+import { differingNames, lockedContent, sameContents } from './lock.js';
+import type { Portability } from './portability.js';
+
+/** What must, or may, come of a stage. */
+export type StageHold =
+  /** Nothing else: locked for all machines, or for this class, with just these inputs. */
+  | { readonly kind: 'exactly'; readonly outputs: Contents }
+  /** Locked for other classes with just these inputs, or for none: taken where the cache has it, else made here. */
+  | { readonly kind: 'elsewhere'; readonly results: readonly Contents[] }
+  /** Anything that the gates accept. */
+  | { readonly kind: 'gates-alone' };
+
+/** How what came of a stage stands to the lock. 'rebuilt': made on this class, which is not locked. */
+export type LockVerdict = 'as-locked' | 'rebuilt' | 'by-gates';
+
+export interface Hold {
+  readonly lock: Lock;
+  readonly portability: ReadonlyMap<StageId, Portability>;
+  /** Of this machine; '' where nothing depends on it. */
+  readonly platformClass: string;
+  /** @throws EngineError `lock-differs` where the action is not the locked one. */
+  of(stage: PlannedStage, manifest: JsonObject): StageHold;
+  /** After `of` for the action of this result. */
+  verdictOf(stage: StageId, accepted: AcceptedStage): LockVerdict;
+}
+
+export function makeHold(lock: Lock, portability: ReadonlyMap<StageId, Portability>, platformClass: string): Hold {
+  const holds = new Map<StageId, StageHold>();
+  return {
+    lock,
+    portability,
+    platformClass,
+    of(stage, manifest) {
+      const action = lockableOf(stage, manifest, portability);
+      const entry = lock.stages.get(stage.id);
+      if (entry === undefined) throw differs('it is not in the lock');
+      const [first] = findLockChanges(entry, action, getDefined(portability.get(stage.id), stage.id));
+      if (first !== undefined) throw differs(typeof first === 'string' ? first : describeLockChange(stage, first));
+      const hold = holdOf(entry, action, platformClass);
+      holds.set(stage.id, hold);
+      return hold;
+    },
+    verdictOf(stage, accepted) {
+      const hold = getDefined(holds.get(stage), stage);
+      if (hold.kind === 'gates-alone') return 'by-gates';
+      return hold.kind === 'exactly' || findEqual(hold.results, accepted.outputs) !== undefined ? 'as-locked' : 'rebuilt';
+    },
+  };
+}
+
+function holdOf({ results }: LockedStage, { classInputs }: LockableAction, platformClass: string): StageHold {
+  if (results.kind === 'measured') return { kind: 'gates-alone' };
+  if (results.kind === 'same') return { kind: 'exactly', outputs: results.outputs };
+  const fitting = [...results.classes].filter(([, { inputs }]) => sameContents(inputs, classInputs));
+  const own = fitting.find(([name]) => name === platformClass)?.[1];
+  return own === undefined
+    ? { kind: 'elsewhere', results: fitting.map(([, { outputs }]) => outputs) }
+    : { kind: 'exactly', outputs: own.outputs };
+}
+
+/** Everything in which an action is not the locked one. */
+export function findLockChanges(entry: LockedStage, action: LockableAction, portability: Portability): readonly (Change | string)[] {
+  const changes = findChanges(entry.facts, action.facts);
+  if (changes.length > 0 || entry.results.kind === portability) return changes;
+  return [`it is locked as ${WORDS[entry.results.kind]}, and is ${WORDS[portability]}`];
+}
+
+const WORDS: Readonly<Record<Portability, string>> = {
+  same: 'the same on every machine',
+  'per-class': 'dependent on the platform class',
+  measured: 'measured',
+};
+
+type Outputs = AcceptedStage['outputs'] | Contents;
+
+/** The locked result that these outputs are. */
+export function findEqual(results: readonly Contents[], outputs: Outputs): Contents | undefined {
+  const contents = contentsOf(outputs);
+  return results.find(result => sameContents(result, contents));
+}
+
+/** What a hold leaves to choose from. */
+export function lockedResults(hold: StageHold): readonly Contents[] {
+  return hold.kind === 'exactly' ? [hold.outputs] : hold.kind === 'elsewhere' ? hold.results : [];
+}
+
+/** @throws EngineError `locked-output-differs` where a run has given other bytes than the lock holds it to. */
+export function assertHeld(hold: StageHold, outputs: Contents): void {
+  if (hold.kind !== 'exactly') return;
+  const differing = differingNames(hold.outputs, contentsOf(outputs));
+  if (differing.length === 0) return;
+  const lines = differing.map(port => `output "${port}": ${say(outputs, port)}, locked is ${say(hold.outputs, port)}`);
+  throw new EngineError('locked-output-differs', `the stage gave other bytes than are locked: ${lines.join('; ')}`, {
+    details: { outputs: [...differing] },
+    help: 'it depends on something that it does not declare ("tanren build --check" runs it twice and compares), or the lock was edited; "tanren build" without --frozen keeps what it gives',
+  });
+}
+
+function say(contents: Contents, port: string): string {
+  const content = contents[port];
+  return content === undefined
+    ? 'nothing'
+    : `${content.kind === 'tree' ? 'folder' : 'file'} ${content.digest}${content.executable ? ' executable' : ''}`;
+}
+
+function contentsOf(outputs: Outputs): Contents {
+  return Object.fromEntries(Object.entries(outputs).map(([port, content]) => [port, lockedContent(content)]));
+}
+
+function differs(what: string): EngineError {
+  return new EngineError('lock-differs', what, { help: 'build again, or run "tanren build" without --frozen and commit the lock' });
+}

@@ -1,0 +1,73 @@
+/** How does a known result come to stand under artifacts/ again? From the store, checked; or it stands there already. */
+import type { ActionResult } from '../cache/action-records.js';
+import { differingPorts } from '../cache/artifact.js';
+import type { AcceptedStage, Published } from '../cache/state-log.js';
+import { writeWhole } from '../cache/write-file.js';
+import { contentOf, findTouched, resign } from '../output/publish.js';
+import type { PlannedStage } from '../plan/plan.js';
+import { accept, publishStage } from './keep-result.js';
+import { measure } from './measure.js';
+import type { PinnedStage } from './pin-stage.js';
+import type { Session } from './session.js';
+import { placeOf } from './session.js';
+import type { StageEnd } from './stage-end.js';
+
+/** The accepted result, where it is this action's and stands where it was published, or can be put there again. */
+export async function keepInPlace(session: Session, stage: PlannedStage, pinned: PinnedStage): Promise<StageEnd | undefined> {
+  const accepted = session.state.stages.get(stage.id);
+  if (accepted?.key !== pinned.key) return undefined;
+  const { folder, names } = placeOf(session.plan, stage);
+  const touched = findTouched(folder, accepted, names);
+  if (touched === undefined) return { outcome: { kind: 'up-to-date' }, accepted };
+  const signed = await resign(folder, accepted, names);
+  if (signed !== undefined)
+    return { outcome: { kind: 'up-to-date' }, accepted: accept(session, stage, pinned, { ...accepted, ...signed }) };
+  if (!touched.endsWith('missing')) {
+    const message = `${touched} in ${folder} since it was published; it is replaced`;
+    session.ports.emit({ kind: 'warning', stage: stage.id, code: 'artifact-edited', message });
+  }
+  return restoreResult(session, stage, pinned, {
+    outputs: plainArtifacts(accepted.outputs),
+    metrics: accepted.metrics,
+    log: undefined,
+    durationMs: accepted.durationMs,
+  });
+}
+
+/** Undefined where the store does not have it whole: that is said, and nothing has changed. */
+export async function restoreResult(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  result: ActionResult,
+): Promise<StageEnd | undefined> {
+  const before = session.state.stages.get(stage.id);
+  const { folder, names } = placeOf(session.plan, stage);
+  const stands =
+    before !== undefined && differingPorts(before.outputs, result.outputs).length === 0 && findTouched(folder, before, names) === undefined;
+  const fetch = () => publishStage(session, stage, result.outputs, contentOf(session.store, session.ports.artifacts ?? 'copies'));
+  const published = stands ? before : await measure(session.ports, stage.id, 'restore', fetch);
+  if (published === undefined) {
+    const message = `a kept result of ${stage.id} is damaged or incomplete in the cache; it is not used`;
+    session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-damaged', message });
+    return undefined;
+  }
+  await restoreLog(session, stage, result);
+  const accepted = accept(session, stage, pinned, { ...pick(published), metrics: result.metrics, durationMs: result.durationMs });
+  const sizeBytes = stands ? 0 : Object.values(result.outputs).reduce((sum, artifact) => sum + artifact.sizeBytes, 0);
+  return { outcome: { kind: 'restored', sizeBytes }, accepted, previousMetrics: before?.metrics };
+}
+
+/** `tanren log` shows the log of the run that made the result. */
+async function restoreLog(session: Session, stage: PlannedStage, result: ActionResult): Promise<void> {
+  const bytes = result.log === undefined ? undefined : session.store.read(result.log);
+  if (bytes !== undefined) await writeWhole(session.cache.log(session.plan.pipeline, stage.id), bytes, 'no-flush').catch(() => undefined);
+}
+
+function pick({ outputs, folderStamp }: Published): Published {
+  return { outputs, folderStamp };
+}
+
+function plainArtifacts(outputs: AcceptedStage['outputs']): ActionResult['outputs'] {
+  return Object.fromEntries(Object.entries(outputs).map(([port, { signature: _, ...artifact }]) => [port, artifact]));
+}
