@@ -1,7 +1,9 @@
 /** Which cache folder does a command look after, and how does it end where a signal or a known error stops it? */
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { isCodedError } from '../base/coded-error.js';
+import type { Digest } from '../base/digest.js';
 import { type CacheFolder, cacheFolderAt } from '../engine/cache/cache-folder.js';
+import { formatDiagnostic } from '../engine/config/diagnostic.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
 import type { Users } from '../engine/keep-house.js';
 import type { EnginePorts } from '../engine/ports.js';
@@ -29,6 +31,20 @@ export function usersOf({ cache }: CacheChoice): Users {
 /** The project's own folder, with the shared one beside it. */
 export function cachesOf({ file, cache }: CacheChoice): CacheFolder {
   return cacheFolderAt(ownFolder(file), findSharedCache(cache));
+}
+
+/** What the lock files of the project name: undefined after it was said that one cannot be read. */
+export async function findWanted({ file }: CacheChoice, console: Console): Promise<ReadonlySet<Digest> | undefined> {
+  const { findPins } = await import('../engine/lockfile/find-pins.js');
+  const { LockRefused } = await import('../engine/lockfile/lock-refused.js');
+  try {
+    return findPins(findProjectFolder(resolve(file)), [basename(file).replace(/\.ya?ml$/, '')], process.cwd());
+  } catch (error) {
+    if (!(error instanceof LockRefused)) throw error;
+    for (const diagnostic of error.diagnostics) console.problem(diagnostic.severity, formatDiagnostic(diagnostic, error.sources));
+    console.problem('error', 'nothing was removed: it is not known what the lock file names');
+    return undefined;
+  }
 }
 
 function ownFolder(file: string): string {

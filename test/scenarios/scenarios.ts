@@ -7,6 +7,7 @@ import { NAMES } from './names.js';
 import { RESOURCES } from './resources.js';
 import { SANDBOX } from './sandbox.js';
 import type { Scenario } from './scene.js';
+import { SHARE } from './share.js';
 import { STORE } from './store.js';
 import { WATCH } from './watch.js';
 
@@ -19,6 +20,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...NAMES,
   ...RESOURCES,
   ...SANDBOX,
+  ...SHARE,
   ...STORE,
   ...WATCH,
 ].sort((a, b) => a.number - b.number);

@@ -29,7 +29,7 @@ export interface CliWorld {
   run(...args: readonly string[]): CliResult;
   start(...args: readonly string[]): CliProcess;
   /** The same project in another environment, or after it was moved. */
-  with(other: { readonly folder?: string; readonly environment?: NodeJS.ProcessEnv }): Pick<CliWorld, 'run'>;
+  with(other: { readonly folder?: string; readonly environment?: NodeJS.ProcessEnv }): Pick<CliWorld, 'run' | 'start'>;
   write(name: string, text: string): void;
   /** As many editors save: a new file takes the place of the old one. */
   saveByRename(name: string, text: string): void;
@@ -67,15 +67,19 @@ export function givenProject(files: Readonly<Record<string, string>>, environmen
     const { status, stdout, stderr } = spawnSync(process.execPath, [TANREN, ...args], { cwd, env, encoding: 'utf8', timeout: 100_000 });
     return { exitCode: status, stdout, stderr };
   };
+  const startWith = (how: typeof options, args: readonly string[]): CliProcess => {
+    const child = spawn(process.execPath, [TANREN, ...args], { ...how, stdio: ['ignore', 'pipe', 'pipe'] });
+    running.push(child);
+    return followProcess(child);
+  };
   return {
     folder,
     run: (...args) => runWith(options, args),
-    with: other => ({ run: (...args) => runWith({ cwd: other.folder ?? folder, env: { ...options.env, ...other.environment } }, args) }),
-    start(...args) {
-      const child = spawn(process.execPath, [TANREN, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-      running.push(child);
-      return followProcess(child);
+    with(other) {
+      const changed = { cwd: other.folder ?? folder, env: { ...options.env, ...other.environment } };
+      return { run: (...args) => runWith(changed, args), start: (...args) => startWith(changed, args) };
     },
+    start: (...args) => startWith(options, args),
     write,
     saveByRename(name, text) {
       write(`${name}.new`, text);

@@ -1,11 +1,10 @@
 /** `tanren cache stats | gc | verify`: what does the cache hold, is it whole, and what may go? */
-import type { Digest } from '../../base/digest.js';
 import { formatBytes, formatDuration } from '../../base/format.js';
 import { planGarbage, sizeOf, sizeOfRest } from '../../engine/cache/collect-garbage.js';
 import { type Inventory, takeInventory } from '../../engine/cache/inventory.js';
 import { collectGarbage, type Users, verifyCache } from '../../engine/keep-house.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { type CacheChoice, cacheOf, interruptible, usersOf } from '../open-cache.js';
+import { type CacheChoice, cacheOf, findWanted, interruptible, usersOf } from '../open-cache.js';
 import { makeConsole } from '../render/console.js';
 
 export interface CacheOptions extends CacheChoice {
@@ -86,7 +85,9 @@ export async function runCacheGc(
   const nowMs = Date.now();
   const users = usersOf(options);
   const mode = options.dryRun ? 'dry-run' : 'remove';
-  const wanted = { users, pins: new Set<Digest>() };
+  const pins = await findWanted(options, console);
+  if (pins === undefined) return EXIT.failed;
+  const wanted = { users, pins };
   const plan = await interruptible(console, ports => collectGarbage(cache, limits, mode, nowMs, ports, wanted));
   if (plan === undefined) return EXIT.interrupted;
   const { records, blobs, strangers, freedBytes, keptBytes } = plan;

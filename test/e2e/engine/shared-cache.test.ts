@@ -317,32 +317,6 @@ describe('garbage of a shared cache', () => {
     expect(existsSync(content().blob(stray))).toBe(false);
   });
 
-  it('beside builds that use it breaks none of them', async () => {
-    const all = [checkout(), checkout(), checkout()];
-    let over = false;
-    const collecting = (async () => {
-      while (!over) {
-        const limits = { maxSizeBytes: 1, maxAgeMs: 0 };
-        await collectGarbage(content(), limits, 'remove', Date.now() + 2 * 3_600_000, all[0]?.ports() ?? fail(), BESIDE);
-        await wait(5);
-      }
-    })();
-    try {
-      for (const text of ['a', 'b', 'a', 'b']) {
-        for (const world of all) world.write('source.txt', text);
-        const ended = await Promise.all(all.map(world => world.build(using())));
-        for (const { report } of ended)
-          expect([...report.stages.values()].map(({ outcome }) => outcome)).not.toContainEqual(expect.objectContaining({ kind: 'failed' }));
-        for (const world of all) expect(world.read('artifacts/strip/text')).toBe(text.toUpperCase());
-      }
-    } finally {
-      over = true;
-      await collecting;
-    }
-
-    expect(await verifyCache(content(), () => undefined, all[0]?.ports() ?? fail())).toMatchObject({ damagedBlobs: [] });
-  });
-
   it('takes ended turns away, and leaves those that are held', async () => {
     const world = checkout();
     await world.build(using());
@@ -356,10 +330,6 @@ describe('garbage of a shared cache', () => {
     await lock.release();
   });
 });
-
-function fail(): never {
-  throw new Error('there is a world');
-}
 
 async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; !condition(); tries++) {

@@ -1,0 +1,45 @@
+/** Which contents do the lock files of a project name? A cache should not lose them. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+import { isMissing } from '../engine-error.js';
+import { digestsIn } from './lock.js';
+import { readLockFile } from './lock-file.js';
+import { type LockFile, lockFileOf } from './lock-path.js';
+
+/**
+ * Of the pipelines in the project's folder that are named, and of all in pipelines/.
+ * @throws LockRefused where one cannot be read: then it is not known what is wanted.
+ */
+export function findPins(projectFolder: string, pipelines: readonly string[], cwd: string): ReadonlySet<Digest> {
+  const pins = new Set<Digest>();
+  for (const file of findLockFiles(projectFolder, pipelines, cwd)) {
+    const read = readLockFile(file);
+    if (read !== undefined) for (const digest of digestsIn(read.lock)) pins.add(digest);
+  }
+  return pins;
+}
+
+/** Other tools have files that end in .lock: one of ours has its pipeline file beside it. */
+function findLockFiles(projectFolder: string, pipelines: readonly string[], cwd: string): readonly LockFile[] {
+  const own = [...new Set(['pipeline', ...pipelines])].flatMap(name => pipelineFiles(join(projectFolder, name)));
+  const folder = join(projectFolder, 'pipelines');
+  const others = listFolder(folder)
+    .filter(name => /\.ya?ml$/.test(name))
+    .map(name => join(folder, name));
+  const files = [...own, ...others].map(file => lockFileOf(relative(cwd, file), cwd));
+  return [...new Map(files.map(file => [file.path, file])).values()];
+}
+
+function pipelineFiles(stem: string): readonly string[] {
+  return ['.yaml', '.yml'].map(ending => `${stem}${ending}`).filter(path => existsSync(path));
+}
+
+function listFolder(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
