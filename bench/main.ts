@@ -4,6 +4,7 @@ import { measureColdBuild } from './cold-build.js';
 import { measureCompile } from './compile.js';
 import { measureDetectors } from './detectors.js';
 import { describeMachine, type Example, makeExample } from './example.js';
+import { measureGuards } from './guards.js';
 import { measureNoOp } from './no-op.js';
 import { measureRequantize } from './requantize.js';
 import { measureRoiAlign } from './roi-align.js';
@@ -12,6 +13,7 @@ import { measureSimplify } from './simplify.js';
 const MEASUREMENTS: Readonly<Record<string, (example: Example) => Promise<void>>> = {
   'cold-build': measureColdBuild,
   'no-op': measureNoOp,
+  guards: measureGuards,
   detectors: measureDetectors,
   calibrate: measureCalibrate,
   'calibrate-full-size': measureCalibrateFullSize,

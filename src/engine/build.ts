@@ -9,6 +9,7 @@ import type { CheckResult } from './check/check-result.js';
 import { messageOf } from './engine-error.js';
 import type { GateResult } from './gate-result.js';
 import { checkGate } from './gate-result.js';
+import type { Guard } from './guard/guard.js';
 import type { RunRecorder } from './history/record-run.js';
 import type { Hold } from './lockfile/hold.js';
 import type { LockFile, LockOrder } from './lockfile/lock-path.js';
@@ -39,6 +40,8 @@ export interface BuildOptions {
   readonly force: 'targets' | 'never';
   /** 'targets': run every target that has a result once more, in a fresh folder, and compare the bytes. */
   readonly check?: 'targets' | 'never';
+  /** Who watches what stages start, and how far it reaches. */
+  readonly guard?: Guard | undefined;
   /** Where results of earlier builds are kept; cache/ in the project folder where absent. */
   readonly cacheFolder?: string;
   /** Absolute path of a cache that several checkouts share, to be used besides. */
@@ -170,7 +173,7 @@ async function buildUnderLock(
   const { openRunRoom } = await import('./run/run-room.js');
   const { recordRun } = await import('./history/record-run.js');
   const recorder = recordRun(ports, started);
-  const room = openRunRoom(cache, recorder.ports);
+  const room = openRunRoom(cache, recorder.ports, options.guard);
   let { plan, targets } = revisions.take();
   try {
     if (lock !== undefined) await removeLeft(plan, cache, ports);

@@ -7,6 +7,9 @@ import type { DType } from '../tensor/dtype.js';
 import type { DataOf, Tensor } from '../tensor/tensor.js';
 import { makeTensor } from '../tensor/tensor.js';
 
+// Without it, ONNX Runtime keeps a database of events in the user's home folder and sends it to its maker. It is read when the first session is made.
+process.env.ORT_DISABLE_TELEMETRY = '1';
+
 /** `model-load`: ONNX Runtime refuses the model; `model-run`: a run failed. The message carries ONNX Runtime's own. */
 export class RuntimeError extends CodedError {
   override readonly name = 'RuntimeError';

@@ -21,13 +21,16 @@ const PASSED = [
   'LD_LIBRARY_PATH',
 ];
 
-/** What every program and worker of a stage sees: locale and time zone are fixed, so that they cannot change results. */
+/** Fixed, so that they cannot change results: locale and time zone. And nothing that runs models tells its maker of it. */
+const FIXED = { LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', TZ: 'UTC', ORT_DISABLE_TELEMETRY: '1' };
+
+/** What every program and worker of a stage sees. */
 export function baseEnvironment(environment: Readonly<Record<string, string | undefined>>, scratch: string): Record<string, string> {
   const passed = PASSED.flatMap(name => {
     const value = environment[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...Object.fromEntries(passed), LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', TZ: 'UTC', TMPDIR: scratch, TEMP: scratch, TMP: scratch };
+  return { ...Object.fromEntries(passed), ...FIXED, TMPDIR: scratch, TEMP: scratch, TMP: scratch };
 }
 
 export interface ToolSurroundings {
@@ -37,6 +40,8 @@ export interface ToolSurroundings {
   /** 'own': the program leads a process group of its own, as it is started by a process that must not die with it. */
   readonly group: 'own' | 'shared';
   readonly log: (text: string) => void;
+  /** The command line that starts a program where it can do no more than its stage declares; where absent, the program is started as it is. */
+  readonly wrap?: (command: readonly string[], cwd: string) => readonly string[];
   /** Told of a group that has started; what it returns is called when the group has ended. */
   readonly watch?: (pid: number) => () => void;
 }
@@ -71,8 +76,8 @@ function spawnTool(
   stdin: 'pipe',
 ): Heard & { stdin: Writable | null };
 function spawnTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings, stdin: 'ignore' | 'pipe'): Heard {
-  const [program, ...args] = command;
-  if (program === undefined) throw new StageError('tool-missing', 'the command is empty');
+  if (command.length === 0) throw new StageError('tool-missing', 'the command is empty');
+  const [program = '', ...args] = surroundings.wrap?.(command, options.cwd) ?? command;
   surroundings.signal.throwIfAborted();
   return spawn(program, args, {
     cwd: options.cwd,

@@ -1,9 +1,52 @@
 /** What becomes of stages that do not keep to what they declare? */
 import { match, strictEqual } from 'node:assert';
+import { noSandbox, noStrace } from '../support/guards.js';
 import { B } from './forge.js';
 import { buildAgain, buildFirst, type Scenario, scenario } from './scene.js';
 
+/** What b does, without the forge's trace and hooks, which are not declared either. */
+const PLAIN = 'cat a.txt b.txt parts/* > out.txt; echo $TEMPER >> out.txt';
+const obstacle = noSandbox ?? noStrace;
+
 export const SANDBOX: readonly Scenario[] = [
+  scenario(
+    33,
+    "a stage that writes into another stage's output is an error with --strict, and spoils nothing in the sandbox; the output is restored",
+    forge => {
+      buildFirst(forge);
+      forge.setScript(`${PLAIN}; echo spoilt > ${forge.path('artifacts/lone/text')}; true`);
+      const strict = forge.build('b', '--strict');
+      strictEqual(strict.exitCode, 1);
+      match(strict.stdout, /error\[undeclared-write\]: b: written outside the stage's outputs:\n {2}artifacts\/lone\/text\n/);
+      forge.setScript(B);
+      match(forge.build().stdout, /warning\[artifact-edited\]: lone/);
+      forge.expectRight();
+
+      forge.setScript(`${PLAIN}; echo spoilt > ${forge.path('artifacts/lone/text')}; true`);
+      strictEqual(forge.build('b', '--sandbox').exitCode, 0);
+      forge.expectRight();
+    },
+    { obstacle },
+  ),
+  scenario(
+    34,
+    'a stage that reads a file that it has not declared is found by --strict, also after it was built, and cannot read it in the sandbox',
+    forge => {
+      forge.project.write('side.txt', '');
+      forge.setScript(`set -e; cat ${forge.path('side.txt')} > out.txt; ${PLAIN}`);
+      strictEqual(forge.build().exitCode, 0);
+      forge.project.write('side.txt', 'another');
+      for (const how of ['--check', '--force']) {
+        const strict = forge.build('b', '--strict', how);
+        strictEqual(strict.exitCode, 1);
+        match(strict.stdout, /error\[undeclared-read\]: b: what the stage does not declare was read:\n {2}side\.txt\n/);
+      }
+      const sandboxed = forge.build('b', '--sandbox', '--force');
+      strictEqual(sandboxed.exitCode, 1);
+      match(sandboxed.stdout, /side\.txt: No such file or directory/);
+    },
+    { obstacle },
+  ),
   scenario(35, 'a stage that gives other bytes each time is found by --check, and its first result stays', forge => {
     buildFirst(forge);
     const steady = forge.build('--check');

@@ -1,9 +1,11 @@
 /** `tanren build`: does what is missing, and shows it. */
 import { build } from '../../engine/build.js';
+import type { FoundGuard } from '../../engine/guard/find-guard.js';
 import { lockFileOf } from '../../engine/lockfile/lock-path.js';
 import { readBuildRequest, requestText } from '../build-request.js';
 import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { endWithError } from '../open-cache.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { encodeBuildReport, exitCodeOf, printBuildReport } from '../render/build-report.js';
@@ -19,6 +21,8 @@ export interface BuildCommandOptions extends PipelineOptions {
   readonly force: boolean;
   readonly frozen: boolean;
   readonly check: boolean;
+  readonly sandbox: boolean;
+  readonly strict: boolean;
   readonly json: boolean;
 }
 
@@ -28,6 +32,9 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
   const opened = await openPlan(options, targets, console, 'keep');
   if (opened === undefined) return EXIT.usage;
   const { plan } = opened;
+  const found = options.sandbox || options.strict ? await searchGuard(options).catch((error: unknown) => ({ error })) : undefined;
+  if (found !== undefined && 'error' in found) return endWithError(found.error, console, options, EXIT.usage);
+  if (found?.instead !== undefined) console.problem('warning', `warning[${found.instead.code}]: ${found.instead.message}`);
   const asked = readBuildRequest(process.argv.slice(2), process.cwd());
   const renderer = makeBuildRenderer(console, Math.max(...[...plan.stages.keys()].map(id => id.length)));
   const ports = makeEnginePorts(renderer.emit, abortOnSignals());
@@ -40,6 +47,7 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
       force: options.force ? 'targets' : 'never',
       sharedCache: findSharedCache(options.cache),
       check: options.check ? 'targets' : 'never',
+      guard: found?.guard,
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
       ...(opened.sights === undefined || asked === undefined ? {} : { seal: { request: requestText(asked), sights: opened.sights } }),
       lock: { file: lockFileOf(options.file, process.cwd()), use: options.frozen ? 'frozen' : 'write' },
@@ -51,4 +59,9 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
   printBuildReport(plan, report, console, 'all');
   if (options.json) console.json(encodeBuildReport(report));
   return exitCodeOf(report);
+}
+
+async function searchGuard({ sandbox, strict }: BuildCommandOptions): Promise<FoundGuard> {
+  const { findGuard } = await import('../../engine/guard/find-guard.js');
+  return findGuard({ sandbox: sandbox ? 'yes' : 'no', strict: strict ? 'yes' : 'no' }, process.env);
 }

@@ -13,6 +13,10 @@ export const declareBuilds: Declare = (program, end) => {
     .addOption(
       new Option('--check', 'run the targets once more, and compare the bytes with their results').default(false).conflicts('dryRun'),
     )
+    .addOption(
+      new Option('--sandbox', 'run stages where they see what they declare and nothing else (Linux)').default(false).conflicts('dryRun'),
+    )
+    .addOption(new Option('--strict', 'fail stages that read or write what they do not declare (Linux)').default(false).conflicts('dryRun'))
     .addHelpText(
       'after',
       '\nExamples:\n  tanren build\n  tanren build quantize -p preset=a8w8\n  tanren build evaluate-int8 --jobs 4 --keep-going',

@@ -153,7 +153,7 @@ function startRun(needs: StageNeeds, pinned: PinnedStage): OngoingRun {
   const keeper = parts.keeperFor({ kept: needs.forced ? 'ignore' : 'use', warn: (code, message) => warn(needs, code, message) });
   return room.runs.start(stage.id, pinned, stop => {
     const ports = { ...session.ports, signal: AbortSignal.any([session.ports.signal, stop]) };
-    return runOnce({ ...session, ports }, stage, pinned, { keeper, reaper: room.reaper, endOf, logPath });
+    return runOnce({ ...session, ports }, stage, pinned, { keeper, reaper: room.reaper, guard: room.guard, endOf, logPath });
   });
 }
 

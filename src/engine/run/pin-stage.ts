@@ -233,6 +233,15 @@ export function describeDevice(stage: PlannedStage): Digest | undefined {
   return description === undefined ? undefined : digestJson(description);
 }
 
+/** Paths of the programs that the stage starts. @throws EngineError `tool-missing`. */
+export function toolFilesOf(
+  stage: PlannedStage,
+  projectFolder: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  return toolsOf(stage).map(tool => resolveTool(tool, projectFolder, environment.PATH ?? environment.Path));
+}
+
 /** The programs that the stage starts, as it names them. */
 export function toolsOf(stage: PlannedStage): readonly string[] {
   // A plugin takes params of its own type: these were checked against its schema when the plan was made.

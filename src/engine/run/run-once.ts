@@ -8,12 +8,14 @@ import { artifactName } from '../artifact-path.js';
 import { EngineError } from '../engine-error.js';
 import type { Failure } from '../failure.js';
 import { toFailure } from '../failure.js';
+import type { Guard } from '../guard/guard.js';
 import type { CollectedOutput } from '../output/collect.js';
 import { collectOutputs } from '../output/collect.js';
 import type { PlannedStage, StageId } from '../plan/plan.js';
 import type { ActionDocument } from '../worker/action-document.js';
 import { absolutePaths, RUN_LAYOUT } from '../worker/action-document.js';
 import { summarizeBuild } from './build-summary.js';
+import { declaredBy } from './declared-places.js';
 import { runInProcess } from './in-process-run.js';
 import { measure } from './measure.js';
 import type { RunKeeper } from './part-service.js';
@@ -25,7 +27,7 @@ import type { Session } from './session.js';
 import type { StageEnd } from './stage-end.js';
 import { readMetrics } from './stage-metrics.js';
 import { watchDevice } from './watch-device.js';
-import { type RunListener, runInWorker } from './worker-run.js';
+import { type RunListener, type RunOrder, runInWorker } from './worker-run.js';
 
 export interface CompletedRun {
   readonly kind: 'completed';
@@ -48,6 +50,7 @@ export interface RunHelpers {
   readonly endOf: (stage: StageId) => StageEnd | undefined;
   /** Absolute path of the run's log. */
   readonly logPath: string;
+  readonly guard: Guard | undefined;
 }
 
 export async function runOnce(session: Session, stage: PlannedStage, pinned: PinnedStage, helpers: RunHelpers): Promise<RunEnd> {
@@ -147,7 +150,18 @@ async function run(
       identify: listener.identify,
     },
   };
+  const guard = helpers.guard?.open(await declaredBy(session, stage, pinned, folder));
+  try {
+    const failure = await runUnder({ ...order, guard }, stage, action);
+    return guard?.judge() ?? failure;
+  } finally {
+    await guard?.close();
+  }
+}
+
+async function runUnder(order: RunOrder, { plugin: { plugin } }: PlannedStage, action: ActionDocument): Promise<Failure | undefined> {
   if (plugin.isolation === 'in-process') return runInProcess(plugin, action, order);
+  const { folder } = order;
   writeActionDocument(folder, action);
   const failure = await runInWorker(order);
   if (failure === undefined || existsSync(join(folder, RUN_LAYOUT.action))) return failure;

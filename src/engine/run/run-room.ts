@@ -1,5 +1,6 @@
 /** What do runs share, and keep while their build turns to a newer plan? Slots, who ends them when the build is killed, and what has failed. */
 import type { CacheFolder } from '../cache/cache-folder.js';
+import type { Guard } from '../guard/guard.js';
 import type { StageId } from '../plan/plan.js';
 import type { EnginePorts } from '../ports.js';
 import { createOngoingRuns, type OngoingRuns } from './ongoing-runs.js';
@@ -19,6 +20,8 @@ export interface RunRoom {
   readonly slots: StageQueue;
   readonly runs: OngoingRuns;
   readonly reaper: Reaper;
+  /** Who watches what runs start. */
+  readonly guard: Guard | undefined;
   readonly failures: Map<StageId, FailedRun>;
   readonly turns: Turns;
   /** Units of each pool; what runs already keeps those that it has. */
@@ -27,7 +30,7 @@ export interface RunRoom {
   close(): Promise<void>;
 }
 
-export function openRunRoom(cache: CacheFolder, { emit, signal }: Pick<EnginePorts, 'emit' | 'signal'>): RunRoom {
+export function openRunRoom(cache: CacheFolder, { emit, signal }: Pick<EnginePorts, 'emit' | 'signal'>, guard: Guard | undefined): RunRoom {
   const capacity: Record<string, number> = {};
   const reaper = createReaper();
   const runs = createOngoingRuns((stage, because) => {
@@ -37,6 +40,7 @@ export function openRunRoom(cache: CacheFolder, { emit, signal }: Pick<EnginePor
     slots: createStageQueue(capacity),
     runs,
     reaper,
+    guard,
     failures: new Map(),
     turns: createTurns(cache, { emit, signal }),
     setCapacity(next) {

@@ -8,6 +8,7 @@ import { baseEnvironment, killGroup, sweepGroup } from '../../stage/tool-runner.
 import { EngineError } from '../engine-error.js';
 import type { Failure } from '../failure.js';
 import { toFailure } from '../failure.js';
+import type { RunGuard } from '../guard/guard.js';
 import { RUN_LAYOUT } from '../worker/action-document.js';
 import { isFromWorker, type ToWorker } from '../worker/messages.js';
 import type { RunKeeper } from './part-service.js';
@@ -30,6 +31,8 @@ export interface RunOrder {
   readonly listener: RunListener;
   readonly signal: AbortSignal;
   readonly reaper: Reaper;
+  /** Where what the run starts is to be watched. */
+  readonly guard: RunGuard | undefined;
 }
 
 const WORKER_GRACE_MS = 100;
@@ -38,10 +41,14 @@ const TAIL_CHARACTERS = 4_000;
 /** Runs the action whose document stands in `folder`. @returns undefined where it succeeded. */
 export async function runInWorker(order: RunOrder): Promise<Failure | undefined> {
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
-  const child = fork(join(order.installRoot, 'src/engine/worker/main.js'), [order.folder], {
+  const main = workerMain(order.installRoot);
+  const command = [process.execPath, main, order.folder];
+  const [execPath = '', ...execArgv] = order.guard?.wrap(command, scratch) ?? command;
+  const child = fork(main, [order.folder], {
     cwd: scratch,
     env: { ...baseEnvironment(order.environment, scratch), ...order.declaredEnv },
-    execArgv: [],
+    execPath,
+    execArgv: execArgv.slice(0, -2),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,
   });
@@ -56,6 +63,11 @@ export async function runInWorker(order: RunOrder): Promise<Failure | undefined>
     order.signal.removeEventListener('abort', stop);
     order.keeper.release();
   }
+}
+
+/** The module that a worker starts with. */
+export function workerMain(installRoot: string): string {
+  return join(installRoot, 'src/engine/worker/main.js');
 }
 
 function followWorker(child: ChildProcess, { keeper, listener }: RunOrder): Promise<Failure | undefined> {

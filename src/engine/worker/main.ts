@@ -17,7 +17,8 @@ const folder = process.argv[2];
 if (folder === undefined || process.send === undefined) throw new InternalError('a worker is started by the engine, with a run folder');
 
 // The engine is gone, or has closed the channel: nobody waits for this work, nor for what it started.
-process.on('disconnect', () => process.kill(process.platform === 'win32' ? process.pid : -process.pid, 'SIGKILL'));
+// 0 is its process group: in a namespace of its own the worker has another number than the group.
+process.on('disconnect', () => process.kill(process.platform === 'win32' ? process.pid : 0, 'SIGKILL'));
 
 const say = (message: FromWorker): void => {
   if (process.connected) process.send?.(message);
