@@ -76,26 +76,31 @@ export const CHANCE: readonly Scenario[] = [
     pace: 'slow',
     play: () => checkRandomBuilds(600),
   },
-  scenario(43, 'SIGKILL between a rename and the record that names it, and around each publishing: the next build is right', forge => {
-    buildFirst(forge);
-    const preload = `--import=${pathToFileURL(join(DIST, 'test/support/die-at-write.js')).href}`;
-    const moments = [
-      '^rename(Sync)? \\S+ cache/cas/',
-      '^rename(Sync)? \\S+ cache/actions/',
-      '^rename(Sync)? artifacts/b ',
-      '^rename(Sync)? \\S+ artifacts/b$',
-      '^(appendFileSync|renameSync) cache/state/',
-    ];
-    for (const [i, moment] of moments.entries()) {
-      forge.project.write('b.txt', `edit ${i}\n`);
-      const died = forge.project.with({ environment: { NODE_OPTIONS: preload, DIE_AT_CALL: moment } }).run('build');
-      strictEqual(died.exitCode, null, `no call was ${moment}:\n${died.stdout}${died.stderr}`);
-      notStrictEqual(died.stderr.indexOf('died before'), -1, died.stderr);
-      strictEqual(findDamage(forge.path('cache/cas')).join(), '', moment);
-      const built = forge.build();
-      strictEqual(built.exitCode, 0, built.stdout + built.stderr);
-      strictEqual(/warning|damaged/.test(built.stdout), false, `${moment}:\n${built.stdout}`);
-      forge.expectRight();
-    }
-  }),
+  scenario(
+    43,
+    'SIGKILL between a rename and the record that names it, and around each publishing: the next build is right',
+    forge => {
+      buildFirst(forge);
+      const preload = `--import=${pathToFileURL(join(DIST, 'test/support/die-at-write.js')).href}`;
+      const moments = [
+        '^rename(Sync)? \\S+ cache/cas/',
+        '^rename(Sync)? \\S+ cache/actions/',
+        '^rename(Sync)? artifacts/b ',
+        '^rename(Sync)? \\S+ artifacts/b$',
+        '^(appendFileSync|renameSync) cache/state/',
+      ];
+      for (const [i, moment] of moments.entries()) {
+        forge.project.write('b.txt', `edit ${i}\n`);
+        const died = forge.project.with({ environment: { NODE_OPTIONS: preload, DIE_AT_CALL: moment } }).run('build');
+        strictEqual(died.exitCode, null, `no call was ${moment}:\n${died.stdout}${died.stderr}`);
+        notStrictEqual(died.stderr.indexOf('died before'), -1, died.stderr);
+        strictEqual(findDamage(forge.path('cache/cas')).join(), '', moment);
+        const built = forge.build();
+        strictEqual(built.exitCode, 0, built.stdout + built.stderr);
+        strictEqual(/warning|damaged/.test(built.stdout), false, `${moment}:\n${built.stdout}`);
+        forge.expectRight();
+      }
+    },
+    { pace: 'slow' },
+  ),
 ];

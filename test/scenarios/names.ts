@@ -132,34 +132,44 @@ stages:
     deepStrictEqual(forge.build().ran, []);
     look();
   }),
-  scenario(52, 'a source that is a link: what it leads to counts, and another target is seen', forge => {
-    removeAll(forge, 'b.txt');
-    removeAll(forge, 'parts');
-    forge.project.write('elsewhere/b.txt', 'two\n');
-    forge.project.write('elsewhere/parts/1.txt', 'three\n');
-    symlinkSync('elsewhere/b.txt', forge.path('b.txt'));
-    symlinkSync('elsewhere/parts', forge.path('parts'));
-    buildFirst(forge);
-    forge.project.write('elsewhere/parts/2.txt', 'four\n');
-    buildAgain(forge, ['b', 'c']);
-    forge.project.write('elsewhere/c.txt', 'other\n');
-    removeAll(forge, 'b.txt');
-    symlinkSync('elsewhere/c.txt', forge.path('b.txt'));
-    buildAgain(forge, ['b', 'c']);
-    removeAll(forge, 'b.txt');
-    forge.project.write('b.txt', 'other\n');
-    buildAgain(forge, []);
-  }),
-  scenario(53, 'an empty folder that comes into a source folder, and an executable bit, are seen', forge => {
-    forge.setScript(B.replace('cat a.txt b.txt parts/*', 'cat a.txt b.txt parts/*.txt'));
-    buildFirst(forge);
-    mkdirSync(forge.path('parts/empty'));
-    strictEqual(forge.build().ran.join(), 'b');
-    execFileSync('chmod', ['+x', forge.path('parts/1.txt')]);
-    strictEqual(forge.build().ran.join(), 'b');
-    execFileSync('chmod', ['-x', forge.path('parts/1.txt')]);
-    removeAll(forge, 'parts/empty');
-    makeFolder(forge, 'other');
-    buildAgain(forge, []);
-  }),
+  scenario(
+    52,
+    'a source that is a link: what it leads to counts, and another target is seen',
+    forge => {
+      removeAll(forge, 'b.txt');
+      removeAll(forge, 'parts');
+      forge.project.write('elsewhere/b.txt', 'two\n');
+      forge.project.write('elsewhere/parts/1.txt', 'three\n');
+      symlinkSync('elsewhere/b.txt', forge.path('b.txt'));
+      symlinkSync('elsewhere/parts', forge.path('parts'));
+      buildFirst(forge);
+      forge.project.write('elsewhere/parts/2.txt', 'four\n');
+      buildAgain(forge, ['b', 'c']);
+      forge.project.write('elsewhere/c.txt', 'other\n');
+      removeAll(forge, 'b.txt');
+      symlinkSync('elsewhere/c.txt', forge.path('b.txt'));
+      buildAgain(forge, ['b', 'c']);
+      removeAll(forge, 'b.txt');
+      forge.project.write('b.txt', 'other\n');
+      buildAgain(forge, []);
+    },
+    { pace: 'slow' },
+  ),
+  scenario(
+    53,
+    'an empty folder that comes into a source folder, and an executable bit, are seen',
+    forge => {
+      forge.setScript(B.replace('cat a.txt b.txt parts/*', 'cat a.txt b.txt parts/*.txt'));
+      buildFirst(forge);
+      mkdirSync(forge.path('parts/empty'));
+      strictEqual(forge.build().ran.join(), 'b');
+      execFileSync('chmod', ['+x', forge.path('parts/1.txt')]);
+      strictEqual(forge.build().ran.join(), 'b');
+      execFileSync('chmod', ['-x', forge.path('parts/1.txt')]);
+      removeAll(forge, 'parts/empty');
+      makeFolder(forge, 'other');
+      buildAgain(forge, []);
+    },
+    { pace: 'slow' },
+  ),
 ];

@@ -76,7 +76,7 @@ export const RESOURCES: readonly Scenario[] = [
       match(output, /c +restored/);
       forge.expectRight();
     },
-    { obstacle: canMount },
+    { pace: 'slow', obstacle: canMount },
   ),
   scenario(
     55,
@@ -178,7 +178,7 @@ export const RESOURCES: readonly Scenario[] = [
       match(output, /^error\[output-not-written\]/);
       forge.expectRight();
     },
-    { obstacle: process.platform === 'linux' ? undefined : 'needs /dev/full' },
+    { pace: 'slow', obstacle: process.platform === 'linux' ? undefined : 'needs /dev/full' },
   ),
   scenario(71, 'a cache of a newer version: it is left out with a warning, all is built, and nothing of it is in the way', forge => {
     buildFirst(forge);
@@ -194,17 +194,22 @@ export const RESOURCES: readonly Scenario[] = [
     forge.expectRight();
     match(forge.build().stdout, /nothing to do/);
   }),
-  scenario(72, 'the folder goes away while a stage runs: the build ends, by itself, with a code', async forge => {
-    forge.hook('b', 'echo > $HOOKS/started; sleep 0.5');
-    const running = forge.start();
-    await waitForFile(forge, '.hooks/started');
-    spawnSync('rm', ['-rf', forge.path('artifacts'), forge.path('cache')]);
-    const code = await running.ended;
-    ok(code === 0 || code === 1, `it ended with ${code}:\n${running.output()}`);
-    ok(!running.output().includes('internal'), running.output());
-    await wait(50);
-    forge.hook('b', '');
-    strictEqual(forge.build().exitCode, 0);
-    forge.expectRight();
-  }),
+  scenario(
+    72,
+    'the folder goes away while a stage runs: the build ends, by itself, with a code',
+    async forge => {
+      forge.hook('b', 'echo > $HOOKS/started; sleep 0.5');
+      const running = forge.start();
+      await waitForFile(forge, '.hooks/started');
+      spawnSync('rm', ['-rf', forge.path('artifacts'), forge.path('cache')]);
+      const code = await running.ended;
+      ok(code === 0 || code === 1, `it ended with ${code}:\n${running.output()}`);
+      ok(!running.output().includes('internal'), running.output());
+      await wait(50);
+      forge.hook('b', '');
+      strictEqual(forge.build().exitCode, 0);
+      forge.expectRight();
+    },
+    { pace: 'slow' },
+  ),
 ];
