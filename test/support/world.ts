@@ -1,5 +1,5 @@
 /** In which world does an engine test play? A project folder of its own, plugins from fixtures, and builds by the engine itself. */
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -80,4 +80,13 @@ export function givenWorld(stages: Readonly<Record<string, StageSpec>>, sources:
   };
   for (const [name, text] of Object.entries(sources)) world.write(name, text);
   return world;
+}
+
+/** Builds until nothing is looked at closely any more: stamps of files that are just written prove nothing for some ticks. @returns the last build. */
+export async function untilSettled(world: World, build: () => Promise<Built>): Promise<Built> {
+  for (;;) {
+    rmSync(world.path('cache/lock'), { recursive: true, force: true });
+    const built = await build();
+    if (!existsSync(world.path('cache/lock'))) return built;
+  }
 }

@@ -8,7 +8,7 @@ import type { StageId } from '../../../src/engine/plan/plan.js';
 import type { StageSpec } from '../../support/plan-of.js';
 import { gate } from '../../support/plan-of.js';
 import type { Built, World } from '../../support/world.js';
-import { givenWorld } from '../../support/world.js';
+import { givenWorld, untilSettled } from '../../support/world.js';
 
 const STAGES: Readonly<Record<string, StageSpec>> = {
   strip: { uses: 'plain', params: { add: ',' }, inputs: { text: 'source.txt' } },
@@ -92,7 +92,7 @@ describe('in a fresh clone', () => {
     expect(built.report.gates).toMatchObject([{ value: 1, verdict: 'met' }]);
     expect(readdirSync(second.path('cache/actions'), { recursive: true }).filter(name => String(name).endsWith('.json'))).toHaveLength(1);
 
-    await build(second, 'frozen'); // stamps that were too fresh to be believed are settled now
+    await untilSettled(second, () => build(second, 'frozen'));
     const files = snapshot(second);
     const again = await build(second, 'frozen');
     expect(again.outcomes).toEqual(all('up-to-date'));
@@ -337,9 +337,7 @@ describe('on another platform class', () => {
 describe('a lock with nothing against it', () => {
   it('costs nothing but a look: all is up to date, no lock is taken, nothing is written', async () => {
     const world = given();
-    await build(world, 'write');
-    await build(world, 'write');
-    rmSync(world.path('cache/lock'), { recursive: true });
+    await untilSettled(world, () => build(world, 'write'));
     const files = snapshot(world);
     const built = await build(world, 'frozen');
 
