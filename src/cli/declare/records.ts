@@ -26,4 +26,11 @@ export const declareRecords: Declare = (program, end) => {
     .action(async (what: readonly string[], options: Parameters<typeof import('../commands/diff.js').runDiff>[1]) =>
       end(await (await import('../commands/diff.js')).runDiff(what, options)),
     );
+
+  asJson(onPipelineFile(program.command('profile [run]')))
+    .description('say where the time of a run went: critical path, slowest stages, waiting; the last run where none is named')
+    .option('-o, --output <path>', 'write the timeline in the Trace Event Format, for Perfetto (ui.perfetto.dev) or chrome://tracing')
+    .action(async (run: string | undefined, options: Parameters<typeof import('../commands/profile.js').runProfile>[1]) =>
+      end(await (await import('../commands/profile.js')).runProfile(run ?? 'last', options)),
+    );
 };

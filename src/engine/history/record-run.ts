@@ -64,14 +64,17 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
   const hearSpan = (stage: StageId, { what, startMs, endMs, part, peakBytes }: Span): void => {
     const one = of(stage);
     if (what === 'wait') one.waitedMs += endMs - startMs;
-    if (peakBytes !== undefined) one.peakBytes = Math.max(one.peakBytes ?? 0, peakBytes);
+    if (peakBytes !== undefined && Number.isSafeInteger(peakBytes) && peakBytes > 0)
+      one.peakBytes = Math.max(one.peakBytes ?? 0, peakBytes);
     if (endMs - startMs < SHORTEST_MS && what !== 'slot' && what !== 'run' && what !== 'part') return;
     if (spans >= MOST_SPANS) {
       spansLeftOut += 1;
       return;
     }
     spans += 1;
-    one.spans.push({ what, atMs: tenths(startMs - startedMs), durationMs: tenths(endMs - startMs), part });
+    // Both ends are rounded, so that what lies within another still does.
+    const atMs = tenths(startMs - startedMs);
+    one.spans.push({ what, atMs, durationMs: tenths(tenths(endMs - startedMs) - atMs), part });
   };
   const hear = (event: BuildEvent): void => {
     if (event.kind === 'stage-started') {
@@ -107,7 +110,7 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
         revision: findRevision(plan.projectFolder),
         params: plan.params,
         conclusion,
-        stages: listed.map(stage => encodeStage(stage.id, endOf(stage), heard.get(stage.id))),
+        stages: listed.map(stage => encodeStage(stage, endOf(stage), heard.get(stage.id))),
         upToDate: selected.length - active.length,
         gates: gates.map(encodeGate),
         criticalPath: findCriticalPath(ran),
@@ -117,8 +120,9 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
   };
 }
 
-function encodeStage(stage: StageId, { outcome, accepted }: StageEnd, heard: Heard | undefined): RunStage {
+function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted }: StageEnd, heard: Heard | undefined): RunStage {
   const ownMs = outcome.kind === 'executed' ? outcome.durationMs : accepted?.durationMs;
+  const pools = Object.keys(resources).filter(pool => pool !== 'cpu');
   const told = outcome.kind === 'up-to-date' ? undefined : heard;
   return {
     stage,
@@ -127,6 +131,7 @@ function encodeStage(stage: StageId, { outcome, accepted }: StageEnd, heard: Hea
     reasons: told?.reasons,
     durationMs: ownMs === undefined ? undefined : tenths(ownMs),
     waitedMs: told === undefined || told.waitedMs === 0 ? undefined : tenths(told.waitedMs),
+    pools: told === undefined || pools.length === 0 ? undefined : pools,
     attempts: told === undefined || told.attempts === 0 ? undefined : told.attempts,
     peakBytes: told?.peakBytes,
     metrics: accepted?.metrics === undefined ? undefined : headlinesOf(accepted.metrics),

@@ -72,6 +72,8 @@ export interface RunStage {
   readonly durationMs?: number | undefined;
   /** For a slot. */
   readonly waitedMs?: number | undefined;
+  /** Named pools that it takes from. */
+  readonly pools?: readonly string[] | undefined;
   readonly attempts?: number | undefined;
   readonly peakBytes?: number | undefined;
   /** Headlines, and differences to the baseline, by dotted path. */
@@ -145,6 +147,7 @@ const readStage = someFields<RunStage>({
   reasons: maybe(anyList(anyText())),
   durationMs: maybe(number({ min: 0 })),
   waitedMs: maybe(number({ min: 0 })),
+  pools: maybe(anyList(text())),
   attempts: maybe(integer(0)),
   peakBytes: maybe(integer(0)),
   metrics: maybe(record(number(), anyName)),

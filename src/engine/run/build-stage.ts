@@ -150,7 +150,11 @@ function noteFailure({ stage, room }: StageNeeds, pinned: PinnedStage, failure: 
 function startRun(needs: StageNeeds, pinned: PinnedStage): OngoingRun {
   const { session, stage, parts, room, endOf } = needs;
   const logPath = session.cache.log(session.plan.pipeline, stage.id);
-  const keeper = parts.keeperFor({ kept: needs.forced ? 'ignore' : 'use', warn: (code, message) => warn(needs, code, message) });
+  const keeper = parts.keeperFor({
+    kept: needs.forced ? 'ignore' : 'use',
+    warn: (code, message) => warn(needs, code, message),
+    onPart: (part, startMs, endMs) => session.ports.emit({ kind: 'span', stage: stage.id, what: 'part', startMs, endMs, part }),
+  });
   return room.runs.start(stage.id, pinned, stop => {
     const ports = { ...session.ports, signal: AbortSignal.any([session.ports.signal, stop]) };
     return runOnce({ ...session, ports }, stage, pinned, { keeper, reaper: room.reaper, guard: room.guard, endOf, logPath });

@@ -12,13 +12,18 @@ import type { CacheFolder } from '../cache/cache-folder.js';
 import { digestPath } from '../cache/digest-file.js';
 import { lookAt } from '../cache/stamp.js';
 import { messageOf } from '../engine-error.js';
-import type { WarningCode } from '../events.js';
+import type { PartAnswerKind, WarningCode } from '../events.js';
 import type { PartAnswer, PartQuestion } from '../worker/messages.js';
 import type { PartKeeper } from '../worker/run-parts.js';
 
 export interface PartService {
   /** The keeper of one run. `kept: 'ignore'` computes every part again. */
-  keeperFor(run: { kept: 'use' | 'ignore'; warn: (code: WarningCode, message: string) => void }): RunKeeper;
+  keeperFor(run: {
+    kept: 'use' | 'ignore';
+    warn: (code: WarningCode, message: string) => void;
+    /** Told of each part when it has its answer. Times by `performance.now()`. */
+    onPart: (part: { readonly name: string; readonly answer: PartAnswerKind }, startMs: number, endMs: number) => void;
+  }): RunKeeper;
   /** The keeper of a run whose results are only compared: every part is computed, none kept; `differs` is told of files that are not as the kept ones. */
   comparingKeeper(run: { differs: (path: string) => void; warn: (code: WarningCode, message: string) => void }): RunKeeper;
 }
@@ -38,6 +43,7 @@ export interface PartServiceNeeds {
 
 interface Claim {
   readonly key: string;
+  readonly name: string;
   readonly manifest: JsonObject;
   readonly startedMs: number;
   readonly settle: () => void;
@@ -89,7 +95,7 @@ export function createPartService({ cache, store, records, code, platformClass }
       };
     },
 
-    keeperFor({ kept, warn }) {
+    keeperFor({ kept, warn, onPart }) {
       const claims = new Map<string, Claim>();
 
       const findKept = async (key: string, part: string): Promise<Readonly<Record<string, string>> | undefined> => {
@@ -105,9 +111,12 @@ export function createPartService({ cache, store, records, code, platformClass }
         return undefined;
       };
 
-      const settle = (ticket: string): void => {
-        claims.get(ticket)?.settle();
+      const settle = (ticket: string, answer: PartAnswerKind): void => {
+        const claim = claims.get(ticket);
+        if (claim === undefined) return;
+        claim.settle();
         claims.delete(ticket);
+        onPart({ name: claim.name, answer }, claim.startedMs, performance.now());
       };
 
       return {
@@ -122,10 +131,10 @@ export function createPartService({ cache, store, records, code, platformClass }
             running.delete(key);
             resolve();
           };
-          claims.set(ticket, { key, manifest, startedMs: performance.now(), settle: release });
+          claims.set(ticket, { key, name: question.name, manifest, startedMs: performance.now(), settle: release });
           const files = kept === 'use' ? await findKept(key, question.name) : undefined;
           if (files === undefined) return { kind: 'missing', ticket };
-          settle(ticket);
+          settle(ticket, 'kept');
           return { kind: 'found', files };
         },
 
@@ -152,17 +161,17 @@ export function createPartService({ cache, store, records, code, platformClass }
           } catch (error) {
             warn('cache-write-failed', `a part is not kept: ${messageOf(error)}`);
           }
-          settle(ticket);
+          settle(ticket, 'computed');
           return Object.fromEntries(names.map(name => [name, files[name] ?? join(folder, name)]));
         },
 
         drop(ticket, why) {
           if (why !== '' && claims.has(ticket)) warn('part-not-kept', why);
-          settle(ticket);
+          settle(ticket, 'dropped');
         },
 
         release() {
-          for (const ticket of [...claims.keys()]) settle(ticket);
+          for (const ticket of [...claims.keys()]) settle(ticket, 'dropped');
         },
       };
     },

@@ -59,6 +59,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
   const started = performance.now();
   const folder = newRunFolder(session);
   const log = openRunLog(logPath, message => ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message }));
+  let peakBytes: number | undefined;
   let logged = 'nothing' as 'nothing' | 'something';
   const timeout = stage.timeoutMs === undefined ? undefined : AbortSignal.timeout(stage.timeoutMs);
   const signal = timeout === undefined ? ports.signal : AbortSignal.any([ports.signal, timeout]);
@@ -68,8 +69,11 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
       logged = 'something';
       log.write(level === 'output' ? text : `${level === 'warning' ? 'warning: ' : ''}${text}\n`);
     };
-    const act = () => run(session, stage, pinned, folder, helpers, signal, { write, identify: device.identify });
-    const failure = await measure(ports, stage.id, 'run', act);
+    const usage = (bytes: number): void => {
+      peakBytes = bytes;
+    };
+    const act = () => run(session, stage, pinned, folder, helpers, signal, { write, identify: device.identify, usage });
+    const failure = await measure(ports, stage.id, 'run', act, () => ({ peakBytes }));
     if (timeout?.aborted === true && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
     if (failure !== undefined) return { kind: 'failed', folder, failure: withLog(failure) };
     const collect = () => collectOutputs(stage, absolutePaths(folder, outputPaths(stage)), folder);
@@ -114,7 +118,7 @@ async function run(
   folder: string,
   helpers: RunHelpers,
   signal: AbortSignal,
-  listener: { write(level: 'info' | 'warning' | 'output', text: string): void } & Pick<RunListener, 'identify'>,
+  listener: { write(level: 'info' | 'warning' | 'output', text: string): void } & Pick<RunListener, 'identify' | 'usage'>,
 ): Promise<Failure | undefined> {
   const { ports } = session;
   const { plugin, modulePath } = stage.plugin;
@@ -148,6 +152,7 @@ async function run(
         ports.emit({ kind: 'progress', stage: stage.id, done, total, what });
       },
       identify: listener.identify,
+      usage: listener.usage,
     },
   };
   const guard = helpers.guard?.open(await declaredBy(session, stage, pinned, folder));

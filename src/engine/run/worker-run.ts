@@ -20,6 +20,8 @@ export interface RunListener {
   progress(done: number, total: number, what: string): void;
   /** Of the device that the stage measures on. */
   identify(identity: JsonObject): void;
+  /** The most memory that the worker had at a time; nothing where there is no worker. */
+  usage(peakBytes: number): void;
 }
 
 export interface RunOrder {
@@ -108,6 +110,8 @@ function followWorker(child: ChildProcess, { keeper, listener }: RunOrder): Prom
         return listener.progress(message.done, message.total, message.what);
       case 'identity':
         return listener.identify(message.identity);
+      case 'usage':
+        return listener.usage(message.peakBytes);
       case 'find-part':
         return answer(message.call, async () => ({ kind: 'part-answer', call: message.call, answer: await keeper.find(message.question) }));
       case 'keep-part': {

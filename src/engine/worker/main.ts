@@ -66,6 +66,7 @@ try {
   last = { kind: 'failed', failure: toFailure(error) };
 }
 for (const [name, { kept, computed }] of tally) watched.log('info', `part ${name}: ${kept} kept from earlier runs, ${computed} computed`);
+say({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 });
 process.send(last, () => process.exit(0));
 
 /** A third party's JavaScript may pass anything. @throws TypeError at the call at fault. */

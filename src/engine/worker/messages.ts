@@ -35,6 +35,8 @@ export type FromWorker =
     }
   /** The part's blobs changed while it ran: its result is used, but not kept. */
   | { readonly kind: 'drop-part'; readonly ticket: string; readonly why: string }
+  /** The most memory that the worker had at a time. */
+  | { readonly kind: 'usage'; readonly peakBytes: number }
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
@@ -51,6 +53,7 @@ const FIELDS: Readonly<Record<FromWorker['kind'], Readonly<Record<string, 'strin
   'find-part': { call: 'number', question: 'object' },
   'keep-part': { call: 'number', ticket: 'string', folder: 'string', names: 'object' },
   'drop-part': { ticket: 'string', why: 'string' },
+  usage: { peakBytes: 'number' },
   done: {},
   failed: { failure: 'object' },
 };

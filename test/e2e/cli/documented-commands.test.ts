@@ -39,6 +39,7 @@ describe('docs/cli.md', () => {
       'history',
       'metrics',
       'diff',
+      'profile',
       'log',
       'clean',
       'init',

@@ -74,6 +74,20 @@ describe('metrics, diff and history', () => {
       gates: [{ verdict: 'met' }],
     });
     expect(world.listing()).toEqual(before);
+
+    const { stdout } = world.run('profile', 'r1', '-o', 'trace.json');
+    expect(stdout).toMatch(/^r1, .*: built: 2 executed/);
+    expect(stdout).toContain('wrote trace.json');
+    const { traceEvents } = JSON.parse(world.read('trace.json'));
+    expect(
+      traceEvents.flatMap((event: { readonly cat?: string; readonly name: string }) =>
+        event.cat === 'slot,critical-path' ? [event.name] : [],
+      ),
+    ).toEqual(['join', 'judge']);
+    expect(JSON.parse(world.run('profile', '--json').stdout)).toMatchObject({
+      run: 'r2',
+      criticalPath: [{ stage: 'join' }, { stage: 'judge' }],
+    });
   });
 
   it('say what is wrong with a name', () => {
@@ -87,6 +101,8 @@ describe('metrics, diff and history', () => {
       [['diff', 'r1', 'nothing'], 'unknown-stage'],
       [['metrics', '--save', '../x'], 'bad-baseline-name'],
       [['history', 'nothing'], 'unknown-stage'],
+      [['profile', 'r9'], 'no-such-run'],
+      [['profile', '-o', 'no/such/folder/t.json'], 'not-writable'],
     ] as const) {
       expect(world.run(...args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`error[${code}]`) });
     }

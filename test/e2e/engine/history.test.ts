@@ -92,6 +92,27 @@ describe('the history', () => {
     expect(readFileSync(world.path(LOG), 'utf8')).not.toContain(world.folder);
   });
 
+  it('has the parts of a stage with whether they were kept, and the memory of its worker', async () => {
+    world = givenWorld({ parts: { uses: 'parts', inputs: { text: 'in.txt' }, resources: { npu: 1 } } }, { 'in.txt': 'one\ntwo' });
+    await world.build();
+    world.write('in.txt', 'one\nthree');
+    await world.build();
+
+    const [first, second] = runs().map(run => run.stages[0]);
+    const partsOf = (stage: typeof first): unknown => stage?.spans?.flatMap(({ part }) => part ?? []);
+    expect(partsOf(first)).toEqual([
+      { name: 'letters', answer: 'computed' },
+      { name: 'letters', answer: 'computed' },
+    ]);
+    expect(partsOf(second)).toEqual([
+      { name: 'letters', answer: 'kept' },
+      { name: 'letters', answer: 'computed' },
+    ]);
+    expect(first?.peakBytes).toBeGreaterThan(10_000_000);
+    expect(first?.peakBytes).toBeLessThan(1_000_000_000);
+    expect(first?.pools).toEqual(['npu']);
+  });
+
   it('has no record of a build that was cancelled before it began', async () => {
     world = givenWorld(chain, { 'in.txt': 'one' });
     const { outcomes } = await world.build({}, { signal: AbortSignal.abort() });

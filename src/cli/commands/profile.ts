@@ -1,0 +1,48 @@
+/** `tanren profile`: where did a run's time go? A summary, and with -o the whole timeline for Perfetto. */
+import { writeFileSync } from 'node:fs';
+import { EngineError, messageOf } from '../../engine/engine-error.js';
+import { getRunIndex } from '../../engine/history/run-name.js';
+import type { RunRecord } from '../../engine/history/run-record.js';
+import { computeTiming } from '../../engine/history/timing.js';
+import { makeTrace } from '../../engine/history/trace.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { endWithError } from '../open-cache.js';
+import { openHistory } from '../open-history.js';
+import { makeConsole } from '../render/console.js';
+import { nameRun, summarizeRun } from '../render/run-list.js';
+import { formatTiming } from '../render/timing-report.js';
+
+export interface ProfileOptions {
+  readonly file: string;
+  readonly output?: string;
+  readonly json: boolean;
+}
+
+export async function runProfile(name: string, { file, output, json }: ProfileOptions): Promise<ExitCode> {
+  const console = makeConsole({ json });
+  try {
+    const runs = openHistory(file, console);
+    const run = runs[getRunIndex(runs, name)];
+    if (run === undefined) return EXIT.usage;
+    const timing = computeTiming(run);
+    if (json) console.json({ run: run.run, started: run.started, durationMs: run.durationMs, ...timing });
+    console.line(`${nameRun(run)}: ${summarizeRun(run)}`);
+    for (const line of formatTiming(timing, console)) console.line(line);
+    if (run.spansLeftOut !== undefined) console.line(`${run.spansLeftOut} pieces of the timeline were too many to keep`);
+    if (output !== undefined) writeTrace(output, run);
+    console.line(
+      output === undefined ? '-o trace.json writes the timeline, for ui.perfetto.dev' : `wrote ${output}: open it in ui.perfetto.dev`,
+    );
+    return EXIT.built;
+  } catch (error) {
+    return endWithError(error, console, { json }, EXIT.usage);
+  }
+}
+
+function writeTrace(path: string, run: RunRecord): void {
+  try {
+    writeFileSync(path, `${JSON.stringify(makeTrace(run))}\n`);
+  } catch (error) {
+    throw new EngineError('not-writable', `${path} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}
