@@ -11,6 +11,7 @@ import { CAPTURE_SESSION } from '../src/runtime/capture.js';
 import { openSession, type Session } from '../src/runtime/session.js';
 import { calibrate } from '../stages/calibrate/stage.js';
 import { runStage } from '../test/support/run-stage.js';
+import { readPeak } from './peak.js';
 
 /** 'plain': inference of the same images. 'second-pass': calibrate with `compat: ort`, which infers twice. */
 export type CalibrateWay = 'plain' | 'calibrate' | 'second-pass';
@@ -54,13 +55,6 @@ async function measure(order: CalibrateOrder): Promise<Measured> {
   const peakBytes = await readPeak();
   await session?.close();
   return { ms, cpuMs: (user + system) / 1000, loadedBytes, openedBytes, peakBytes, elements };
-}
-
-/** Linux counts the parent's size in `maxRSS` where a process was forked from a large one: VmHWM is of this program alone. */
-async function readPeak(): Promise<number> {
-  if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
-  const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1];
-  return Number(kilobytes) * 1024;
 }
 
 async function inferPlainly({ files, samples }: CalibrateOrder, session: Session): Promise<number> {

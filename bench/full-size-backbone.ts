@@ -47,11 +47,20 @@ export async function exportFullSize(): Promise<FullSizeBackbone> {
 
 /** As `export` and `split` leave it: batch norms are nodes. */
 export function exportUnsimplified(): FullSizeBackbone {
+  const { model, recipe } = exportDetector();
+  return { backbone: extractSubgraph(model, recipe.parts.backbone), recipe };
+}
+
+/** Backbone, box head and mask head in one model. */
+export function makeFullSizeDetector(): Model {
+  return exportDetector().model;
+}
+
+function exportDetector(): ReturnType<typeof exportMaskRcnn> {
   const { config } = parseDetectorConfig(undefined, 'torchvision');
   const keys = expectedTensors(V2, config.box.roiSize).map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) }));
   const options = { ...FULL_SIZE, roiBatch: { box: 16, mask: 4 }, fit: 'static', frozenEpsilon: undefined } as const;
-  const exported = exportMaskRcnn(generatedState(keys), config, options);
-  return { backbone: extractSubgraph(exported.model, exported.recipe.parts.backbone), recipe: exported.recipe };
+  return exportMaskRcnn(generatedState(keys), config, options);
 }
 
 /** One normalised image of generated pixels; another one per number. */

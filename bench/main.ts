@@ -6,6 +6,7 @@ import { measureDetectors } from './detectors.js';
 import { describeMachine, type Example, makeExample } from './example.js';
 import { measureGuards } from './guards.js';
 import { measureNoOp } from './no-op.js';
+import { measureOnnx } from './onnx.js';
 import { measureRequantize } from './requantize.js';
 import { measureRoiAlign } from './roi-align.js';
 import { measureSimplify } from './simplify.js';
@@ -21,6 +22,7 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example) => Promise<void>>
   'roi-align': measureRoiAlign,
   compile: measureCompile,
   simplify: measureSimplify,
+  onnx: measureOnnx,
 };
 
 const named = process.argv.slice(2);
