@@ -4,7 +4,7 @@ import { DTYPES } from '../../tensor/dtype.js';
 import { getValue } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.js';
 import { OnnxError } from '../onnx-error.js';
-import { encodeMessage } from '../proto/encode-message.js';
+import { encodeChunks, joinChunks, sizeOfChunks } from '../proto/encode-message.js';
 import type { GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, ValueInfoProto } from '../proto/generated/messages.js';
 import { encodeAttribute } from './encode-attribute.js';
 import { encodeEntries } from './entries.js';
@@ -26,7 +26,18 @@ type FindName = (id: ValueId) => string;
 
 /** @throws OnnxError `model-too-large` where the bytes would be more than 2 GiB. */
 export function encodeModel(model: Model, options: EncodeOptions = {}): Uint8Array {
-  const proto: ModelProto = {
+  return joinChunks(encodeModelChunks(model, options));
+}
+
+/** The same bytes in pieces, in order; weights are views of the model's own. */
+export function encodeModelChunks(model: Model, options: EncodeOptions = {}): readonly Uint8Array[] {
+  const chunks = encodeChunks('ModelProto', makeProto(model, options));
+  if (sizeOfChunks(chunks) > MAX_MODEL_BYTES) throw tooLarge(sizeOfChunks(chunks));
+  return chunks;
+}
+
+function makeProto(model: Model, options: EncodeOptions): ModelProto {
+  return {
     irVersion: BigInt(model.irVersion),
     producerName: orAbsent(model.producerName),
     producerVersion: orAbsent(model.producerVersion),
@@ -38,9 +49,6 @@ export function encodeModel(model: Model, options: EncodeOptions = {}): Uint8Arr
     metadataProps: encodeEntries(model.metadata),
     unknown: model.unknown,
   };
-  const bytes = encodeMessage('ModelProto', proto);
-  if (bytes.byteLength > MAX_MODEL_BYTES) throw tooLarge(bytes.byteLength);
-  return bytes;
 }
 
 /** Counts the bytes of initializers that stay inside, before they are read or copied. */

@@ -1,12 +1,12 @@
 /** How is a model read from and written to a file, with its external data beside it? */
-import { readFile, stat } from 'node:fs/promises';
+import { type FileHandle, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { formatBytes } from '../../base/format.js';
 import { type NewFile, writeBeside } from '../../base/write-beside.js';
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../onnx-error.js';
 import { decodeModel } from './decode-model.js';
-import { encodeModel, MAX_MODEL_BYTES } from './encode-model.js';
+import { encodeModelChunks, MAX_MODEL_BYTES } from './encode-model.js';
 import { openExternalFiles } from './external-data.js';
 import { type ExternalPlacement, placeExternalData } from './external-placement.js';
 
@@ -70,8 +70,12 @@ export interface WriteOptions {
 export async function writeModel(path: string, model: Model, { externalData, flush = 'no-flush' }: WriteOptions = {}): Promise<void> {
   const files: NewFile[] = [];
   const outside = externalData === undefined ? undefined : placeExternalData(externalData, basename(path));
-  const bytes = encodeModel(model, outside === undefined ? {} : { placeExternal: outside.place });
+  const chunks = encodeModelChunks(model, outside === undefined ? {} : { placeExternal: outside.place });
   if (outside !== undefined && outside.sizeBytes() > 0) files.push({ path: join(dirname(path), outside.file), write: outside.write });
-  files.push({ path, write: file => file.writeFile(bytes) });
+  files.push({ path, write: file => writeChunks(file, chunks) });
   await writeBeside(files, flush);
+}
+
+async function writeChunks(file: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+  for (const chunk of chunks) await file.writeFile(chunk);
 }
