@@ -1,5 +1,6 @@
 /** How does a file get damaged? By cutting it off and by changing some of its bytes. */
 import fc from 'fast-check';
+import { share } from './share.js';
 
 export interface Damage {
   /** Share of the file that is left, 0 to 1. */
@@ -9,8 +10,8 @@ export interface Damage {
 }
 
 export const damages: fc.Arbitrary<Damage> = fc.record({
-  kept: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
-  flips: fc.array(fc.tuple(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), fc.integer({ min: 1, max: 255 })), {
+  kept: fc.oneof(fc.constant(1), share),
+  flips: fc.array(fc.tuple(share, fc.integer({ min: 1, max: 255 })), {
     maxLength: 4,
   }),
 });

@@ -5,6 +5,7 @@ import { assertModel } from '../../onnx/check.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { sortTopologically } from '../../onnx/ir/sort.js';
 import { listConstants } from '../../onnx/model-stats.js';
+import { OnnxError } from '../../onnx/onnx-error.js';
 import { findFileRange } from '../../onnx/serde/file-constant.js';
 import { readModel, type WriteOptions, writeModel } from '../../onnx/serde/model-file.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -53,11 +54,19 @@ export function hasExternalData({ graph }: Model): boolean {
   return false;
 }
 
-/** Writes a result under its name when it is whole. @throws OnnxError as `writeModel`; `model-invalid` where a command would leave an unsound model: a defect. */
+/** Writes a result under its name when it is whole. @throws OnnxError as `writeModel`; `not-writable`; `model-invalid` where a command would leave an unsound model: a defect. */
 export async function writeResult(path: string, model: Model, weights: Weights): Promise<void> {
   sortTopologically(model.graph);
   assertModel(model, 'the result');
-  await writeModel(path, model, { ...placeWeights(path, model, weights), flush: 'flush' });
+  try {
+    await writeModel(path, model, { ...placeWeights(path, model, weights), flush: 'flush' });
+  } catch (error) {
+    if (isCodedError(error) || !(error instanceof Error && 'syscall' in error)) throw error;
+    throw new OnnxError('not-writable', `"${basename(path)}" cannot be written: ${error.message}`, {
+      cause: error,
+      help: 'make room, or make the folder writable, or name another file',
+    });
+  }
 }
 
 /** "54 nodes", "1 node". */

@@ -59,9 +59,9 @@ interface Bindings {
 
 const EMPTY: Bindings = { values: new Map(), nodes: new Map(), depth: 0 };
 
-/** Matches `pattern` with its root at `node`; undefined where the node is of another operator. */
+/** Matches `pattern` with its root at `node`; undefined where the node is of another operator, or gives nothing that a patch could take over. */
 export function matchPattern(view: GraphView, pattern: Pattern, node: Node): (Match & { readonly kind: 'match' }) | Miss | undefined {
-  if (node.domain !== '' || !pattern.opTypes.includes(node.opType)) return undefined;
+  if (node.domain !== '' || !pattern.opTypes.includes(node.opType) || node.outputs[0] === undefined) return undefined;
   const result = matchNode(view, pattern, node, EMPTY);
   return 'kind' in result ? { ...result, node } : makeMatch(view, node, result);
 }

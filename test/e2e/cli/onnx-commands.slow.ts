@@ -1,0 +1,133 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
+import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { type CliResult, type CliWorld, givenProject } from '../../support/cli-world.js';
+
+const TEXT = `<ir_version: 8, opset_import: ["": 13]>
+g (float[N, 3, 8, 8] x) => (float[N, 4, 8, 8] y, float[N, 4, 8, 8] z)
+<float[4, 3, 1, 1] w = {0.5, 1, -1, 2, 0.25, 1, 1, -2, 1, 0.5, 3, 1}, float[4] scale = {1, 2, 1, 1}, float[4] bias = {0, 1, 0, 0}, float[4] mean = {0, 0, 0, 0}, float[4] var = {1, 1, 1, 1}> {
+  [conv] c = Conv(x, w)
+  [norm] n = BatchNormalization(c, scale, bias, mean, var)
+  [same] i = Identity(n)
+  [relu] y = Relu(i)
+  [sigmoid] z = Sigmoid(y)
+}`;
+
+describe('tanren onnx', () => {
+  let world: CliWorld;
+  const path = (name: string): string => join(world.folder, name);
+  const onnx = (...args: readonly string[]): CliResult => world.run('onnx', ...args);
+  const json = (...args: readonly string[]): Record<string, unknown> => JSON.parse(onnx(...args, '--json').stdout);
+
+  beforeAll(() => {
+    world = givenProject({});
+    writeFileSync(path('model.onnx'), encodeModel(parseModelText(TEXT)));
+  });
+  afterAll(() => world.remove());
+
+  it('inspects, checks and counts', () => {
+    expect(onnx('inspect', 'model.onnx').stdout).toContain('input    x  float32 [N, 3, 8, 8]');
+    expect(json('check', 'model.onnx')).toEqual({ file: 'model.onnx', problems: [] });
+    expect(json('stats', 'model.onnx', '--dim', 'N=2')).toMatchObject({
+      nodes: 5,
+      operators: { Conv: 1, BatchNormalization: 1, Identity: 1, Relu: 1, Sigmoid: 1 },
+      parameters: 28,
+      macs: 2 * 4 * 64 * 3,
+      activationBytes: 5 * 2 * 4 * 64 * 4,
+      peakActivationBytes: 2 * (2 * 4 * 64 * 4),
+      unknownNodes: 0,
+    });
+  });
+
+  it('simplifies with a proof; diff says what changed, and that no value did but by rounding', async () => {
+    const { exitCode, stdout } = onnx('simplify', 'model.onnx', 'simple.onnx');
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringContaining('simple.onnx: 5 nodes became 3; outputs equal on 2 samples (rounding)'),
+    ]);
+
+    const values = onnx('diff', 'model.onnx', 'simple.onnx', '--only', 'values', '--tolerance', '1e-5');
+    expect([values.exitCode, values.stdout]).toEqual([0, expect.stringContaining('no value differs')]);
+    const structure = onnx('diff', 'model.onnx', 'simple.onnx', '--only', 'structure');
+    expect([structure.exitCode, structure.stdout]).toEqual([1, expect.stringContaining('- node Identity "same"')]);
+    expect(onnx('diff', 'model.onnx', 'model.onnx').exitCode).toBe(0);
+  });
+
+  it('names the first value that differs', async () => {
+    const other = parseModelText(TEXT.replace('scale = {1, 2,', 'scale = {1, 2.5,'));
+    await writeModel(path('other.onnx'), other);
+
+    const { exitCode, stdout } = onnx('diff', 'model.onnx', 'other.onnx');
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('~ constant scale: content 4 elements became 1 of 4 elements are others');
+    expect(stdout).toContain('first deviation: "n" (BatchNormalization "norm"); 4 values in all');
+  });
+
+  it('extracts, infers and converts; weights go outside when asked, and stay there', async () => {
+    expect(onnx('extract', 'model.onnx', 'part.onnx', '-i', 'n', '-o', 'y').stdout).toContain('2 nodes of 5, from n to y');
+    expect(onnx('infer', 'model.onnx', 'typed.onnx', '--shape', 'x=1x3x8x8').stdout).toContain(
+      'of 5 computed values 5 have a dtype, 5 a rank, 5 a whole shape',
+    );
+    const big = `g (float[1, 300] x) => (float[1, 300] y) <float[300, 300] w = {${Array.from({ length: 90_000 }, (_, i) => i % 7)}}> { y = MatMul(x, w) }`;
+    await writeModel(path('big.onnx'), parseModelText(big));
+
+    expect(onnx('convert', 'big.onnx', 'out.onnx', '--opset', '18', '--weights', 'outside').exitCode).toBe(0);
+    expect(onnx('convert', 'out.onnx', 'again.onnx').exitCode).toBe(0);
+
+    expect(readFileSync(path('again.onnx.data')).byteLength).toBe(360_000);
+    expect((await readModel(path('again.onnx'))).opsets.get('')).toBe(18);
+    expect(onnx('diff', 'big.onnx', 'again.onnx', '--only', 'values').exitCode).toBe(0);
+  });
+
+  it('edits by options and by steps, swaps a part, renames and merges', async () => {
+    expect(onnx('edit', 'model.onnx', 'edited.onnx', '--select', 'op=Sigmoid', '--set', 'note=why', '--remove', 'same').stdout).toBe(
+      'Sigmoid "sigmoid": attribute note was absent, is "why"\nIdentity "same" removed\n',
+    );
+    world.write('steps.json', JSON.stringify([{ swap: { inputs: ['c'], outputs: ['n'], with: 'scale.onnx' } }, { addOutput: 'n' }]));
+    await writeModel(
+      path('scale.onnx'),
+      parseModelText('<opset_import: ["": 13]> s (float[N, 4, 8, 8] a) => (float[N, 4, 8, 8] b) { b = Neg(a) }'),
+    );
+    expect(json('edit', 'model.onnx', 'swapped.onnx', '--script', 'steps.json')).toEqual({
+      file: 'swapped.onnx',
+      done: ['norm removed', 'n is an output'].toSpliced(1, 0, ...['scale', 'bias', 'mean', 'var'].map(name => `${name} removed`)),
+    });
+    expect(onnx('rename', 'model.onnx', 'renamed.onnx', '--value', 'x=image', '--node', '*=net/*').stdout).toContain(
+      '1 value and 5 nodes renamed',
+    );
+    const merged = onnx('merge', 'renamed.onnx', 'scale.onnx', 'merged.onnx', '--connect', 'y=a', '--prefix-second', 'tail/');
+    expect(merged.stdout).toBe('merged.onnx: 6 nodes, from image to z, tail/b\n');
+    expect(onnx('check', 'merged.onnx').exitCode).toBe(0);
+  });
+
+  it('writes where it may, or says why not', () => {
+    mkdirSync(path('there/model.onnx'), { recursive: true });
+    writeFileSync(path('a-file'), '');
+    expect(onnx('rename', 'model.onnx', 'there/model.onnx', '--node', 'conv=c').stderr).toContain('error[not-a-file]');
+    expect(onnx('rename', 'model.onnx', 'a-file/model.onnx', '--node', 'conv=c').stderr).toContain('error[not-writable]');
+  });
+
+  it.each([
+    ['a selector that means nothing', ['edit', 'model.onnx', 'new.onnx', '--remove', 'op=Relo'], 'selector-matches-nothing'],
+    ['a name that is taken', ['rename', 'model.onnx', 'new.onnx', '--value', 'c=n'], 'name-taken'],
+    ['ends that do not fit', ['merge', 'model.onnx', 'model.onnx', 'new.onnx', '--connect', 'y=x'], 'type-mismatch'],
+    ['a file that is not there', ['inspect', 'none.onnx'], 'model-unreadable'],
+    ['a folder', ['print', 'folder'], 'model-unreadable'],
+    ['a size that is not there', ['stats', 'model.onnx', '--dim', 'M=1'], 'pin-unknown'],
+    ['an operator set out of reach', ['convert', 'model.onnx', 'new.onnx', '--opset', '99'], 'opset-conversion'],
+  ])('says %s in one message, and writes nothing', async (_, args, code) => {
+    mkdirSync(path('folder'), { recursive: true });
+    writeFileSync(path('text.onnx'), 'this is no model');
+    const before = readdirSync(world.folder).sort();
+
+    const { exitCode, stdout, stderr } = onnx(...args);
+
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(new RegExp(`^error\\[${code}\\]: .+\n(  help: .+\n)?$`));
+    expect(existsSync(path('new.onnx'))).toBe(false);
+    expect(readdirSync(world.folder).sort()).toEqual(before);
+  });
+});
