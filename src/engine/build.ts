@@ -278,7 +278,7 @@ async function lockCache(cache: CacheFolder, ports: EnginePorts): Promise<Lock |
 /** Before and after: what killed builds have left, and what this one could not remove at once. */
 async function removeLeft(plan: Plan, cache: CacheFolder, ports: EnginePorts): Promise<void> {
   try {
-    removeLeftovers(cache.temporary);
+    await removeLeftovers(cache.temporary);
     await removeStaging(join(plan.projectFolder, 'artifacts'));
   } catch (error) {
     const message = `what an earlier build has left cannot be removed: ${messageOf(error)}`;

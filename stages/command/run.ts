@@ -68,7 +68,13 @@ async function move(from: string, to: string): Promise<void> {
   try {
     renameSync(from, to);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EACCES') {
+      // A folder that the program made read-only cannot be moved, though it is ours.
+      chmodSync(from, 0o700);
+      return renameSync(from, to);
+    }
+    if (code !== 'EXDEV') throw error;
     await cp(from, to, { recursive: true });
     await rm(from, { recursive: true });
   }

@@ -1,17 +1,23 @@
 /** What if the machine does not give what a build needs: space, rights, handles, memory, a terminal, a cache of its own time? */
 import { match, ok, strictEqual } from 'node:assert';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { digestBytes } from '../../src/base/digest.js';
 import { DIST } from '../support/world.js';
 import { append, type Forge, makeFolder } from './forge.js';
-import { buildFirst, expectGone, filesBelow, type Scenario, scenario, waitForFile } from './scene.js';
+import { buildFirst, expectGone, filesBelow, project, type Scenario, scenario, waitForFile } from './scene.js';
 
 const canMount =
   process.platform === 'linux' && spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
     ? undefined
     : 'needs the right to mount a file system in a namespace of its own (unshare -rm)';
+/** Root may do all, so that modes show nothing: its tests are played as nobody. */
+const AS_NOBODY = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+const [first = '', ...others] = [...AS_NOBODY, process.execPath, join(DIST, 'bin/tanren.js'), '--version'];
+const canBeNobody =
+  process.platform !== 'win32' && spawnSync(first, others).status === 0 ? undefined : 'needs a user whose rights are limited (setpriv)';
 const hasShell = process.platform === 'win32' ? 'needs a POSIX shell' : undefined;
 
 /** Runs a script of sh in the project, in which `tanren` is this one. Its first failing command ends it. */
@@ -97,6 +103,34 @@ export const RESOURCES: readonly Scenario[] = [
       strictEqual(forge.ran().join(), 'b,c');
     },
     { obstacle: canMount },
+  ),
+  project(
+    77,
+    'a program that leaves read-only folders and unreadable files: its outputs are kept, published and restored, and its folder goes',
+    `version: 1
+stages:
+  sealed: {uses: command, with: {run: ["mkdir -p out/ro/deep scrap/ro; echo iron > out/ro/deep/x; echo steel > scrap/ro/y; chmod 000 out/ro/deep/x; chmod 555 out/ro/deep out/ro out scrap/ro"], shell: sh, outputs: {all: out}}}
+  file: {uses: command, with: {run: ["cp in/ro/deep/x out; chmod 000 out"], shell: sh, inputs: {all: in}, outputs: {o: out}}, inputs: {all: sealed.all}}
+`,
+    world => {
+      chmodSync(world.folder, 0o777);
+      const build = (): string => {
+        const [program = '', ...args] = [...AS_NOBODY, process.execPath, join(DIST, 'bin/tanren.js'), 'build'];
+        // Of the folders on the PATH, one may not be looked into.
+        const env = { ...process.env, PATH: `/root/closed:${process.env.PATH}`, NO_COLOR: '1' };
+        const { status, stdout, stderr } = spawnSync(program, args, { cwd: world.folder, env, encoding: 'utf8', timeout: 60_000 });
+        strictEqual(status, 0, stdout + stderr);
+        ok(!stdout.includes('warning'), stdout);
+        strictEqual(readdirSync(`${world.folder}/cache/tmp`).length, 0);
+        strictEqual(world.read('artifacts/file/o'), 'iron\n');
+        return stdout;
+      };
+      match(build(), /2 executed/);
+      rmSync(`${world.folder}/artifacts`, { recursive: true });
+      match(build(), /2 restored/);
+      match(build(), /nothing to do/);
+    },
+    { obstacle: canBeNobody },
   ),
   scenario(
     56,

@@ -22,9 +22,14 @@ function existing(tool: string, path: string): string {
   return path;
 }
 
+/** As a shell does it: a folder of the PATH that we may not look into holds no program. */
 function isProgram(path: string): boolean {
-  const look = lookAt(path);
-  return look?.kind === 'file' && (look.executable || process.platform === 'win32');
+  try {
+    const look = lookAt(path);
+    return look?.kind === 'file' && (look.executable || process.platform === 'win32');
+  } catch {
+    return false;
+  }
 }
 
 function missing(tool: string, why: string): EngineError {

@@ -1,6 +1,7 @@
 /** How is content kept under its digest, and given back only if it still is that content? */
 import { chmodSync, constants, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes } from '../../base/digest.js';
 import { systemCode } from '../engine-error.js';
@@ -57,10 +58,21 @@ async function takeFile(path: string, blob: string, flushing: 'flush' | 'no-flus
   if (flushing === 'flush') await flushFile(path);
   chmodSync(path, 0o400);
   try {
-    withFolder(blob, () => renameSync(path, blob));
+    withFolder(blob, () => renameOut(path, blob));
   } catch (error) {
     if (systemCode(error) !== 'EXDEV') throw error;
     await moveAcross(path, blob);
+  }
+}
+
+/** The program may have made the folder read-only that it wrote the file to: it is ours. */
+function renameOut(path: string, blob: string): void {
+  try {
+    renameSync(path, blob);
+  } catch (error) {
+    if (systemCode(error) !== 'EACCES') throw error;
+    chmodSync(dirname(path), 0o700);
+    renameSync(path, blob);
   }
 }
 

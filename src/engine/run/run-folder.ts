@@ -5,6 +5,7 @@ import { extname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import type { ActionDocument } from '../worker/action-document.js';
 import { RUN_LAYOUT } from '../worker/action-document.js';
+import { withOpenFolders } from './open-folders.js';
 
 /** One input as the run sees it. */
 export interface RunInput {
@@ -60,7 +61,7 @@ export async function removeRunFolder(folder: string): Promise<void> {
   } catch {
     // The other way tries again.
   }
-  await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
+  await withOpenFolders(folder, () => rm(folder, { recursive: true, force: true, maxRetries: 2 })).catch(() => undefined);
 }
 
 /** @returns how many more may go; negative: these were too many, and some are left. */
@@ -78,7 +79,7 @@ function removeAtOnce(folder: string, budget: number): number {
 }
 
 /** Removes what builds that were killed have left. Only under the lock. */
-export function removeLeftovers(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
+export async function removeLeftovers(folder: string): Promise<void> {
+  await withOpenFolders(folder, () => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }

@@ -18,6 +18,7 @@ import { summarizeBuild } from './build-summary.js';
 import { declaredBy } from './declared-places.js';
 import { runInProcess } from './in-process-run.js';
 import { measure } from './measure.js';
+import { withOpenFolders } from './open-folders.js';
 import type { RunKeeper } from './part-service.js';
 import type { PinnedInput, PinnedStage } from './pin-stage.js';
 import type { Reaper } from './reaper.js';
@@ -77,7 +78,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
     if (timeout?.aborted === true && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
     if (failure !== undefined) return { kind: 'failed', folder, failure: withLog(failure) };
     const collect = () => collectOutputs(stage, absolutePaths(folder, outputPaths(stage)), folder);
-    const outputs = await measure(ports, stage.id, 'collect', collect);
+    const outputs = await measure(ports, stage.id, 'collect', () => withOpenFolders(join(folder, RUN_LAYOUT.outputs), collect));
     return {
       kind: 'completed',
       folder,
