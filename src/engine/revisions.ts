@@ -1,4 +1,5 @@
 /** How does a watcher tell a running build that the plan, or what it reads, may be another by now? */
+import { setMaxListeners } from 'node:events';
 import type { Plan, StageId } from './plan/plan.js';
 
 export interface Revision {
@@ -26,10 +27,10 @@ export interface Revisions extends RevisionSource {
 export function createRevisions(first: Revision): Revisions {
   let newest = first;
   let taken = first;
-  let news = new AbortController();
+  let news = newController();
   return {
     take() {
-      if (news.signal.aborted) news = new AbortController();
+      if (news.signal.aborted) news = newController();
       taken = newest;
       return taken;
     },
@@ -45,6 +46,13 @@ export function createRevisions(first: Revision): Revisions {
 
 /** Of a build that nobody revises. */
 export function onlyRevision(revision: Revision): RevisionSource {
-  const never = new AbortController().signal;
+  const never = newController().signal;
   return { take: () => revision, superseded: () => never };
+}
+
+/** Every stage that waits listens to it. */
+function newController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }
