@@ -4,6 +4,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { BuildEvent } from '../../src/engine/events.js';
+import { examineStages } from '../../src/engine/status.js';
+import { checkForesight } from './check-foresight.js';
 import type { StageSpec } from './plan-of.js';
 import type { World } from './world.js';
 import { DIST, givenWorld } from './world.js';
@@ -189,7 +191,9 @@ class Play {
 
   private async build({ jobs, failures }: { readonly jobs: number; readonly failures: 'stop' | 'keep-going' }): Promise<void> {
     const expected = this.expectStages();
+    const foreseen = await examineStages(await this.world.plan(), { targets: 'all', force: 'never' }, this.world.ports());
     const { outcomes } = await this.world.build({ jobs, failures });
+    checkForesight(foreseen, outcomes, failures);
     this.check(expected, outcomes, failures);
     for (const [i, { key }] of expected.entries()) {
       if (isWithResult(outcomes[`s${i}`])) this.noteResult(i, key);

@@ -2,7 +2,9 @@
 import { assertNever } from '../../base/assert-never.js';
 import { isJsonObject, type Json } from '../../base/json.js';
 import type { KnownDevice } from '../../engine/cache/state-log.js';
+import { type Explanation, explainStages } from '../../engine/explain/explain-stages.js';
 import { lockFileOf } from '../../engine/lockfile/lock-path.js';
+import type { StageId } from '../../engine/plan/plan.js';
 import { examineStages, type StageStatus } from '../../engine/status.js';
 import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -14,7 +16,12 @@ import { findSharedCache } from '../shared-cache.js';
 
 export async function runStatus(
   targets: readonly string[],
-  options: PipelineOptions & { readonly json: boolean; readonly force?: boolean; readonly frozen?: boolean },
+  options: PipelineOptions & {
+    readonly json: boolean;
+    readonly force?: boolean;
+    readonly frozen?: boolean;
+    readonly why?: boolean;
+  },
 ): Promise<ExitCode> {
   const console = makeConsole({ json: options.json });
   const opened = await openPlan(options, targets, console);
@@ -24,12 +31,9 @@ export async function runStatus(
   }, neverAborted);
   const force = options.force === true ? 'targets' : 'never';
   const lock = options.frozen === true ? { lock: lockFileOf(options.file, process.cwd()) } : {};
-  const looking = examineStages(
-    opened.plan,
-    { targets: opened.targets, force, sharedCache: findSharedCache(options.cache), ...lock },
-    warn,
-  );
-  const examined = await unlessRefused(looking, console, options);
+  const asked = { targets: opened.targets, force, sharedCache: findSharedCache(options.cache), ...lock } as const;
+  if (options.why === true) return printCauses(await explainStages(opened.plan, opened.targets, warn, asked), options.json, console);
+  const examined = await unlessRefused(examineStages(opened.plan, asked, warn), console, options);
   if (examined === undefined) return EXIT.usage;
   if (options.json) {
     console.json({ stages: [...examined].map(([stage, { status, device }]) => ({ stage, ...status, ...(device && { device }) })) });
@@ -42,8 +46,39 @@ export async function runStatus(
     if (status.kind === 'impossible') for (const line of formatFailure(stage, status.failure, console)) console.line(line);
   }
   const open = [...examined.values()].filter(({ status }) => status.kind !== 'up-to-date').length;
-  console.line(open === 0 ? `nothing to do: ${examined.size} stages up to date` : `${open} of ${examined.size} stages are not up to date`);
+  console.line(summarize(open, examined.size));
   return EXIT.built;
+}
+
+/** Stages that the same changes reach stand together, under these. */
+function printCauses(explained: ReadonlyMap<StageId, Explanation>, json: boolean, console: Console): ExitCode {
+  const open = [...explained.values()].filter(({ status }) => status.kind !== 'up-to-date');
+  if (json) {
+    console.json({ stages: [...explained.values()].map(({ manifest: _, ...explanation }) => explanation) });
+    return EXIT.built;
+  }
+  const groups = new Map<string, Explanation[]>();
+  for (const one of open) {
+    const roots = one.causes.map(({ text }) => text).join('\n');
+    const group = groups.get(roots);
+    if (group === undefined) groups.set(roots, [one]);
+    else group.push(one);
+  }
+  const width = Math.max(0, ...open.map(({ stage }) => stage.length));
+  for (const [roots, group] of groups) {
+    for (const root of roots.split('\n')) console.line(console.style('bold', root));
+    for (const { stage, status } of group) {
+      const brief = 'reasons' in status ? { ...status, reasons: [] } : status;
+      for (const line of formatStatus(`  ${stage.padEnd(width)}`, brief, console)) console.line(line);
+      if (status.kind === 'impossible') for (const line of formatFailure(stage, status.failure, console)) console.line(`  ${line}`);
+    }
+  }
+  console.line(summarize(open.length, explained.size));
+  return EXIT.built;
+}
+
+function summarize(open: number, all: number): string {
+  return open === 0 ? `nothing to do: ${all} stages up to date` : `${open} of ${all} stages are not up to date`;
 }
 
 export function formatStatus(name: string, status: StageStatus, { style }: Console): string[] {
@@ -53,14 +88,20 @@ export function formatStatus(name: string, status: StageStatus, { style }: Conso
     case 'restorable':
       return [`${name}  ${style('cyan', 'restored from the cache')}${because(status.reasons)}`];
     case 'stale':
-      return [`${name}  ${style('yellow', 'would run')}${because(status.reasons)}`];
+      return [`${name}  ${style('yellow', 'would run')}${after(status.after)}${because(status.reasons)}`];
     case 'undecided':
       return [`${name}  ${style('yellow', 'depends')} on what ${status.because.join(', ')} will give`];
     case 'impossible':
       return [`${name}  ${style('red', 'cannot run')}`];
+    case 'blocked':
+      return [`${name}  ${style('red', 'cannot run')}, as ${status.because} cannot`];
     default:
       return assertNever(status);
   }
+}
+
+function after(stages: readonly StageId[]): string {
+  return stages.length === 0 ? '' : ` after ${stages.join(', ')}`;
 }
 
 function because(reasons: readonly string[]): string {

@@ -5,12 +5,13 @@ import { asJson, type Declare, onPipeline, withCache } from './options.js';
 export const declareViews: Declare = (program, end) => {
   withCache(asJson(onPipeline(program.command('status [targets...]'))))
     .description('say which stages are up to date, and why others are not; writes nothing')
+    .option('--why', 'by what changed: the root first, and under it the stages that it reaches', false)
     .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/status.js').runStatus>[1]) =>
       end(await (await import('../commands/status.js')).runStatus(targets, options)),
     );
 
   withCache(asJson(onPipeline(program.command('explain <stages...>'))))
-    .description('say what changed since a stage last ran')
+    .description('say what changed since a stage last ran, down to the parameter or file, and which way it took')
     .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/explain.js').runExplain>[1]) =>
       end(await (await import('../commands/explain.js')).runExplain(targets, options)),
     );

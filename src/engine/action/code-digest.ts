@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestJson, parseDigest } from '../../base/digest.js';
-import { isJsonObject } from '../../base/json.js';
+import { isJsonObject, type Json } from '../../base/json.js';
 import type { FileLook, Stamp } from '../cache/stamp.js';
 import { isRacy, lookAt, stampOf } from '../cache/stamp.js';
 import type { StampedCode, State } from '../cache/state-log.js';
@@ -21,6 +21,8 @@ export interface CodeDigests {
   find(modulePath: string): Digest | undefined;
   /** @throws EngineError `plugin-module`. */
   compute(modulePath: string): Promise<Digest>;
+  /** What the digest is of: modules and packages, read now. @throws EngineError `plugin-module`. */
+  describe(modulePath: string): Promise<Json>;
 }
 
 /** @param remember keeps the digest of a third party's module for later builds. */
@@ -59,6 +61,10 @@ export function createCodeDigests(
       }
       return digest;
     },
+    async describe(modulePath) {
+      const { createModuleGraph } = await import('./module-graph.js');
+      return describeCode(await createModuleGraph(), modulePath, installRoot);
+    },
   };
 }
 
@@ -69,11 +75,15 @@ function noteLook(looks: Map<string, FileLook>, path: string): void {
 
 /** The digest of all that a module reaches, by paths relative to the install root (built-in) or to its own folder (third parties). */
 export function closureDigest(graph: ModuleGraph, modulePath: string, installRoot: string): Digest {
+  return digestJson(describeCode(graph, modulePath, installRoot));
+}
+
+function describeCode(graph: ModuleGraph, modulePath: string, installRoot: string): Json {
   const own = isInside(installRoot, modulePath) ? installRoot : dirname(modulePath);
-  return digestJson({
+  return {
     module: describeClosure(graph, modulePath, own),
     runtime: STAGE_RUNTIME.map(path => describeClosure(graph, join(installRoot, path), installRoot)),
-  });
+  };
 }
 
 function describeClosure(graph: ModuleGraph, modulePath: string, base: string) {

@@ -17,6 +17,8 @@ export interface PinnedSource {
   readonly signature: string;
   /** 'racy': a change since may not show in the signature. */
   readonly proof: 'settled' | 'racy';
+  /** Of a folder: what its digest is of. */
+  readonly tree?: readonly TreeEntry[];
 }
 
 export interface InputDigests {
@@ -115,6 +117,7 @@ function pinFolder(entries: readonly FoundEntry[], digests: readonly Digest[], p
     artifact: { kind: 'tree', digest: digestBytes(encodeTree(tree)), sizeBytes, executable: false },
     signature: signatureOf(entries),
     proof,
+    tree,
   };
 }
 

@@ -3,6 +3,7 @@ import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
+import { isJsonObject, type JsonObject } from '../../base/json.js';
 import { isMissing } from '../engine-error.js';
 import type { ActionRecord, ActionResult } from './action-records.js';
 import { openActionRecords } from './action-records.js';
@@ -39,7 +40,7 @@ export interface KeptRecord {
   readonly sizeBytes: number;
   /** When it was made, or last used by a build that wrote. */
   readonly lastUsedMs: number;
-  /** Every blob that its results need. */
+  /** Every blob that its results need, and those that are there to explain later changes. */
   readonly blobs: ReadonlySet<Digest>;
   /** It is the accepted result of a stage of some pipeline. */
   readonly accepted: boolean;
@@ -77,7 +78,8 @@ export function takeInventory(cache: CacheFolder, { pins, newerThanMs }: Hold = 
     else {
       const isAccepted = accepted.has(key);
       const held = isAccepted || stats.ctimeMs >= newerThanMs || record.results.some(({ outputs }) => consistsOf(outputs, pins));
-      records.push(describe(key, record, stats, store, { accepted: isAccepted, held }));
+      const notes = notesOf(record.manifest).filter(digest => blobs.has(digest));
+      records.push(describe(key, record, stats, { store, notes }, { accepted: isAccepted, held }));
     }
   }
   for (const digest of pins) for (const one of withTree(digest, store)) heldBlobs.add(one);
@@ -93,7 +95,7 @@ function describe(
   key: string,
   record: ActionRecord,
   { size, mtimeMs }: Stats,
-  store: BlobStore,
+  { store, notes }: { readonly store: BlobStore; readonly notes: readonly Digest[] },
   why: Pick<KeptRecord, 'accepted' | 'held'>,
 ): KeptRecord {
   const { part, plugin } = record.manifest;
@@ -102,7 +104,7 @@ function describe(
     of: typeof part === 'string' ? { kind: 'part', name: part } : { kind: 'stage', name: typeof plugin === 'string' ? plugin : '?' },
     sizeBytes: size,
     lastUsedMs: mtimeMs,
-    blobs: new Set(record.results.flatMap(result => blobsOf(result, store))),
+    blobs: new Set([...record.results.flatMap(result => blobsOf(result, store)), ...notes]),
     ...why,
   };
 }
@@ -125,6 +127,13 @@ export function blobsOf({ outputs, log }: ActionResult, store: BlobStore): Diges
 function withTree(digest: Digest, store: BlobStore): readonly Digest[] {
   const entries = decodeTree(store.read(digest)?.toString('utf8') ?? '') ?? [];
   return [digest, ...entries.flatMap(entry => (entry.kind === 'file' ? [entry.digest] : []))];
+}
+
+/** Documents of the folders and the code that a manifest has digests of: without them a result is as good, and its changes are told without their files. */
+export function notesOf({ code, inputs }: JsonObject): readonly Digest[] {
+  const ports = isJsonObject(inputs) ? Object.values(inputs).filter(isJsonObject) : [];
+  const artifacts = ports.flatMap(port => [port, ...Object.values(port).filter(isJsonObject)]);
+  return [code, ...artifacts.filter(({ kind }) => kind === 'tree').map(({ digest }) => digest)].flatMap(text => parseDigest(text) ?? []);
 }
 
 /** Keys of what any pipeline's state holds for its stages' results. */

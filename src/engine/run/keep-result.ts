@@ -14,6 +14,7 @@ import type { CollectedOutput } from '../output/collect.js';
 import type { Content } from '../output/publish.js';
 import { contentOf, publish } from '../output/publish.js';
 import type { PlannedStage } from '../plan/plan.js';
+import { keepNotes } from './keep-notes.js';
 import { measure } from './measure.js';
 import type { PinnedStage } from './pin-stage.js';
 import type { CompletedRun } from './run-once.js';
@@ -35,6 +36,7 @@ export async function keepResult(session: Session, stage: PlannedStage, pinned: 
   } catch (error) {
     warn(`the result is not kept in the cache: ${messageOf(error)}`);
   }
+  await keepNotes(session, stage, pinned);
   const publishAll = () => publishOrThrow(session, stage, artifacts, contentOfRun(session, run));
   const published = await measure(session.ports, stage.id, 'publish', publishAll);
   return accept(session, stage, pinned, { ...published, metrics: run.metrics, durationMs: run.durationMs });

@@ -15,6 +15,7 @@ import type { Artifact } from '../cache/artifact.js';
 import type { InputDigests, PinnedSource } from '../cache/input-digests.js';
 import type { PlatformClass } from '../cache/platform-class-cache.js';
 import type { KnownDevice } from '../cache/state-log.js';
+import type { TreeEntry } from '../cache/tree.js';
 import { EngineError } from '../engine-error.js';
 import { publishedSignature } from '../output/publish.js';
 import { refsOf } from '../plan/dependencies.js';
@@ -32,6 +33,8 @@ export interface PinnedInput {
   readonly artifact: Artifact;
   readonly signature: string;
   readonly proof: 'settled' | 'racy';
+  /** Of a folder among the sources: what its digest is of. */
+  readonly tree?: readonly TreeEntry[];
 }
 
 export interface PinnedStage {
@@ -52,6 +55,8 @@ export interface Pinner {
   ): PinnedStage | undefined;
   /** The action. @throws EngineError. */
   pin(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined): Promise<PinnedStage>;
+  /** What a folder among the sources holds now; undefined where it is none, or cannot be read. */
+  treeOf(path: string): Promise<readonly TreeEntry[] | undefined>;
   /** The first input that is not what was pinned. */
   findChanged(pinned: PinnedStage): Promise<PinnedInput | undefined>;
 }
@@ -149,6 +154,15 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
         resultOf,
       );
       return getDefined(pinned, `the action of ${stage.id}`);
+    },
+
+    async treeOf(path) {
+      try {
+        return (digests.find(path) ?? (await digests.digest(path))).tree;
+      } catch (error) {
+        if (error instanceof EngineError) return undefined;
+        throw error;
+      }
     },
 
     async findChanged({ inputs }) {

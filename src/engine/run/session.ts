@@ -1,8 +1,9 @@
 /** What does one build, or one look at the state, work with? The opened cache and everything that reads it. */
 import { isAbsolute } from 'node:path';
+import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
 import type { Change } from '../action/changes.js';
-import { describeChange, findChanges } from '../action/changes.js';
+import { findChanges } from '../action/changes.js';
 import type { CodeDigests } from '../action/code-digest.js';
 import { createCodeDigests } from '../action/code-digest.js';
 import { quickKeyOf } from '../action/manifest.js';
@@ -18,6 +19,7 @@ import { openStores } from '../cache/shared-cache.js';
 import type { AcceptedStage, LoadedState, State, StateWriter } from '../cache/state-log.js';
 import { loadState, openStateWriter } from '../cache/state-log.js';
 import { EngineError } from '../engine-error.js';
+import { describeChangeOf } from '../explain/input-of.js';
 import { findTouched } from '../output/publish.js';
 import type { Plan, PlannedStage, StageId } from '../plan/plan.js';
 import type { EnginePorts } from '../ports.js';
@@ -35,6 +37,8 @@ export interface Session {
   readonly code: CodeDigests;
   readonly platformClass: PlatformClass;
   readonly pinner: Pinner;
+  /** Code digests whose documents are known to be in the store. */
+  readonly noted: Set<Digest>;
   /** Only of a session that may write. */
   readonly writer: StateWriter | undefined;
 }
@@ -43,15 +47,22 @@ export interface Session {
 export function openSession(plan: Plan, ports: EnginePorts, cache: CacheFolder, access: 'read' | 'write'): Session {
   const loaded = loadState(cache.state(plan.pipeline));
   const writer = access === 'write' ? openStateWriter(cache.state(plan.pipeline), loaded) : undefined;
-  return sessionOf(plan, ports, cache, loaded, writer);
+  return sessionOf(plan, ports, cache, loaded, writer, new Set());
 }
 
 /** The same state under a newer plan of the same pipeline; what is known of code and tools is looked at anew. */
-export function turnSession({ ports, cache, loaded, writer }: Session, plan: Plan): Session {
-  return sessionOf(plan, ports, cache, loaded, writer);
+export function turnSession({ ports, cache, loaded, writer, noted }: Session, plan: Plan): Session {
+  return sessionOf(plan, ports, cache, loaded, writer, noted);
 }
 
-function sessionOf(plan: Plan, ports: EnginePorts, cache: CacheFolder, loaded: LoadedState, writer: StateWriter | undefined): Session {
+function sessionOf(
+  plan: Plan,
+  ports: EnginePorts,
+  cache: CacheFolder,
+  loaded: LoadedState,
+  writer: StateWriter | undefined,
+  noted: Set<Digest>,
+): Session {
   const { state } = loaded;
   const access = writer === undefined ? 'read' : 'write';
   const code = createCodeDigests(ports.installRoot, state, (module, stamped) => writer?.stampCode(module, stamped));
@@ -75,6 +86,7 @@ function sessionOf(plan: Plan, ports: EnginePorts, cache: CacheFolder, loaded: L
     code,
     platformClass,
     pinner,
+    noted,
     writer,
   };
 }
@@ -141,6 +153,8 @@ function hasAction(
 }
 
 export interface Comparison {
+  /** 'never': no result was accepted yet. 'lost': its record is gone from the cache. */
+  readonly last: 'known' | 'never' | 'lost';
   readonly changes: readonly Change[];
   readonly reasons: readonly string[];
 }
@@ -148,9 +162,11 @@ export interface Comparison {
 /** How does an action differ from the one whose result was accepted last? */
 export function compareWithLast(session: Session, stage: PlannedStage, manifest: JsonObject): Comparison {
   const accepted = session.state.stages.get(stage.id);
-  if (accepted === undefined) return { changes: [], reasons: ['never built'] };
+  if (accepted === undefined) return { last: 'never', changes: [], reasons: ['never built'] };
   const record = session.records.find(accepted.key);
-  if (record === undefined || record === 'damaged') return { changes: [], reasons: ['the record of its last run is gone from the cache'] };
+  if (record === undefined || record === 'damaged')
+    return { last: 'lost', changes: [], reasons: ['the record of its last run is gone from the cache'] };
   const changes = findChanges(record.manifest, manifest);
-  return { changes, reasons: changes.length === 0 ? ['its outputs are not as they were published'] : changes.map(describeChange) };
+  const reasons = changes.length === 0 ? ['its outputs are not as they were published'] : changes.map(one => describeChangeOf(stage, one));
+  return { last: 'known', changes, reasons };
 }

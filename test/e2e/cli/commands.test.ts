@@ -121,7 +121,7 @@ describe('the command line', () => {
     world.write('notes.txt', 'other\n');
     const { stdout } = world.run('explain', 'shout');
     expect(stdout).toContain('would run');
-    expect(stdout).toContain('inputs.text changed');
+    expect(stdout).toContain('source notes.txt changed');
     expect(stdout).not.toContain('never built');
   });
 

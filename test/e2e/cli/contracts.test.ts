@@ -255,7 +255,7 @@ describe("a third party's plugin", () => {
     expect(outcomesOf()).toEqual({ say: 'up-to-date' });
 
     world.write('plugins/word.js', "export const word = 'steel';\n");
-    expect(world.run('explain', 'say').stdout).toContain("the plugin's code changed");
+    expect(world.run('explain', 'say').stdout).toContain('the code of say changed: word.js');
     expect(outcomesOf()).toEqual({ say: 'executed' });
     expect(world.read('artifacts/say/text')).toBe('hot steel');
 

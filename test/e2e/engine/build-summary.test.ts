@@ -1,7 +1,7 @@
 /** What is a stage told of the build it runs in, and when does that make it stale? */
 
 import { describeChange } from '../../../src/engine/action/changes.js';
-import { explainStage } from '../../../src/engine/explain.js';
+import { explainStage } from '../../../src/engine/explain/explain-stages.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
 import type { BuildSummary } from '../../../src/stage/build-summary.js';
 import { gate } from '../../support/plan-of.js';

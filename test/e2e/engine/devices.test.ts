@@ -1,5 +1,5 @@
 /** Is a result only as good as the device that it was measured on, and is nothing started to find out that nothing has changed? */
-import { explainStage } from '../../../src/engine/explain.js';
+import { explainStage } from '../../../src/engine/explain/explain-stages.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
 import { examineStages } from '../../../src/engine/status.js';
 import { givenWorld, type World } from '../../support/world.js';

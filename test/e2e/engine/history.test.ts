@@ -41,7 +41,7 @@ describe('the history', () => {
     expect(second).toMatchObject({
       run: 'r2',
       asked: { targets: ['count'], params: ['a=b'], keepGoing: true, jobs: 3 },
-      stages: [{ reasons: ['inputs.text changed'] }, { metrics: { lines: 3 } }],
+      stages: [{ reasons: ['source in.txt changed'] }, { metrics: { lines: 3 } }],
     });
   });
 

@@ -1,7 +1,7 @@
 /** Does an incremental build do exactly the missing part? */
 import { existsSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describeChange } from '../../../src/engine/action/changes.js';
-import { explainStage } from '../../../src/engine/explain.js';
+import { explainStage } from '../../../src/engine/explain/explain-stages.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
 import { examineStages } from '../../../src/engine/status.js';
 import { gate } from '../../support/plan-of.js';
@@ -169,7 +169,7 @@ describe('status and explain', () => {
       count: 'undecided',
       other: 'stale',
     });
-    expect(status.get('strip' as StageId)?.status).toMatchObject({ reasons: ['inputs.text changed'] });
+    expect(status.get('strip' as StageId)?.status).toMatchObject({ reasons: ['source source.txt changed'] });
     expect(explanation.status).toMatchObject({ changes: [{ label: 'params.add', before: undefined, after: '!' }] });
     expect(explanation.status.kind === 'stale' ? explanation.status.changes.map(describeChange) : []).toEqual(['params.add is new: "!"']);
     expect(snapshot(world.folder)).toEqual(files);

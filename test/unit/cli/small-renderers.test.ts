@@ -55,8 +55,10 @@ describe('a status', () => {
   it.each<[StageStatus, string]>([
     [{ kind: 'up-to-date' }, 'a  up to date'],
     [{ kind: 'restorable', reasons: ['x changed'], changes: [] }, 'a  restored from the cache: x changed'],
-    [{ kind: 'stale', reasons: ['x changed', 'y changed'], changes: [] }, 'a  would run: x changed; y changed'],
-    [{ kind: 'undecided', because: ['b' as StageId, 'c' as StageId] }, 'a  depends on what b, c will give'],
+    [{ kind: 'stale', reasons: ['x changed', 'y changed'], changes: [], after: [] }, 'a  would run: x changed; y changed'],
+    [{ kind: 'stale', reasons: ['never built'], changes: [], after: ['b' as StageId] }, 'a  would run after b: never built'],
+    [{ kind: 'undecided', because: ['b' as StageId, 'c' as StageId], changes: [] }, 'a  depends on what b, c will give'],
+    [{ kind: 'blocked', because: 'b' as StageId }, 'a  cannot run, as b cannot'],
     [{ kind: 'impossible', failure: failureOf({}) }, 'a  cannot run'],
   ])('%j', (status, line) => expect(formatStatus('a', status, makeTextConsole())).toEqual([line]));
 });
