@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from '../../engine/build.js';
+import { type Diagnostic, formatDiagnostic } from '../../engine/config/diagnostic.js';
 import type { StageId } from '../../engine/plan/plan.js';
 import type { BuildReport } from '../../engine/report.js';
 import { createRevisions, type Revision, type Revisions } from '../../engine/revisions.js';
@@ -43,7 +44,9 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
   const signal = AbortSignal.any([abortOnSignals(), abortOnClosedOutput()]);
   const hints = makeHints((durationMs, until) => sleep(durationMs, undefined, { signal: until }).catch(() => undefined));
   const polls = (why: string): void => {
-    console.problem('warning', `warning[polling]: ${why}\n  help: until then, files are looked at every second`);
+    const help = 'files are looked at every second until watch is started again';
+    const warning: Diagnostic = { severity: 'warning', code: 'polling', message: why, span: undefined, help };
+    console.problem('warning', formatDiagnostic(warning, new Map()));
   };
   const watcher = createFileWatcher({ hint: hints.hint, polls }, options.poll ? 'poll' : 'events');
   try {
