@@ -1,19 +1,26 @@
-/** How fast is Tanren on this machine? `npm run bench` measures everything, `npm run bench -- NAME…` what is named. */
+/** How fast is Tanren on this machine? `npm run bench` measures everything, `npm run bench -- NAME…` what is named; `--peers` fetches other tools to compare with. */
 import { measureCalibrate, measureCalibrateFullSize } from './calibrate.js';
 import { measureColdBuild } from './cold-build.js';
 import { measureCompile } from './compile.js';
 import { measureDetectors } from './detectors.js';
 import { describeMachine, type Example, makeExample } from './example.js';
 import { measureGuards } from './guards.js';
-import { measureNoOp } from './no-op.js';
+import { measureLargeNoOp, measureNoOp, measureSmallGraphs } from './no-op.js';
 import { measureOnnx } from './onnx.js';
+import { makePeers, type Peers } from './peers.js';
 import { measureRequantize } from './requantize.js';
+import { measureRestore } from './restore.js';
 import { measureRoiAlign } from './roi-align.js';
 import { measureSimplify } from './simplify.js';
+import { measureTrivialBuild } from './trivial-build.js';
 
-const MEASUREMENTS: Readonly<Record<string, (example: Example) => Promise<void>>> = {
+const MEASUREMENTS: Readonly<Record<string, (example: Example, peers: Peers) => Promise<void>>> = {
   'cold-build': measureColdBuild,
+  'trivial-build': measureTrivialBuild,
   'no-op': measureNoOp,
+  'no-op-graphs': (_example, peers) => measureSmallGraphs(peers),
+  'no-op-large': measureLargeNoOp,
+  restore: measureRestore,
   guards: measureGuards,
   detectors: measureDetectors,
   calibrate: measureCalibrate,
@@ -25,7 +32,8 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example) => Promise<void>>
   onnx: measureOnnx,
 };
 
-const named = process.argv.slice(2);
+const words = process.argv.slice(2);
+const named = words.filter(word => word !== '--peers');
 const unknown = named.filter(name => !(name in MEASUREMENTS));
 if (unknown.length > 0) {
   console.error(`no measurement is called ${unknown.join(', ')}; there are ${Object.keys(MEASUREMENTS).join(', ')}`);
@@ -33,9 +41,12 @@ if (unknown.length > 0) {
 } else {
   console.log(`measured on ${describeMachine()}`);
   const example = makeExample();
+  const peers = makePeers(words.includes('--peers') ? 'npm' : 'installed');
   try {
-    for (const [name, measure] of Object.entries(MEASUREMENTS)) if (named.length === 0 || named.includes(name)) await measure(example);
+    for (const [name, measure] of Object.entries(MEASUREMENTS))
+      if (named.length === 0 || named.includes(name)) await measure(example, peers);
   } finally {
     example.remove();
+    peers.remove();
   }
 }

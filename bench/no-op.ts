@@ -1,52 +1,93 @@
-/** How long does a build take that finds nothing to do? Beside Node's own start: the default pipeline, and a thousand stages that start programs. */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+/** How long does a build take that finds nothing to do? Beside Node's own start, and other tools on the same graph of stages that start programs. */
+import { renameSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DIST } from '../test/support/shapes-project.js';
 import type { Example } from './example.js';
+import type { Peer, Peers } from './peers.js';
+import { runProgram } from './run-program.js';
 import { formatRatio, formatSamples, printTable } from './table.js';
 import { interleave, type Samples } from './timing.js';
+import { makeTrivialFolder, makeTrivialGraph, type TrivialGraph, writeTrivialPipeline } from './trivial-graph.js';
 
 const ROUNDS = 21;
-const STAGES = 1000;
-/** Each layer reads the one before. */
-const LAYER = 50;
 const TANREN = join(DIST, 'bin/tanren.js');
 
-export async function measureNoOp(example: Example): Promise<void> {
+export async function measureNoOp(example: Example, peers: Peers): Promise<void> {
   const { folder } = example.get().project;
-  const many = makeManyStages();
+  await measure('the default pipeline', { tanren: () => buildNothing(folder) }, 60);
+  await measureSmallGraphs(peers);
+}
+
+/** Aims are over Node's start, in ms. */
+export async function measureSmallGraphs(peers: Peers): Promise<void> {
+  await measureGraph(makeTrivialGraph(100), 30, peers);
+  await measureGraph(makeTrivialGraph(1_000), 90, peers);
+}
+
+/** Building it once takes some minutes. */
+export async function measureLargeNoOp(_example: Example, peers: Peers): Promise<void> {
+  await measureGraph(makeTrivialGraph(10_000), 350, peers);
+}
+
+async function measureGraph(graph: TrivialGraph, aimMs: number, peers: Peers): Promise<void> {
+  const own = makeTrivialFolder('no-op');
+  const others: { remove(): void }[] = [];
   try {
-    build(many, '--jobs', String(cpus().length));
-    const times = await interleave(
-      { node: () => run(many, '-e', '0'), default: () => buildNothing(folder), many: () => buildNothing(many) },
-      ROUNDS,
-    );
-    printTable(`Nothing to do: node dist/bin/tanren.js build, ms, median (quartiles) of ${ROUNDS}, in turn`, [
-      ['', 'ms', 'over Node', 'aim', 'ratio'],
-      ["Node's start (node -e 0)", formatSamples(times.node), '', '', ''],
-      rowOf('default pipeline', times.default, times.node, 60),
-      rowOf(`${STAGES} command stages`, times.many, times.node, 90),
-    ]);
+    writeTrivialPipeline(own.folder, graph);
+    build(own.folder, '--jobs', String(availableParallelism()));
+    const ways: Record<string, () => unknown> = {
+      tanren: () => buildNothing(own.folder),
+      'tanren, without its seal': () => withoutSeal(own.folder),
+    };
+    for (const peer of peers.get().filter(({ most }) => graph.stages.length <= most)) {
+      const { folder, remove } = makeTrivialFolder('no-op');
+      others.push({ remove });
+      ways[peer.name] = prepare(peer, folder, graph);
+    }
+    await measure(`${graph.stages.length} stages that start programs`, ways, aimMs);
   } finally {
-    rmSync(many, { recursive: true, force: true });
+    for (const { remove } of [own, ...others]) remove();
   }
 }
 
-function rowOf(name: string, samples: Samples, node: Samples, aimMs: number): readonly string[] {
-  const over = `+${(samples.median - node.median).toFixed(1)}`;
-  return [name, formatSamples(samples), over, `+${aimMs}`, formatRatio(samples.median, node.median)];
+/** Builds once. @returns a build that finds nothing to do, and says so. */
+function prepare(peer: Peer, folder: string, graph: TrivialGraph): () => void {
+  const program = peer.write(folder, graph);
+  runProgram(program);
+  return () => {
+    const said = runProgram(program);
+    if (!said.includes(peer.nothing(graph))) throw new Error(`${peer.name} was to find nothing to do; it said:\n${said}`);
+  };
 }
 
-function run(cwd: string, ...args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 28 });
-  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}:\n${stderr}`);
-  return stdout;
+async function measure(what: string, ways: Readonly<Record<string, () => unknown>>, aimMs: number): Promise<void> {
+  const times: Readonly<Record<string, Samples>> = await interleave<string>(
+    { node: () => runProgram({ command: process.execPath, args: ['-e', '0'], cwd: '.' }), ...ways },
+    ROUNDS,
+  );
+  const { node, tanren } = times;
+  if (node === undefined || tanren === undefined) throw new Error('both are measured always');
+  printTable(`Nothing to do, ${what}: ms, median (quartiles) of ${ROUNDS}, in turn`, [
+    ['', 'ms', 'over Node', 'aim', 'to tanren'],
+    ["Node's start (node -e 0)", formatSamples(node), '', '', formatRatio(node.median, tanren.median)],
+    ...Object.keys(ways).map(name => rowOf(name, times[name] ?? node, { node, tanren }, name === 'tanren' ? aimMs : undefined)),
+  ]);
+}
+
+function rowOf(
+  name: string,
+  samples: Samples,
+  { node, tanren }: Readonly<Record<'node' | 'tanren', Samples>>,
+  aimMs?: number,
+): readonly string[] {
+  const over = samples.median - node.median;
+  const signed = `${over < 0 ? '−' : '+'}${Math.abs(over).toFixed(1)}`;
+  return [name, formatSamples(samples), signed, aimMs === undefined ? '' : `+${aimMs}`, formatRatio(samples.median, tanren.median)];
 }
 
 function build(cwd: string, ...args: readonly string[]): string {
-  return run(cwd, TANREN, 'build', ...args);
+  return runProgram({ command: process.execPath, args: [TANREN, 'build', ...args], cwd });
 }
 
 /** A build that did something would be no measurement. */
@@ -55,23 +96,13 @@ function buildNothing(cwd: string): void {
   if (!said.includes('nothing to do')) throw new Error(`the build was to find nothing to do; it said:\n${said}`);
 }
 
-/** Stages in layers, each joining two outputs of the layer before, and adding its own name, so that no two have the same key. */
-function makeManyStages(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-many-')));
-  const ids = Array.from({ length: STAGES }, (_, index) => `s${index}`);
-  const stages = ids.map((id, index) => {
-    const isFirst = index < LAYER;
-    const row = index - (index % LAYER) - LAYER;
-    const inputs = isFirst ? { left: `\${sources.text}` } : { left: `s${index - LAYER}.out`, right: `s${row + ((index + 1) % LAYER)}.out` };
-    const files = isFirst ? { left: 'left' } : { left: 'left', right: 'right' };
-    const script = isFirst ? `echo ${id} > out` : `echo ${id} > out; test -s left -a -s right`;
-    return [id, { uses: 'command', with: { shell: 'sh', run: [script], inputs: files, outputs: { out: 'out' } }, inputs }] as const;
-  });
-  // JSON is YAML.
-  writeFileSync(
-    join(folder, 'pipeline.yaml'),
-    JSON.stringify({ version: 1, sources: { text: 'source.txt' }, stages: Object.fromEntries(stages) }, null, 1),
-  );
-  writeFileSync(join(folder, 'source.txt'), 'a line\n');
-  return folder;
+/** As when the seal does not hold, but nothing is to do all the same. */
+function withoutSeal(cwd: string): void {
+  const seal = join(cwd, 'cache/state/pipeline.seal');
+  renameSync(seal, `${seal}.aside`);
+  try {
+    buildNothing(cwd);
+  } finally {
+    renameSync(`${seal}.aside`, seal);
+  }
 }

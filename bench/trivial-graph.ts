@@ -1,0 +1,61 @@
+/** Which graph of stages that do next to nothing is measured, and how does it look as a pipeline file? Layers; each stage joins two outputs of the layer before. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface TrivialStage {
+  readonly id: string;
+  /** Ids of the stages that it reads; the first layer reads the source alone. */
+  readonly reads: readonly string[];
+}
+
+export interface TrivialGraph {
+  readonly layers: number;
+  readonly width: number;
+  readonly stages: readonly TrivialStage[];
+}
+
+/** @param count stages in all: 10 layers of a hundred, 20 of more. */
+export function makeTrivialGraph(count: number): TrivialGraph {
+  const layers = count <= 100 ? 10 : 20;
+  const width = count / layers;
+  const stages = Array.from({ length: count }, (_, index) => {
+    const [layer, item] = [Math.floor(index / width), index % width];
+    const reads = layer === 0 ? [] : [nameOf(layer - 1, item), nameOf(layer - 1, (item + 1) % width)];
+    return { id: nameOf(layer, item), reads };
+  });
+  return { layers, width, stages };
+}
+
+function nameOf(layer: number, item: number): string {
+  return `l${layer}-i${item}`;
+}
+
+/** A folder of its own with a source, for any tool. */
+export function makeTrivialFolder(name: string): { readonly folder: string; remove(): void } {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), `tanren-bench-${name}-`)));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'source.txt'), 'a line\n');
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** A `command` stage per stage, one group per layer. Every stage writes its own name, so that no two have the same key. */
+export function writeTrivialPipeline(folder: string, { layers, width }: TrivialGraph): void {
+  const items = Object.fromEntries(Array.from({ length: width }, (_, item) => [`i${item}`, `i${(item + 1) % width}`]));
+  const groups = Array.from({ length: layers }, (_, layer) => [`l${layer}`, layer === 0 ? firstLayer(items) : laterLayer(layer, items)]);
+  // JSON is YAML.
+  const pipeline = { version: 1, sources: { text: 'source.txt' }, stages: Object.fromEntries(groups) };
+  writeFileSync(join(folder, 'pipeline.yaml'), JSON.stringify(pipeline, null, 1));
+}
+
+function firstLayer(foreach: object): object {
+  const command = { shell: 'sh', run: [`echo l0-\${key} > out; test -s source`], inputs: { source: 'source' }, outputs: { out: 'out' } };
+  return { foreach, uses: 'command', with: command, inputs: { source: `\${sources.text}` } };
+}
+
+function laterLayer(layer: number, foreach: object): object {
+  const run = [`echo l${layer}-\${key} > out; test -s left -a -s right`];
+  const command = { shell: 'sh', run, inputs: { left: 'left', right: 'right' }, outputs: { out: 'out' } };
+  const inputs = { left: `l${layer - 1}@\${key}.out`, right: `l${layer - 1}@\${item}.out` };
+  return { foreach, uses: 'command', with: command, inputs };
+}
