@@ -1,6 +1,7 @@
 /** What happens during a build, as it happens? Renderers turn these into lines; nothing else prints. */
 import type { CheckResult } from './check/check-result.js';
 import type { GateResult } from './gate-result.js';
+import type { Outlook } from './history/forecast.js';
 import type { Outcome } from './outcome.js';
 import type { StageId } from './plan/plan.js';
 
@@ -8,6 +9,8 @@ export type BuildEvent =
   | { readonly kind: 'waiting-for-lock'; readonly folder: string }
   /** Another checkout with the same shared cache runs the stage's action now. */
   | { readonly kind: 'waiting-for-run'; readonly stage: StageId }
+  /** What may have to run, and how long that took last: at the beginning, and again where there is a newer plan. */
+  | { readonly kind: 'outlook'; readonly outlook: Outlook }
   /** A run starts in a slot of its pools. `reasons`: why, most important first. `attempt` counts from 1. */
   | { readonly kind: 'stage-started'; readonly stage: StageId; readonly reasons: readonly string[]; readonly attempt: number }
   | { readonly kind: 'progress'; readonly stage: StageId; readonly done: number; readonly total: number; readonly what: string }

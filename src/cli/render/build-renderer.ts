@@ -6,6 +6,7 @@ import { describeOutcome, type Outcome } from '../../engine/outcome.js';
 import type { StageId } from '../../engine/plan/plan.js';
 import { checkLine } from './check-report.js';
 import type { Console } from './console.js';
+import { trackTimeLeft } from './time-left.js';
 
 export interface BuildRenderer {
   readonly emit: (event: BuildEvent) => void;
@@ -23,6 +24,7 @@ const REFRESH_MS = 100;
 export function makeBuildRenderer(console: Console, idWidth: number): BuildRenderer {
   const { style } = console;
   const running = new Map<StageId, Running>();
+  const timeLeft = trackTimeLeft();
   let drawn = 0;
   let timer: NodeJS.Timeout | undefined;
 
@@ -33,7 +35,11 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
   const draw = (): void => {
     if (!console.live) return;
     erase();
-    for (const text of liveLines(running, console.height(), idWidth)) {
+    const left = running.size === 0 ? undefined : timeLeft.describe(performance.now());
+    for (const text of [
+      ...liveLines(running, console.height() - (left === undefined ? 0 : 1), idWidth),
+      ...(left === undefined ? [] : [`  ${left}`]),
+    ]) {
       console.raw(`${style('cyan', text.slice(0, console.width() - 1))}\n`);
       drawn += 1;
     }
@@ -51,6 +57,7 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
   const stageLine = (mark: string, stage: StageId, text: string): void => line(`${mark} ${stage.padEnd(idWidth)}  ${text}`);
 
   const emit = (event: BuildEvent): void => {
+    timeLeft.hear(event, performance.now());
     switch (event.kind) {
       case 'waiting-for-lock':
         line(style('yellow', `waiting for another build that uses ${event.folder}`));
@@ -66,6 +73,7 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
         break;
       }
       case 'log':
+      case 'outlook':
       case 'span':
         break;
       case 'warning':

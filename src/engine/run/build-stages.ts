@@ -1,6 +1,7 @@
 /** In which order, and how many at a time, are stages built? Each when all that it reads is there, the most urgent first. */
 import type { AcceptedStage } from '../cache/state-log.js';
 import type { CheckResult } from '../check/check-result.js';
+import type { Outlook } from '../history/forecast.js';
 import type { Hold } from '../lockfile/hold.js';
 import type { Outcome } from '../outcome.js';
 import { dependenciesOf } from '../plan/dependencies.js';
@@ -50,6 +51,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   // Looking (digests, restores) takes little of a processor: it does not wait for the slots of runs.
   const looks = createStageQueue({ look: 2 * cpu });
   const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
+  ports.emit({ kind: 'outlook', outlook: outlookOf(session, order, cpu) });
   const parts = createPartService({ ...session, platformClass: session.platformClass.get });
   // Runs from before the build turned to this plan.
   const carried = room.runs.stages();
@@ -205,6 +207,19 @@ const CHECKS_LAST = 1e12;
 
 function leaveOut({ id }: PlannedStage): CheckResult {
   return { verdict: 'measured', stage: id };
+}
+
+/** What is not settled, by what it took last. */
+function outlookOf({ plan, state }: Session, { selected, settled }: StagesToBuild, cpu: number): Outlook {
+  const tasks = selected
+    .filter(({ id }) => !settled.has(id))
+    .map(stage => ({
+      stage: stage.id,
+      dependsOn: dependenciesOf(stage),
+      units: { cpu: 1, ...stage.resources },
+      expectedMs: state.stages.get(stage.id)?.durationMs,
+    }));
+  return { tasks, capacity: { ...plan.pools, cpu } };
 }
 
 function stoppedBy(dependency: StageId, end: StageEnd): Outcome {

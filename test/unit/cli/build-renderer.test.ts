@@ -87,6 +87,18 @@ describe('a build on a terminal', () => {
     expect(screen).toHaveLength(2);
   });
 
+  it('says how long it will still take, where that is known', () => {
+    const task = (stage: string, expectedMs: number | undefined) => ({ stage, dependsOn: [], units: { cpu: 1 }, expectedMs });
+    const outlook = (expectedMs: number | undefined): BuildEvent => ({
+      kind: 'outlook',
+      outlook: { tasks: [task('a', 600_000), task('b', expectedMs)], capacity: { cpu: 1 } },
+    });
+    const screen = (event: BuildEvent): readonly string[] => render(makeTextConsole({ live: true, width: 80 }), [event, started('a')]);
+    expect(screen(outlook(60_000))[1]).toBe('  about 11 min left');
+    expect(screen(outlook(undefined))).toHaveLength(1);
+    expect(render(makeTextConsole(), [outlook(60_000), started('a')])).toHaveLength(1);
+  });
+
   it('takes the live lines away at the end', () => {
     const console = makeTextConsole({ live: true, width: 80 });
     render(console, [started('a'), { kind: 'warning', stage: undefined, code: 'cache-damaged', message: 'x' }]);

@@ -1,0 +1,54 @@
+/** How long will the build still take? Follows its events, and says nothing where that is not known. */
+import type { BuildEvent } from '../../engine/events.js';
+import { forecast, type Outlook } from '../../engine/history/forecast.js';
+
+export interface TimeLeft {
+  hear(event: BuildEvent, nowMs: number): void;
+  /** "about 2 min left"; undefined where it is not known, or not worth a word. */
+  describe(nowMs: number): string | undefined;
+}
+
+/** The live area is drawn more often, and of ten thousand stages the sum takes a while. */
+const REFRESH_MS = 500;
+
+export function trackTimeLeft(): TimeLeft {
+  let outlook: Outlook | undefined;
+  const ended = new Set<string>();
+  const startedMs = new Map<string, number>();
+  let said: { readonly atMs: number; readonly text: string | undefined } = { atMs: Number.NEGATIVE_INFINITY, text: undefined };
+  return {
+    hear(event, nowMs) {
+      if (event.kind === 'outlook') {
+        outlook = event.outlook;
+        ended.clear();
+      } else if (event.kind === 'stage-started') startedMs.set(event.stage, nowMs);
+      else if (event.kind === 'run-outdated') startedMs.delete(event.stage);
+      else if (event.kind === 'outcome') {
+        startedMs.delete(event.stage);
+        ended.add(event.stage);
+      }
+    },
+    describe(nowMs) {
+      if (outlook === undefined) return undefined;
+      if (nowMs - said.atMs < REFRESH_MS) return said.text;
+      const elapsed = new Map([...startedMs].map(([stage, since]) => [stage, nowMs - since]));
+      const leftMs = forecast(outlook, ended, elapsed);
+      const about = leftMs === undefined ? undefined : describeAbout(leftMs);
+      said = { atMs: nowMs, text: about === undefined ? undefined : `about ${about} left` };
+      return said.text;
+    },
+  };
+}
+
+/** Shorter ones are over before they are read. */
+const SHORTEST_MS = 5_000;
+
+/** No more exact than it is: "25 s", "3 min", "2 h 10 min"; undefined for a few seconds. */
+export function describeAbout(durationMs: number): string | undefined {
+  if (durationMs < SHORTEST_MS) return undefined;
+  if (durationMs < 87_500) return `${5 * Math.round(durationMs / 5_000)} s`;
+  const minutes = Math.round(durationMs / 60_000);
+  if (minutes < 90) return `${minutes} min`;
+  const tens = 10 * Math.round(minutes / 10);
+  return tens % 60 === 0 ? `${tens / 60} h` : `${Math.floor(tens / 60)} h ${tens % 60} min`;
+}
