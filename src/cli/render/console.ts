@@ -39,8 +39,8 @@ export function makeConsole(
   return {
     style: makeStyle(stream, environment),
     live: stream.isTTY === true && environment.TERM !== 'dumb' && environment.CI === undefined,
-    width: () => (stream.isTTY === true ? (stream.columns ?? 80) : Number.POSITIVE_INFINITY),
-    height: () => stream.rows ?? 24,
+    width: () => (stream.isTTY === true ? stream.columns || 80 : Number.POSITIVE_INFINITY),
+    height: () => stream.rows || 24,
     line: text => void stream.write(`${text}\n`),
     raw: text => void stream.write(text),
     json: value => void streams.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
