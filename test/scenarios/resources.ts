@@ -129,6 +129,11 @@ stages:
       rmSync(`${world.folder}/artifacts`, { recursive: true });
       match(build(), /2 restored/);
       match(build(), /nothing to do/);
+      // Somebody means to protect what was built.
+      spawnSync('chmod', ['-R', 'a-w', 'artifacts/sealed', 'artifacts/file'], { cwd: world.folder });
+      world.write('pipeline.yaml', world.read('pipeline.yaml').replace('> scrap/ro/y', '> scrap/ro/y; echo new > out/new'));
+      match(build(), /2 executed/);
+      strictEqual(world.read('artifacts/sealed/all/new'), 'new\n');
     },
     { obstacle: canBeNobody },
   ),

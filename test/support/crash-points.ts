@@ -2,12 +2,21 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { digestBytes } from '../../src/base/digest.js';
 import { type CliWorld, givenProject } from './cli-world.js';
 import { findDamage, findWrong, UPPER_LINES } from './upper-lines.js';
 import { DIST } from './world.js';
 
-/** What the build that dies was about to do: everything, what an edit needs, or to restore what it has. */
-export type Occasion = 'cold' | 'edit' | 'restore';
+/** What the build that dies was about to do: everything, what an edit needs, or to restore what it has. Or it is no build: a collection of garbage. */
+export type Occasion = 'cold' | 'edit' | 'restore' | 'gc';
+
+const BUILD = ['build', '--jobs', '1'];
+const COMMANDS: Readonly<Record<Occasion, readonly string[]>> = {
+  cold: BUILD,
+  edit: BUILD,
+  restore: BUILD,
+  gc: ['cache', 'gc', '--max-size', '1B'],
+};
 
 export interface CrashPlan {
   readonly occasion: Occasion;
@@ -25,11 +34,11 @@ export function playCrashPoints({ occasion, how, stride, first = 1 }: CrashPlan)
   try {
     if (occasion === 'restore') for (const text of RESTORED) buildFor(project, text);
     const text = prepare(project, occasion, 0);
-    const calls = listWrites(project);
+    const calls = listWrites(project, occasion);
     check(project, text, 'the build that lists its writes');
     for (let at = first; at <= calls.length; at += stride) {
       const text = prepare(project, occasion, ++played);
-      const died = runDying(project, { DIE_AT_WRITE: `${at}`, DIE_HOW: how });
+      const died = runDying(project, occasion, { DIE_AT_WRITE: `${at}`, DIE_HOW: how });
       // Folders that stand already are some writes less than the listed build made.
       if (died === undefined && at < 0.7 * calls.length) throw new Error(`the build did not die at write ${at} of ${calls.length}`);
       check(project, text, `${occasion}, write ${at} of ${calls.length}, ${died}`);
@@ -46,6 +55,8 @@ const RESTORED = ['iron\nsteel one\n', 'iron\nsteel two\n'];
 function prepare(project: CliWorld, occasion: Occasion, round: number): string {
   const text = occasion === 'restore' ? (RESTORED[round % RESTORED.length] ?? '') : `iron\nsteel ${round}\n`;
   project.write('left.txt', text);
+  // Something that no pipeline holds any more, and what is held now.
+  if (occasion === 'gc') for (const one of [`${text}gone\n`, text]) buildFor(project, one);
   if (occasion !== 'cold') return text;
   for (const name of ['cache', 'artifacts', 'pipeline.lock']) rmSync(join(project.folder, name), { recursive: true, force: true });
   return text;
@@ -56,15 +67,15 @@ function buildFor(project: CliWorld, text: string): void {
   project.run('build');
 }
 
-function listWrites(project: CliWorld): readonly string[] {
+function listWrites(project: CliWorld, occasion: Occasion): readonly string[] {
   const list = join(project.folder, '.writes');
-  runDying(project, { WRITES_TO: list });
+  runDying(project, occasion, { WRITES_TO: list });
   return readFileSync(list, 'utf8').trimEnd().split('\n');
 }
 
 /** @returns what it died of; undefined where it did not. */
-function runDying(project: CliWorld, environment: NodeJS.ProcessEnv): string | undefined {
-  const args = ['--import', join(DIST, 'test/support/die-at-write.js'), join(DIST, 'bin/tanren.js'), 'build', '--jobs', '1'];
+function runDying(project: CliWorld, occasion: Occasion, environment: NodeJS.ProcessEnv): string | undefined {
+  const args = ['--import', join(DIST, 'test/support/die-at-write.js'), join(DIST, 'bin/tanren.js'), ...COMMANDS[occasion]];
   const options = { cwd: project.folder, env: { ...process.env, ...environment }, encoding: 'utf8', timeout: 60_000 } as const;
   const { signal, stderr } = spawnSync(process.execPath, args, options);
   return signal === 'SIGKILL' ? stderr.trim().split('\n').at(-1) : undefined;
@@ -80,6 +91,7 @@ function check(project: CliWorld, text: string, where: string): void {
   if (/damaged|warning/.test(built.stdout + built.stderr)) fail(`the next build warns:\n${built.stdout}${built.stderr}`);
   const wrong = findWrong(project, text);
   if (wrong !== undefined) fail(wrong);
+  if (!project.read('pipeline.lock').includes(digestBytes(text.toUpperCase()))) fail('pipeline.lock does not name what was built');
   const again = project.run('build');
   if (!again.stdout.includes('nothing to do')) fail(`a second build has something to do:\n${again.stdout}`);
   // A build with nothing to do writes nothing: what was left stays for the next one.

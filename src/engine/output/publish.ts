@@ -13,6 +13,7 @@ import type { Published, PublishedArtifact } from '../cache/state-log.js';
 import type { TreeEntry } from '../cache/tree.js';
 import { decodeTree, encodeTree, signatureOf, walkFolder } from '../cache/tree.js';
 import { systemCode } from '../engine-error.js';
+import { withOpenFolders } from './open-folders.js';
 
 /** Puts the content of a digest at a path that does not exist yet; false where it is not to be had whole. */
 export type FetchFile = (digest: Digest, path: string, executable: boolean) => Promise<boolean>;
@@ -98,12 +99,12 @@ function makeFolder(path: string): void {
 }
 
 async function remove(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true });
+  await withOpenFolders(path, () => rm(path, { recursive: true, force: true }));
 }
 
 /** Removes what interrupted builds have left. Only under the lock. */
 export async function removeStaging(artifactsRoot: string): Promise<void> {
-  await rm(join(artifactsRoot, '.staging'), { recursive: true, force: true });
+  await remove(join(artifactsRoot, '.staging'));
 }
 
 function makeArtifactsRoot(root: string): void {
@@ -143,7 +144,7 @@ function backdate(path: string): void {
 
 async function swap(staging: string, folder: string): Promise<void> {
   const old = `${staging}.old`;
-  const stood = tryRename(folder, old);
+  const stood = await withOpenFolders(folder, () => tryRename(folder, old));
   if (!tryRename(staging, folder)) {
     mkdirSync(dirname(folder), { recursive: true });
     renameSync(staging, folder);

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync, wri
 import { rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
+import { withOpenFolders } from '../output/open-folders.js';
 import type { ActionDocument } from '../worker/action-document.js';
 import { RUN_LAYOUT } from '../worker/action-document.js';
-import { withOpenFolders } from './open-folders.js';
 
 /** One input as the run sees it. */
 export interface RunInput {

@@ -1,10 +1,10 @@
 /** Is the next build right after one that died between any two of its writes, or in the middle of one? */
 import { type CrashPlan, playCrashPoints } from '../../support/crash-points.js';
 
-const plans: readonly CrashPlan[] = (['cold', 'edit', 'restore'] as const).flatMap(occasion =>
+const plans: readonly CrashPlan[] = (['cold', 'edit', 'restore', 'gc'] as const).flatMap(occasion =>
   (['before', 'torn'] as const).map(how => ({ occasion, how, stride: 1 })),
 );
 
 it.each(plans)('$occasion, $how every write', plan => {
-  expect(playCrashPoints(plan)).toBeGreaterThan(20);
+  expect(playCrashPoints(plan)).toBeGreaterThan(10);
 }, 600_000);

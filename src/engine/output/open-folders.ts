@@ -1,4 +1,4 @@
-/** What if a program has made its own files unreadable, or its folders read-only? They are ours: no mode but the executable bit is kept, so they are opened. */
+/** What if a program has made what it wrote unreadable, or folders of it read-only, or somebody has closed artifacts? They are ours, and no mode but the executable bit is kept: they are opened. */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../engine-error.js';
