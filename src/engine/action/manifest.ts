@@ -54,6 +54,11 @@ export function withDevice(manifest: JsonObject, device: JsonObject): JsonObject
   return { ...withoutDevice(manifest), device };
 }
 
+/** The manifest under which a result stands that only a lock pairs with this action. */
+export function asLocked(manifest: JsonObject): JsonObject {
+  return { ...manifest, locked: true };
+}
+
 /** What a run gets its random numbers from: the key of the action on whatever device, so that every device is measured on the same ones. */
 export function seedOf(manifest: JsonObject): string {
   return keyOf(withoutDevice(manifest));

@@ -53,6 +53,7 @@ function readBoth(own: BlobStore, shared: BlobStore): BlobStore {
   return {
     ...own,
     read: digest => own.read(digest) ?? shared.read(digest),
+    sizeOf: digest => own.sizeOf(digest) ?? shared.sizeOf(digest),
     check,
     locate: async digest => (await own.locate(digest)) ?? shared.locate(digest),
   };

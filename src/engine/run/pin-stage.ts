@@ -8,7 +8,7 @@ import type { StagePlugin } from '../../stage/define-stage.js';
 import type { CodeDigests } from '../action/code-digest.js';
 import { identifyHost } from '../action/host.js';
 import type { ActionKey, PinnedPort } from '../action/manifest.js';
-import { keyOf, makeManifest, withDevice } from '../action/manifest.js';
+import { asLocked, keyOf, makeManifest, withDevice } from '../action/manifest.js';
 import { resolveTool } from '../action/tools.js';
 import { artifactPath } from '../artifact-path.js';
 import type { Artifact } from '../cache/artifact.js';
@@ -192,7 +192,7 @@ export function pinDevice({ manifest, inputs }: PinnedStage, identity: JsonObjec
 
 /** The same action, of which a lock says what came of it: nobody has seen that here, so no build but a frozen one takes it for known. */
 export function pinLocked({ manifest, inputs }: PinnedStage): PinnedStage {
-  return pinnedStage({ ...manifest, locked: true }, inputs);
+  return pinnedStage(asLocked(manifest), inputs);
 }
 
 function pinRef(

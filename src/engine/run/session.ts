@@ -6,7 +6,7 @@ import type { Change } from '../action/changes.js';
 import { findChanges } from '../action/changes.js';
 import type { CodeDigests } from '../action/code-digest.js';
 import { createCodeDigests } from '../action/code-digest.js';
-import { quickKeyOf } from '../action/manifest.js';
+import { asLocked, keyOf, quickKeyOf } from '../action/manifest.js';
 import { artifactFolder, artifactName } from '../artifact-path.js';
 import type { ActionRecords } from '../cache/action-records.js';
 import type { BlobStore } from '../cache/blob-store.js';
@@ -164,8 +164,11 @@ export function compareWithLast(session: Session, stage: PlannedStage, manifest:
   const accepted = session.state.stages.get(stage.id);
   if (accepted === undefined) return { last: 'never', changes: [], reasons: ['never built'] };
   const record = session.records.find(accepted.key);
-  if (record === undefined || record === 'damaged')
-    return { last: 'lost', changes: [], reasons: ['the record of its last run is gone from the cache'] };
+  if (record === undefined || record === 'damaged') {
+    const fromLock = accepted.key === keyOf(asLocked(manifest));
+    const why = fromLock ? 'its result is what the lock says, and was not made here' : 'the record of its last run is gone from the cache';
+    return { last: 'lost', changes: [], reasons: [why] };
+  }
   const changes = findChanges(record.manifest, manifest);
   const reasons = changes.length === 0 ? ['its outputs are not as they were published'] : changes.map(one => describeChangeOf(stage, one));
   return { last: 'known', changes, reasons };

@@ -5,6 +5,7 @@ import type { BuildOptions } from '../../../src/engine/build.js';
 import { lockFileOf } from '../../../src/engine/lockfile/lock-path.js';
 import { LockRefused } from '../../../src/engine/lockfile/lock-refused.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
+import { examineStages } from '../../../src/engine/status.js';
 import type { StageSpec } from '../../support/plan-of.js';
 import { gate } from '../../support/plan-of.js';
 import type { Built, World } from '../../support/world.js';
@@ -99,8 +100,25 @@ describe('in a fresh clone', () => {
     expect(verdicts(again)).toEqual({ ...all('as-locked'), bench: 'by-gates' });
     expect(snapshot(second)).toEqual(files);
 
+    const status = await examineStages(await second.plan(), { targets: 'all', force: 'never' }, second.ports());
+    expect(status.get('strip' as StageId)?.status).toMatchObject({
+      kind: 'stale',
+      reasons: ['its result is what the lock says, and was not made here'],
+    });
     expect((await build(second, 'write')).outcomes).toEqual({ ...all('executed'), bench: 'up-to-date' });
     expect((await build(second, 'frozen')).outcomes).toEqual(all('up-to-date'));
+  });
+
+  it('with a cache that both share, what is locked comes from there, with records or without', async () => {
+    const first = given();
+    const sharedCache = first.path('shared');
+    await build(first, 'write', { sharedCache });
+    expect((await build(clone(first), 'frozen', { sharedCache })).outcomes).toEqual(all('restored'));
+
+    rmSync(join(sharedCache, 'actions'), { recursive: true });
+    const built = await build(clone(first), 'frozen', { sharedCache });
+    expect(built.outcomes).toEqual({ ...all('restored'), bench: 'executed' });
+    expect(built.warnings).toEqual([]);
   });
 
   it('a damaged blob is not taken: the stage runs', async () => {
@@ -331,6 +349,35 @@ describe('on another platform class', () => {
     expect(failureOf(await build(second, 'frozen', { targets: ['model' as StageId] }), 'model')).toMatchObject({
       code: 'locked-output-differs',
     });
+  });
+});
+
+describe('a dry run of a frozen build', () => {
+  const dryRun = async (world: World): Promise<unknown> => {
+    const lock = lockFileOf('pipeline.yaml', world.folder);
+    const examined = await examineStages(await world.plan(), { targets: 'all', force: 'never', lock }, world.ports());
+    return Object.fromEntries([...examined].map(([id, { status }]) => [id, status.kind]));
+  };
+
+  it('says what would be restored and what would run, as far as the lock tells what will come of it, and writes nothing', async () => {
+    const first = given();
+    await build(first, 'write');
+    for (const [cache, kind] of [
+      ['no cache', 'stale'],
+      ['blobs alone', 'restorable'],
+      ['cache', 'restorable'],
+    ] as const) {
+      const second = clone(first, cache);
+      const files = snapshot(second);
+      expect(await dryRun(second)).toEqual({ ...all(kind), bench: cache === 'cache' ? 'restorable' : 'stale' });
+      expect(snapshot(second)).toEqual(files);
+    }
+    expect(await dryRun(first)).toEqual(all('up-to-date'));
+    const third = clone(first);
+    third.platformClass = 'class-2';
+    expect(await dryRun(third)).toEqual({ strip: 'stale', model: 'stale', after: 'undecided', bench: 'undecided', score: 'stale' });
+    third.append('side.txt', 'more');
+    await expect(dryRun(third)).rejects.toThrow(LockRefused);
   });
 });
 
