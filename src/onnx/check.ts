@@ -8,6 +8,7 @@ import { OnnxError } from './onnx-error.js';
 import { decodeMessage } from './proto/decode-message.js';
 import { WHOLE_SCHEMA } from './proto/schema.js';
 import { byteLengthOf } from './serde/file-constant.js';
+import { findSparseInitializers } from './sparse-initializers.js';
 
 export type ModelProblemCode =
   /** The same name for two values of a graph, or for a value and one of an enclosing graph. */
@@ -93,16 +94,13 @@ function checkGraph(model: Model, graph: Graph, around: Around, report: Report):
 
 /** What is there before the first node: inputs, initializers, and the sparse initializers that are kept as bytes. */
 function sourcesOf(graph: Graph, label: string, report: Report): ValueId[] {
-  const sparse = new Set(findSparseNames(graph, label, report));
-  const constants = [...graph.values.values()].filter(value => value.constant !== undefined || sparse.has(value.name));
-  return [...graph.inputs, ...constants.map(({ id }) => id)];
+  const constants = [...graph.values.values()].filter(value => value.constant !== undefined).map(({ id }) => id);
+  return [...graph.inputs, ...constants, ...sparseOf(graph, label, report)];
 }
 
-function findSparseNames(graph: Graph, label: string, report: Report): (string | undefined)[] {
+function sparseOf(graph: Graph, label: string, report: Report): Iterable<ValueId> {
   try {
-    return graph.unknown
-      .flatMap(bytes => decodeMessage(WHOLE_SCHEMA, 'GraphProto', bytes).sparseInitializer ?? [])
-      .map(({ values }) => values?.name);
+    return findSparseInitializers(graph);
   } catch (error) {
     if (!(error instanceof OnnxError)) throw error;
     report('malformed-field', `${label} has a field that cannot be read: ${error.message}`);

@@ -6,6 +6,7 @@ import type { Graph, Model, Node, NodeId, Value, ValueId } from './ir/model.js';
 import { makeNameScope } from './ir/name-scope.js';
 import { valuesReadBy } from './ir/reads.js';
 import { OnnxError } from './onnx-error.js';
+import { findSparseInitializers } from './sparse-initializers.js';
 
 export interface Cut {
   /** Names of the values that become the part's inputs, in this order. Inputs, initializers and values between nodes may be named. */
@@ -56,7 +57,7 @@ function describeMissing(name: string, names: Iterable<string>): string {
 }
 
 function collectNeeded(graph: Graph, inputs: readonly ValueId[], outputs: readonly ValueId[]): ReadonlySet<NodeId> {
-  const given = new Set(inputs);
+  const given = new Set([...inputs, ...findSparseInitializers(graph)]);
   const nodes = new Set<NodeId>();
   const open = new Map<ValueId, string>();
   for (const output of outputs) {

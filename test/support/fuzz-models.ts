@@ -4,6 +4,8 @@ import { isCodedError } from '../../src/base/coded-error.js';
 import { checkModel } from '../../src/onnx/check.js';
 import { diffModels } from '../../src/onnx/diff.js';
 import { digestModelContent } from '../../src/onnx/digest.js';
+import { extractSubgraph } from '../../src/onnx/extract.js';
+import { cloneModel } from '../../src/onnx/ir/clone.js';
 import { subgraphsOf } from '../../src/onnx/ir/edit.js';
 import type { Graph, Model } from '../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
@@ -18,6 +20,8 @@ import { WHOLE_SCHEMA } from '../../src/onnx/proto/schema.js';
 import { decodeModel } from '../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
 import { inferShapes } from '../../src/onnx/shape-inference/infer-shapes.js';
+import { mergeModels } from '../../src/onnx/surgery/merge-models.js';
+import { removeNodes } from '../../src/onnx/surgery/remove-node.js';
 import { share } from './share.js';
 
 /** One change of bytes; places are shares of the length. */
@@ -135,6 +139,9 @@ async function useSound(model: Model, again: Model): Promise<void> {
   const steps: (() => unknown)[] = [
     () => measureModel(model, inferShapes(model)),
     () => diffModels(model, again),
+    () => mergeModels(model, again, { connect: {}, prefix: { second: 'second/' } }),
+    () => extractSubgraph(model, { inputs: namesOf(model, 'inputs'), outputs: namesOf(model, 'outputs').slice(0, 1) }),
+    () => removeNodes(cloneModel(model), { select: '*', matches: 'any' }),
     () => parseModelText(printModel(model, { maxElements: 10_000 })),
     () => convertOpset(again, 21),
     () =>
@@ -152,6 +159,10 @@ async function useSound(model: Model, again: Model): Promise<void> {
       if (!isCodedError(error)) throw error;
     }
   }
+}
+
+function namesOf({ graph }: Model, side: 'inputs' | 'outputs'): string[] {
+  return graph[side].map(id => graph.values.get(id)?.name ?? '');
 }
 
 const refuse = (): Promise<never> => Promise.reject(new Error('nothing is evaluated'));

@@ -2,6 +2,7 @@ import { checkModel } from '../../../src/onnx/check.js';
 import { extractSubgraph } from '../../../src/onnx/extract.js';
 import { parseModelText } from '../../../src/onnx/parse-text.js';
 import { printGraph, printModel } from '../../../src/onnx/print.js';
+import { encodeMessage } from '../../../src/onnx/proto/encode-message.js';
 import { failureOf } from '../../support/error-code.js';
 
 const WHOLE = `<ir_version: 10, opset_import: ["": 17], metadata_props: ["k": "v"]>
@@ -67,5 +68,19 @@ describe('extracting a part', () => {
 
     expect(failure.code).toBe(code);
     expect(failure.message).toContain(message);
+  });
+});
+
+describe('sparse initializers', () => {
+  it('are there without being inputs of a part', () => {
+    const model = parseModelText('g (float[4] x) => (float[4] y) <float[4] a> { a = Relu(x)  y = Add(a, w) }');
+    const values = { name: 'w', dataType: 1, dims: BigInt64Array.of(0n) };
+    const sparse = { values, indices: { dataType: 7, dims: BigInt64Array.of(0n) }, dims: BigInt64Array.of(4n) };
+    model.graph.unknown = [encodeMessage('GraphProto', { sparseInitializer: [sparse] })];
+
+    const part = extractSubgraph(model, { inputs: ['a'], outputs: ['y'] });
+
+    expect(part.graph.nodes.size).toBe(1);
+    expect(checkModel(part)).toEqual([]);
   });
 });
