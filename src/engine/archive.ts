@@ -4,7 +4,8 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import type { ArchiveBytes } from './cache/archive-bytes.js';
 import { type CacheFolder, makeCacheFolder } from './cache/cache-folder.js';
 import { takeInventory } from './cache/inventory.js';
-import { openStores } from './cache/shared-cache.js';
+import { partsOf } from './cache/part-list.js';
+import { openStores, type Stores } from './cache/shared-cache.js';
 import { loadState } from './cache/state-log.js';
 import { type TakenArchive, takeArchive } from './cache/take-archive.js';
 import { readKnownContent, type WrittenArchive, writeArchive } from './cache/write-archive.js';
@@ -18,7 +19,13 @@ import type { EnginePorts } from './ports.js';
 export type ExportChoice =
   | { readonly kind: 'everything' }
   /** What the last builds of these stages, and of what they depend on, accepted. */
-  | { readonly kind: 'accepted'; readonly plan: Plan; readonly targets: 'all' | readonly StageId[] };
+  | {
+      readonly kind: 'accepted';
+      readonly plan: Plan;
+      readonly targets: 'all' | readonly StageId[];
+      /** The parts that were used to make it: they save time where a stage has to run again. */
+      readonly parts: 'with parts' | 'without parts';
+    };
 
 export interface ExportOrder {
   readonly choice: ExportChoice;
@@ -44,8 +51,8 @@ export async function exportCache(
   signal: AbortSignal,
 ): Promise<ExportReport> {
   const known = await readKnownContent(order.since);
-  const { keys, unbuilt } = chooseKeys(cache, order.choice);
-  const source = openStores(cache, 'read', () => undefined);
+  const source = openStores(cache, 'read', 'links', () => undefined);
+  const { keys, unbuilt } = chooseKeys(cache, order.choice, source);
   const written = await writeTo(target, put =>
     writeArchive(source, keys, known, async chunk => {
       signal.throwIfAborted();
@@ -55,14 +62,26 @@ export async function exportCache(
   return { ...written, unbuilt };
 }
 
-function chooseKeys(cache: CacheFolder, choice: ExportChoice): { readonly keys: readonly string[]; readonly unbuilt: readonly StageId[] } {
+function chooseKeys(
+  cache: CacheFolder,
+  choice: ExportChoice,
+  source: Stores,
+): { readonly keys: readonly string[]; readonly unbuilt: readonly StageId[] } {
   if (choice.kind === 'everything') return { keys: takeInventory(cache.shared ?? cache).records.map(({ key }) => key), unbuilt: [] };
   const { stages } = loadState(cache.state(choice.plan.pipeline)).state;
   const selected = selectStages(choice.plan, choice.targets);
+  const keys: string[] = selected.flatMap(({ id }) => stages.get(id)?.key ?? []);
   return {
-    keys: selected.flatMap(({ id }) => stages.get(id)?.key ?? []),
+    keys: choice.parts === 'with parts' ? [...keys, ...keys.flatMap(key => findParts(key, source))] : keys,
     unbuilt: selected.filter(({ id }) => !stages.has(id)).map(({ id }) => id),
   };
+}
+
+/** Those that are still there. */
+function findParts(key: string, { store, records }: Stores): readonly string[] {
+  const record = records.find(key);
+  const parts = record === undefined || record === 'damaged' ? [] : partsOf(record, store);
+  return parts.filter(part => typeof records.find(part) === 'object');
 }
 
 type Put = (chunk: string | Buffer) => Promise<void>;

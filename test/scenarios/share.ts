@@ -1,10 +1,8 @@
-/** What happens where several checkouts have their results in common: by one cache, by archives, by copies, in containers? */
+/** What happens where several checkouts have their results in common: by one cache, by archives, by copies? */
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { DIST } from '../support/world.js';
+import { join } from 'node:path';
 import type { Forge } from './forge.js';
 import { append, removeAll } from './forge.js';
 import { buildAgain, buildFirst, filesBelow, type Scenario, scenario, waitForFile } from './scene.js';
@@ -37,28 +35,7 @@ function sameArtifacts(forge: Forge, folder: string): void {
     strictEqual(readFileSync(join(folder, 'artifacts', name), 'utf8'), forge.project.read(`artifacts/${name}`), name);
 }
 
-/** Builds in a process namespace of its own, where it is process number 1. */
-const UNSHARE = ['--pid', '--fork', '--mount-proc', '--kill-child', '--'];
-const noNamespaces = spawnSync('unshare', [...UNSHARE, 'true']).status === 0 ? undefined : 'no process namespaces here (unshare --pid)';
-
 export const SHARE: readonly Scenario[] = [
-  scenario(
-    44,
-    'two containers, in each of which the build is process 1, share a checkout: each stage runs once',
-    forge => {
-      forge.hook('a', 'sleep 0.3');
-      const tanren = join(dirname(fileURLToPath(import.meta.url)), '../../bin/tanren.js');
-      ok(tanren.startsWith(DIST));
-      const build = `unshare ${UNSHARE.join(' ')} ${process.execPath} ${tanren} build`;
-      execFileSync('sh', ['-c', `${build} & first=$!; ${build} && wait $first`], {
-        cwd: forge.project.folder,
-        env: { ...process.env, TEMPER: 'hard' },
-      });
-      deepStrictEqual(forge.ran(), ['a', 'b', 'c', 'lone']);
-      forge.expectRight();
-    },
-    { obstacle: noNamespaces },
-  ),
   scenario(80, 'two clones hand each other an archive: nothing runs twice', forge =>
     withClones(forge, ['other'], ([other = '']) => {
       buildFirst(forge);

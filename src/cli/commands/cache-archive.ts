@@ -10,6 +10,7 @@ import { type Console, makeConsole } from '../render/console.js';
 
 export interface ExportOptions extends PipelineOptions {
   readonly all: boolean;
+  readonly parts: boolean;
   readonly since: readonly string[];
   readonly json: boolean;
 }
@@ -38,7 +39,9 @@ export async function runCacheExport(path: string, targets: readonly string[], o
 async function choose(targets: readonly string[], options: ExportOptions, console: Console): Promise<ExportChoice | undefined> {
   if (options.all) return { kind: 'everything' };
   const opened = await openPlan(options, targets, console);
-  return opened === undefined ? undefined : { kind: 'accepted', plan: opened.plan, targets: opened.targets };
+  return opened === undefined
+    ? undefined
+    : { kind: 'accepted', plan: opened.plan, targets: opened.targets, parts: options.parts ? 'with parts' : 'without parts' };
 }
 
 function printExport(path: string, { records, blobs, sizeBytes, incomplete, unbuilt }: ExportReport, console: Console): void {

@@ -38,6 +38,7 @@ export const declareCache: Declare = (program, end) => {
   withCache(asJson(onPipeline(cache.command('export <archive> [targets...]'))))
     .description('write results to one file that `cache import` takes elsewhere: what the last build of the targets holds; - is stdout')
     .option('--all', 'everything in the cache', false)
+    .option('--no-parts', 'without the parts that the stages used (calibration sketches, detections per image, …)')
     .option('--since <archive>', 'leave out what is in this archive, repeatable', collect, [])
     .addHelpText('after', '\nExamples:\n  tanren cache export warm.tanren\n  tanren cache export - --all | zstd > warm.tanren.zst')
     .action(

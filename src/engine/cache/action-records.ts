@@ -24,6 +24,8 @@ export interface ActionResult {
   readonly metrics: JsonObject | undefined;
   /** Blob with what the run logged. */
   readonly log: Digest | undefined;
+  /** Blob with the keys of the parts that the run used; absent where it used none. Nothing needs them, but runs of changed stages are quick where they are there. */
+  readonly parts?: Digest | undefined;
   /** A hint for scheduling; no part of anything compared. */
   readonly durationMs: number;
 }
@@ -99,6 +101,7 @@ function encodeResult(result: ActionResult): Json {
     durationMs: Math.round(result.durationMs),
     ...(result.metrics === undefined ? {} : { metrics: result.metrics }),
     ...(result.log === undefined ? {} : { log: result.log }),
+    ...(result.parts === undefined ? {} : { parts: result.parts }),
   };
 }
 
@@ -121,6 +124,7 @@ function decodeResult(value: Json): ActionResult | undefined {
     outputs,
     metrics: isJsonObject(value.metrics) ? value.metrics : undefined,
     log: parseDigest(value.log),
+    parts: parseDigest(value.parts),
     durationMs: typeof value.durationMs === 'number' ? value.durationMs : 0,
   };
 }

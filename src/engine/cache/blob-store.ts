@@ -1,5 +1,5 @@
 /** How is content kept under its digest, and given back only if it still is that content? */
-import { chmodSync, constants, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, constants, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -14,7 +14,8 @@ export type Fetch = 'found' | 'missing' | 'damaged';
 
 export interface BlobStore {
   /**
-   * Moves a complete file into the store. An older blob of the digest is replaced: it may be damaged.
+   * Moves a complete file into the store. An older blob of the digest is replaced, as it may be damaged; but not one that is whole and has another name too,
+   * as an artifact that is a link: its stamp would change.
    * 'no-flush' for what is cheap to make again: a blob that a power cut has torn does not have its digest, and is a miss.
    */
   takeFile(path: string, digest: Digest, flushing: 'flush' | 'no-flush'): Promise<void>;
@@ -35,7 +36,7 @@ export interface BlobStore {
 
 export function openBlobStore(cache: CacheFolder): BlobStore {
   return {
-    takeFile: (path, digest, flushing) => takeFile(path, cache.blob(digest), flushing),
+    takeFile: (path, digest, flushing) => takeFile(path, cache.blob(digest), digest, flushing),
     async keepBytes(bytes, flushing) {
       const digest = digestBytes(bytes);
       if (readVerified(cache.blob(digest), digest) === undefined) await writeWhole(cache.blob(digest), bytes, flushing);
@@ -54,8 +55,13 @@ export function openBlobStore(cache: CacheFolder): BlobStore {
   };
 }
 
-async function takeFile(path: string, blob: string, flushing: 'flush' | 'no-flush'): Promise<void> {
+function hasOtherName(blob: string): boolean {
+  return (statSync(blob, { throwIfNoEntry: false })?.nlink ?? 0) > 1;
+}
+
+async function takeFile(path: string, blob: string, digest: Digest, flushing: 'flush' | 'no-flush'): Promise<void> {
   if (flushing === 'flush') await flushFile(path);
+  if (hasOtherName(blob) && (await check(blob, digest)) === 'found') return rmSync(path, { force: true });
   chmodSync(path, 0o400);
   try {
     withFolder(blob, () => renameOut(path, blob));

@@ -115,8 +115,8 @@ function consistsOf(outputs: Artifacts, pins: ReadonlySet<Digest>): boolean {
 }
 
 /** Every blob that a result needs: of a folder also those of its files. */
-export function blobsOf({ outputs, log }: ActionResult, store: BlobStore): Digest[] {
-  const found = log === undefined ? [] : [log];
+export function blobsOf({ outputs, log, parts }: ActionResult, store: BlobStore): Digest[] {
+  const found = [log, parts].filter(digest => digest !== undefined);
   for (const { kind, digest } of Object.values(outputs)) {
     found.push(...(kind === 'tree' ? withTree(digest, store) : [digest]));
   }

@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, constants, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { isMissing, messageOf, systemCode } from '../engine-error.js';
 import { type ActionRecords, openActionRecords } from './action-records.js';
@@ -18,14 +19,17 @@ export interface Stores {
   readonly records: ActionRecords;
 }
 
+/** How blobs go between the folders: 'links' where they can, or 'copies', so that nobody who edits a file of one reaches the other. */
+export type BlobForm = 'links' | 'copies';
+
 /** @param warn gets the first failure of the shared folder; from then on it is left alone. */
-export function openStores(cache: CacheFolder, access: 'read' | 'write', warn: (message: string) => void): Stores {
+export function openStores(cache: CacheFolder, access: 'read' | 'write', form: BlobForm, warn: (message: string) => void): Stores {
   const own = { store: openBlobStore(cache), records: openActionRecords(cache) };
   if (cache.shared === undefined) return own;
   const shared = { store: openBlobStore(cache.shared), records: openActionRecords(cache.shared) };
   if (access === 'read') return { store: readBoth(own.store, shared.store), records: { ...own.records, find: findIn(own, shared) } };
   const attempt = createAttempt(cache.shared, warn);
-  return { store: joinStores(cache, cache.shared, own.store, shared.store, attempt), records: joinRecords(own, shared, attempt) };
+  return { store: joinStores(cache, cache.shared, own.store, shared.store, form, attempt), records: joinRecords(own, shared, attempt) };
 }
 
 /** Runs what touches the shared folder; undefined where it fails or has failed before. */
@@ -59,10 +63,17 @@ function readBoth(own: BlobStore, shared: BlobStore): BlobStore {
   };
 }
 
-function joinStores(cache: CacheFolder, folder: CacheFolder, own: BlobStore, shared: BlobStore, attempt: Attempt): BlobStore {
-  const offer = (digest: Digest) => attempt(() => replace(cache.blob(digest), folder.blob(digest)));
+function joinStores(
+  cache: CacheFolder,
+  folder: CacheFolder,
+  own: BlobStore,
+  shared: BlobStore,
+  form: BlobForm,
+  attempt: Attempt,
+): BlobStore {
+  const offer = (digest: Digest) => attempt(() => replace(cache.blob(digest), folder.blob(digest), form));
   const fetch = async (digest: Digest): Promise<boolean> =>
-    lookAt(folder.blob(digest)) !== undefined && (await attempt(() => bring(folder.blob(digest), cache.blob(digest)))) === 'there';
+    lookAt(folder.blob(digest)) !== undefined && (await attempt(() => bring(folder.blob(digest), cache.blob(digest), form))) === 'there';
 
   /** Asks the own store, and once more when the blob was fetched. What is damaged there too is removed there too. */
   const askBoth = async (digest: Digest, ask: () => Promise<Fetch>): Promise<Fetch> => {
@@ -86,6 +97,10 @@ function joinStores(cache: CacheFolder, folder: CacheFolder, own: BlobStore, sha
     },
     copyTo: (digest, path, executable) => askBoth(digest, () => own.copyTo(digest, path, executable)),
     verify: digest => askBoth(digest, () => own.verify(digest)),
+    async locate(digest) {
+      const found = await askBoth(digest, async () => ((await own.locate(digest)) === undefined ? 'missing' : 'found'));
+      return found === 'found' ? cache.blob(digest) : undefined;
+    },
     read(digest) {
       const bytes = own.read(digest);
       if (bytes !== undefined) return bytes;
@@ -97,10 +112,11 @@ function joinStores(cache: CacheFolder, folder: CacheFolder, own: BlobStore, sha
 }
 
 /** Gives a blob that was just made. An older one of the digest is replaced, as in the own store: it may be damaged. */
-async function replace(from: string, to: string): Promise<void> {
+async function replace(from: string, to: string, form: BlobForm): Promise<void> {
   const temporary = temporaryOf(to);
   try {
-    if (!linkIn(from, temporary)) {
+    if (form === 'copies' || !linkIn(from, temporary)) {
+      await makeFolderOf(to);
       await copyFile(from, temporary, constants.COPYFILE_FICLONE);
       chmodSync(temporary, 0o400);
     }
@@ -112,14 +128,18 @@ async function replace(from: string, to: string): Promise<void> {
 }
 
 /** Takes a blob. @returns 'gone' where it is not there any more. */
-async function bring(from: string, to: string): Promise<'there' | 'gone'> {
+async function bring(from: string, to: string, form: BlobForm): Promise<'there' | 'gone'> {
   try {
-    if (!linkIn(from, to)) await replace(from, to);
+    if (form === 'copies' || !linkIn(from, to)) await replace(from, to, 'copies');
     return 'there';
   } catch (error) {
     if (isMissing(error) && lookAt(from) === undefined) return 'gone';
     throw error;
   }
+}
+
+async function makeFolderOf(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
 }
 
 /** What file systems, and their borders, say of links that they do not make. */

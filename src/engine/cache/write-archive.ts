@@ -7,7 +7,7 @@ import { type ActionRecords, encodeRecord } from './action-records.js';
 import { archiveAt } from './archive-bytes.js';
 import { ARCHIVE_HEADER, encodeEnd, encodeHead, readFrames } from './archive-format.js';
 import type { BlobStore } from './blob-store.js';
-import { blobsOf } from './inventory.js';
+import { blobsOf, notesOf } from './inventory.js';
 import { lookAt } from './stamp.js';
 
 /** What other archives hold already. */
@@ -65,7 +65,11 @@ export async function writeArchive(
       incomplete.push(key);
       continue;
     }
-    for (const [digest, path] of paths) {
+    const notes = await locateThose(
+      notesOf(record.manifest).filter(digest => !written.has(digest) && !paths.has(digest)),
+      store,
+    );
+    for (const [digest, path] of [...paths, ...notes].sort(([a], [b]) => (a < b ? -1 : 1))) {
       await putBlob(digest, path, put);
       written.add(digest);
       count.blobs++;
@@ -88,6 +92,16 @@ async function locateAll(digests: readonly Digest[], store: BlobStore): Promise<
     const path = await store.locate(digest);
     if (path === undefined) return undefined;
     paths.set(digest, path);
+  }
+  return paths;
+}
+
+/** What explains later changes: where it is not there, nothing is missing. */
+async function locateThose(digests: readonly Digest[], store: BlobStore): Promise<ReadonlyMap<Digest, string>> {
+  const paths = new Map<Digest, string>();
+  for (const digest of new Set(digests)) {
+    const path = await store.locate(digest);
+    if (path !== undefined) paths.set(digest, path);
   }
   return paths;
 }

@@ -1,6 +1,6 @@
 /** How do outputs appear under artifacts/? All of a stage at once, by rename, in place of what was there. */
 import { randomBytes } from 'node:crypto';
-import { linkSync, lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -37,10 +37,13 @@ export function contentOf(store: BlobStore, form: 'copies' | 'links'): Content {
   };
 }
 
-/** False where there is no such blob, or none that can be linked to: in another file system, or with too many links. */
+/**
+ * False where there is no such blob, or none that can be linked to: in another file system, or with too many links.
+ * A blob that has another name already is not linked again: that would change the stamp of what stands under the other one.
+ */
 async function linkVerified(store: BlobStore, digest: Digest, path: string): Promise<boolean> {
   const blob = await store.locate(digest);
-  if (blob === undefined) return false;
+  if (blob === undefined || statSync(blob).nlink > 1) return false;
   try {
     linkSync(blob, path);
     return true;

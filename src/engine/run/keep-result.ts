@@ -7,6 +7,7 @@ import { quickKeyOf } from '../action/manifest.js';
 import type { ActionResult } from '../cache/action-records.js';
 import type { Artifact } from '../cache/artifact.js';
 import { differingPorts } from '../cache/artifact.js';
+import { encodePartList } from '../cache/part-list.js';
 import type { AcceptedStage, Published } from '../cache/state-log.js';
 import { encodeTree } from '../cache/tree.js';
 import { EngineError, messageOf } from '../engine-error.js';
@@ -28,7 +29,9 @@ export async function keepResult(session: Session, stage: PlannedStage, pinned: 
   const store = async (): Promise<ActionResult | undefined> => {
     await storeOutputs(session, run);
     const log = run.log === undefined ? undefined : await session.store.keepBytes(run.log, 'no-flush');
-    return session.records.add(pinned.key, pinned.manifest, { outputs: artifacts, metrics: run.metrics, log, durationMs: run.durationMs });
+    const parts = run.parts.size === 0 ? undefined : await session.store.keepBytes(encodePartList(run.parts), 'no-flush');
+    const { metrics, durationMs } = run;
+    return session.records.add(pinned.key, pinned.manifest, { outputs: artifacts, metrics, log, parts, durationMs });
   };
   try {
     const other = await measure(session.ports, stage.id, 'store', store);

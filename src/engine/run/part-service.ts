@@ -29,6 +29,8 @@ export interface PartService {
 }
 
 export interface RunKeeper extends PartKeeper {
+  /** Keys of the kept parts that the run has used so far. */
+  readonly used: ReadonlySet<string>;
   /** Gives up what the run asked for and did not answer: others may compute it. */
   release(): void;
 }
@@ -92,11 +94,13 @@ export function createPartService({ cache, store, records, code, platformClass }
           if (why !== '') warn('part-not-kept', why);
         },
         release: () => undefined,
+        used: new Set(),
       };
     },
 
     keeperFor({ kept, warn, onPart }) {
       const claims = new Map<string, Claim>();
+      const used = new Set<string>();
 
       const findKept = async (key: string, part: string): Promise<Readonly<Record<string, string>> | undefined> => {
         const record = records.find(key);
@@ -134,6 +138,7 @@ export function createPartService({ cache, store, records, code, platformClass }
           claims.set(ticket, { key, name: question.name, manifest, startedMs: performance.now(), settle: release });
           const files = kept === 'use' ? await findKept(key, question.name) : undefined;
           if (files === undefined) return { kind: 'missing', ticket };
+          used.add(key);
           settle(ticket, 'kept');
           return { kind: 'found', files };
         },
@@ -154,6 +159,7 @@ export function createPartService({ cache, store, records, code, platformClass }
             }
             const result = { outputs, metrics: undefined, log: undefined, durationMs: performance.now() - claim.startedMs };
             const other = await records.add(claim.key, claim.manifest, result);
+            used.add(claim.key);
             if (other !== undefined) {
               const ports = differingPorts(other.outputs, outputs).join(', ');
               warn('non-deterministic', `part ${String(claim.manifest.part)} gave other bytes than before for equal inputs: ${ports}`);
@@ -169,6 +175,8 @@ export function createPartService({ cache, store, records, code, platformClass }
           if (why !== '' && claims.has(ticket)) warn('part-not-kept', why);
           settle(ticket, 'dropped');
         },
+
+        used,
 
         release() {
           for (const ticket of [...claims.keys()]) settle(ticket, 'dropped');

@@ -36,6 +36,8 @@ export interface CompletedRun {
   readonly outputs: Readonly<Record<string, CollectedOutput>>;
   readonly metrics: JsonObject | undefined;
   readonly log: Buffer | undefined;
+  /** Keys of the kept parts that it used. */
+  readonly parts: ReadonlySet<string>;
   readonly durationMs: number;
   /** What the device says it is, on which the stage measured. */
   readonly device: JsonObject | undefined;
@@ -85,6 +87,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
       outputs,
       metrics: readMetrics(stage, port => readOutput(outputs[port])),
       log: log.close(),
+      parts: helpers.keeper.used,
       durationMs: performance.now() - started,
       device: device.get(),
     };

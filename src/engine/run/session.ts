@@ -82,13 +82,17 @@ function sessionOf(
     cache,
     state,
     loaded,
-    ...openStores(cache, access, message => ports.emit({ kind: 'warning', stage: undefined, code: 'shared-cache-failed', message })),
+    ...openStores(cache, access, ports.artifacts === 'links' ? 'copies' : 'links', warnOfSharedCache(ports)),
     code,
     platformClass,
     pinner,
     noted,
     writer,
   };
+}
+
+function warnOfSharedCache({ emit }: EnginePorts): (message: string) => void {
+  return message => emit({ kind: 'warning', stage: undefined, code: 'shared-cache-failed', message });
 }
 
 /** Absolute path of the stage's folder under artifacts/, and the names in it by port. */

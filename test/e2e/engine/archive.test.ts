@@ -7,6 +7,7 @@ import { encodeRecord } from '../../../src/engine/cache/action-records.js';
 import { archiveAt } from '../../../src/engine/cache/archive-bytes.js';
 import { ARCHIVE_HEADER, encodeEnd, encodeHead } from '../../../src/engine/cache/archive-format.js';
 import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
+import { takeInventory } from '../../../src/engine/cache/inventory.js';
 import { encodeTree } from '../../../src/engine/cache/tree.js';
 import { verifyCache } from '../../../src/engine/keep-house.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
@@ -34,8 +35,14 @@ afterEach(() => {
 const cacheOf = (world: World) => cacheFolderAt(world.path('cache'));
 const never = new AbortController().signal;
 
-async function exportFrom(world: World, name = 'warm.tanren', targets: 'all' | readonly StageId[] = 'all', since: readonly string[] = []) {
-  const choice = { kind: 'accepted', plan: await world.plan(), targets } as const;
+async function exportFrom(
+  world: World,
+  name = 'warm.tanren',
+  targets: 'all' | readonly StageId[] = 'all',
+  since: readonly string[] = [],
+  parts: 'with parts' | 'without parts' = 'with parts',
+) {
+  const choice = { kind: 'accepted', plan: await world.plan(), targets, parts } as const;
   const path = world.path(name);
   return { path, report: await exportCache(cacheOf(world), { choice, since }, { kind: 'file', path }, never) };
 }
@@ -102,6 +109,23 @@ describe('an archive', () => {
     expect((await there.build()).outcomes).toEqual({ strip: 'restored', count: 'restored', folders: 'restored' });
     there.write('source.txt', 'other');
     expect((await there.build()).outcomes).toEqual({ strip: 'restored', count: 'restored', folders: 'restored' });
+  });
+
+  it('holds the parts that were used: a stage that has to run again there finds them', async () => {
+    for (const world of [here, there]) world.stages = { parts: { uses: 'parts', inputs: { text: 'source.txt' } } };
+    await here.build();
+    const without = await exportFrom(here, 'without.tanren', 'all', [], 'without parts');
+    const { path, report } = await exportFrom(here);
+    await importInto(there, path);
+    const parts = takeInventory(cacheOf(there)).records.filter(({ of }) => of.kind === 'part');
+
+    expect(without.report.records).toBe(1);
+    expect(parts).toHaveLength(2);
+    expect(report.records).toBe(3);
+    // Another source with the same lines: the stage runs again, and its parts do not.
+    there.write('source.txt', 'two\none');
+    await there.build();
+    expect(takeInventory(cacheOf(there)).records.filter(({ of }) => of.kind === 'part')).toHaveLength(2);
   });
 
   it('leaves out what an earlier one has', async () => {

@@ -69,6 +69,19 @@ describe('artifacts that are links', () => {
     expect(build()).toContain('nothing to do');
   });
 
+  it('keep their stamps when another stage writes the same bytes, while it is read and later', () => {
+    const stages = ['a', 'b', 'c'].map(
+      name =>
+        `  copy-${name}: {uses: command, with: {run: ["cp in out; sleep 0.1"], shell: sh, inputs: {in: in}, outputs: {out: out}, env: {N: ${name}}}, inputs: {in: shout.out}}`,
+    );
+    world.write('pipeline.yaml', `${PROJECT['pipeline.yaml']}${stages.join('\n')}\n`);
+    const said = build();
+
+    expect(said).toContain('3 executed');
+    expect(said).not.toContain('warning');
+    expect(build()).toContain('nothing to do');
+  });
+
   it('are links or copies: anything else is refused', () => {
     const { exitCode, stderr } = world.with({ environment: { TANREN_ARTIFACTS: 'symlinks' } }).run('build', '--force');
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('TANREN_ARTIFACTS is "symlinks"; it is copies or links')]);

@@ -255,6 +255,18 @@ describe('a shared cache', () => {
     expect((await first.build({ sharedCache: first.path('cache') })).outcomes).toEqual(UP_TO_DATE);
   });
 
+  it('is not reached by edits of artifacts that are links to blobs', async () => {
+    const first = checkout();
+    const second = checkout();
+    for (const world of [first, second]) await world.build(using(), { artifacts: 'links' });
+    chmodSync(first.path('artifacts/strip/text'), 0o600);
+    appendFileSync(first.path('artifacts/strip/text'), 'x');
+
+    expect(second.read('artifacts/strip/text')).toBe('ONE\nTWO');
+    expect((await second.build(using(), { artifacts: 'links' })).outcomes).toEqual(UP_TO_DATE);
+    expect((await verifyCache(content(), () => undefined, second.ports())).damagedBlobs).toEqual([]);
+  });
+
   it('shares the space of blobs where it is on the same file system', async () => {
     const first = checkout();
     await first.build(using());
