@@ -1,17 +1,56 @@
-/** `tanren log STAGE`: what did its last run write? */
-import { findStageLog } from '../../engine/stage-log.js';
+/** `tanren log STAGE`: what did its last run write? With --run, the one whose result the stage had in that run of the history. */
+import { assertNever } from '../../base/assert-never.js';
+import { getRunIndex } from '../../engine/history/run-name.js';
+import type { Plan, StageId } from '../../engine/plan/plan.js';
+import { findRunLog, findStageLog, type RunLogAnswer } from '../../engine/stage-log.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { cachesOf, endWithError } from '../open-cache.js';
+import { openHistory } from '../open-history.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { makeConsole } from '../render/console.js';
 
-export async function runLog(targets: readonly string[], options: PipelineOptions): Promise<ExitCode> {
+export type LogOptions = PipelineOptions & { readonly run?: string };
+
+export async function runLog(targets: readonly string[], options: LogOptions): Promise<ExitCode> {
   const console = makeConsole({ json: false });
   const opened = await openPlan(options, targets, console);
   if (opened === undefined) return EXIT.usage;
   const ids = opened.targets === 'all' ? [...opened.plan.stages.keys()] : opened.targets;
-  for (const id of ids) {
-    if (ids.length > 1) console.line(console.style('bold', `── ${id}`));
-    console.line((findStageLog(opened.plan, id) ?? `${id} has no log: it has not run, or wrote nothing`).trimEnd());
+  try {
+    const find =
+      options.run === undefined ? findNewest(opened.plan) : findIn(options.run, opened.plan, options, openHistory(options.file, console));
+    for (const id of ids) {
+      if (ids.length > 1) console.line(console.style('bold', `── ${id}`));
+      console.line(find(id).trimEnd());
+    }
+    return EXIT.built;
+  } catch (error) {
+    return endWithError(error, console, { json: false }, EXIT.usage);
   }
-  return EXIT.built;
+}
+
+function findNewest(plan: Plan): (stage: StageId) => string {
+  return stage => findStageLog(plan, stage) ?? `${stage} has no log: it has not run, or wrote nothing`;
+}
+
+/** @throws EngineError `no-such-run`. */
+function findIn(name: string, plan: Plan, options: LogOptions, runs: ReturnType<typeof openHistory>): (stage: StageId) => string {
+  const index = getRunIndex(runs, name);
+  const cache = cachesOf(options);
+  return stage => describe(findRunLog(plan, cache, runs, index, stage), stage, runs[index]?.run ?? name);
+}
+
+function describe(answer: RunLogAnswer, stage: StageId, run: string): string {
+  switch (answer.kind) {
+    case 'text':
+      return answer.text;
+    case 'nothing':
+      return `${stage} wrote nothing in ${run}`;
+    case 'never-ran':
+      return `${stage} had no result in ${run}`;
+    case 'not-kept':
+      return `the log of ${stage} in ${run} is not kept any more`;
+    default:
+      return assertNever(answer);
+  }
 }

@@ -24,7 +24,8 @@ export const declareViews: Declare = (program, end) => {
     );
 
   onPipeline(program.command('log <stages...>'))
-    .description("show the log of a stage's last run")
+    .description("show the log of a stage's last run, or of the run that made its restored result")
+    .option('--run <run>', 'of the result that it had after a run of the history: r41, last, last~1')
     .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/log.js').runLog>[1]) =>
       end(await (await import('../commands/log.js')).runLog(targets, options)),
     );

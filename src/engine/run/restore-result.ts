@@ -1,4 +1,6 @@
 /** How does a known result come to stand under artifacts/ again? From the store, checked; or it stands there already. */
+import { rm } from 'node:fs/promises';
+import type { Digest } from '../../base/digest.js';
 import type { ActionResult } from '../cache/action-records.js';
 import { differingPorts } from '../cache/artifact.js';
 import type { AcceptedStage, Published } from '../cache/state-log.js';
@@ -29,7 +31,7 @@ export async function keepInPlace(session: Session, stage: PlannedStage, pinned:
   return restoreResult(session, stage, pinned, {
     outputs: plainArtifacts(accepted.outputs),
     metrics: accepted.metrics,
-    log: undefined,
+    log: findLog(session, pinned.key, accepted.outputs),
     durationMs: accepted.durationMs,
   });
 }
@@ -58,10 +60,18 @@ export async function restoreResult(
   return { outcome: { kind: 'restored', sizeBytes }, accepted, previousMetrics: before?.metrics };
 }
 
-/** `tanren log` shows the log of the run that made the result. */
-async function restoreLog(session: Session, stage: PlannedStage, result: ActionResult): Promise<void> {
-  const bytes = result.log === undefined ? undefined : session.store.read(result.log);
-  if (bytes !== undefined) await writeWhole(session.cache.log(session.plan.pipeline, stage.id), bytes, 'no-flush').catch(() => undefined);
+/** `tanren log` shows the log of the run that made the result; where that wrote nothing, nothing, and not what a run since then wrote that failed. */
+async function restoreLog(session: Session, stage: PlannedStage, { log }: ActionResult): Promise<void> {
+  const path = session.cache.log(session.plan.pipeline, stage.id);
+  const bytes = log === undefined ? undefined : session.store.read(log);
+  if (bytes !== undefined) await writeWhole(path, bytes, 'no-flush').catch(() => undefined);
+  else if (log === undefined) await rm(path, { force: true }).catch(() => undefined);
+}
+
+function findLog({ records }: Session, key: string, outputs: AcceptedStage['outputs']): Digest | undefined {
+  const record = records.find(key);
+  if (record === undefined || record === 'damaged') return undefined;
+  return record.results.find(result => differingPorts(result.outputs, outputs).length === 0)?.log;
 }
 
 function pick({ outputs, folderStamp }: Published): Published {

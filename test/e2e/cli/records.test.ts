@@ -94,6 +94,7 @@ describe('metrics, diff and history', () => {
     world = givenProject(FILES);
     world.run('build');
     world.write('baselines/broken.json', '{}');
+    expect(world.run('log', 'judge', '--run', 'r1').stdout).toBe('judge wrote nothing in r1\n');
     for (const [args, code] of [
       [['diff', 'nothing'], 'unknown-revision'],
       [['diff', 'r9'], 'no-such-run'],
@@ -101,7 +102,7 @@ describe('metrics, diff and history', () => {
       [['diff', 'r1', 'nothing'], 'unknown-stage'],
       [['metrics', '--save', '../x'], 'bad-baseline-name'],
       [['history', 'nothing'], 'unknown-stage'],
-      [['profile', 'r9'], 'no-such-run'],
+      [['log', 'judge', '--run', 'r9'], 'no-such-run'],
       [['profile', '-o', 'no/such/folder/t.json'], 'not-writable'],
     ] as const) {
       expect(world.run(...args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`error[${code}]`) });

@@ -1,7 +1,10 @@
 /** What does the engine write down of a build, and when does it write nothing? */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
 import { loadHistory } from '../../../src/engine/history/history-file.js';
 import type { RunRecord } from '../../../src/engine/history/run-record.js';
+import type { StageId } from '../../../src/engine/plan/plan.js';
+import { findRunLog, findStageLog } from '../../../src/engine/stage-log.js';
 import { givenWorld, type World } from '../../support/world.js';
 
 let world: World;
@@ -111,6 +114,38 @@ describe('the history', () => {
     expect(first?.peakBytes).toBeGreaterThan(10_000_000);
     expect(first?.peakBytes).toBeLessThan(1_000_000_000);
     expect(first?.pools).toEqual(['npu']);
+  });
+
+  it('leads to the log of the run that made a result; of a failed run to the newest alone', async () => {
+    world = givenWorld(
+      { count: { uses: 'count', inputs: { text: 'in.txt' } }, quiet: { uses: 'act', inputs: { text: 'in.txt' } } },
+      { 'in.txt': 'one' },
+    );
+    const plan = await world.plan();
+    const now = (stage: string): string | undefined => findStageLog(plan, stage as StageId);
+    const at = (index: number, stage: string) => findRunLog(plan, cacheFolderAt(world.path('cache')), runs(), index, stage as StageId);
+    const text = (lines: number) => ({ kind: 'text', text: `counted ${lines} lines\n` });
+    await world.build();
+    world.write('in.txt', 'one\ntwo');
+    await world.build();
+    world.write('in.txt', 'one');
+    await world.build();
+    expect([now('count'), at(0, 'count'), at(1, 'count'), at(2, 'count')]).toEqual(['counted 1 lines\n', text(1), text(2), text(1)]);
+    expect([now('quiet'), at(1, 'quiet')]).toEqual([undefined, { kind: 'nothing' }]);
+
+    const stages = world.stages;
+    world.stages = { ...stages, quiet: { uses: 'act', inputs: { text: 'in.txt' }, params: { end: 'memory' } } };
+    expect((await world.build()).outcomes.quiet).toBe('failed');
+    expect(now('quiet')).toContain('out of memory');
+    expect([at(3, 'quiet').kind, at(3, 'count')]).toEqual(['text', text(1)]);
+    // A result that stands again takes the failed run's log away, though it wrote nothing itself.
+    world.stages = stages;
+    rmSync(world.path('artifacts'), { recursive: true });
+    await world.build();
+    expect([now('quiet'), at(3, 'quiet'), at(4, 'quiet')]).toEqual([undefined, { kind: 'not-kept' }, { kind: 'nothing' }]);
+
+    rmSync(world.path('cache/actions'), { recursive: true });
+    expect([at(1, 'count'), at(-1, 'count')]).toEqual([{ kind: 'not-kept' }, { kind: 'never-ran' }]);
   });
 
   it('has no record of a build that was cancelled before it began', async () => {
