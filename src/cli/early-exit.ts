@@ -1,5 +1,6 @@
 /** What if the process ends before the work is done, without an error? A plugin's declaration runs in it, and may call process.exit, or wait for what never comes. */
 import { EXIT } from './exit-code.js';
+import { isForced } from './interruption.js';
 
 /** From now on an end of the process is said, and is no success. @returns to be called when the work is done. */
 export function watchForEarlyExit(): () => void {
@@ -8,6 +9,7 @@ export function watchForEarlyExit(): () => void {
     crashed = true;
   };
   const say = (): void => {
+    if (isForced()) return;
     process.exitCode = EXIT.internal;
     // Node has said why, with the stack.
     if (crashed) return;

@@ -29,10 +29,3 @@ function readArtifactForm(value: string | undefined): 'copies' | 'links' {
 
 /** For commands that only look: the signal ends the process at once, and there is nothing to clear away. */
 export const neverAborted: AbortSignal = new AbortController().signal;
-
-/** Aborted on SIGINT, SIGTERM and SIGHUP; the first one cancels the build, and the process ends as soon as nothing of it runs any more. */
-export function abortOnSignals(): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => controller.abort(signal));
-  return controller.signal;
-}

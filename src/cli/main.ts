@@ -27,7 +27,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     .configureHelp({ sortSubcommands: false })
     .addHelpText(
       'after',
-      '\nExit codes: 0 built, 1 a stage failed or a gate was missed, 2 usage or pipeline file, 70 internal error, 130 interrupted.',
+      '\nExit codes: 0 built, 1 a stage failed or a gate was missed, 2 usage or pipeline file, 70 internal error, 129, 130 or 143 interrupted by a signal.',
     );
   for (const declare of FAMILIES) {
     declare(program, code => {

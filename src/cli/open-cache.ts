@@ -7,9 +7,11 @@ import { formatDiagnostic } from '../engine/config/diagnostic.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
 import type { Users } from '../engine/keep-house.js';
 import type { EnginePorts } from '../engine/ports.js';
-import { abortOnSignals, makeEnginePorts } from './engine-ports.js';
+import { makeEnginePorts } from './engine-ports.js';
 import { EXIT, type ExitCode } from './exit-code.js';
+import { abortOnSignals } from './interruption.js';
 import type { Console } from './render/console.js';
+import { formatWaiting } from './render/format-waiting.js';
 import { findSharedCache } from './shared-cache.js';
 
 /** Options of commands that look after one folder. */
@@ -55,7 +57,7 @@ function ownFolder(file: string): string {
 export async function interruptible<T>(console: Console, work: (ports: EnginePorts) => Promise<T>): Promise<T | undefined> {
   const signal = abortOnSignals();
   const ports = makeEnginePorts(event => {
-    if (event.kind === 'waiting-for-lock') console.line(`waiting for a build that uses ${event.folder}`);
+    if (event.kind === 'waiting-for-lock') console.line(formatWaiting(event, Date.now()));
     if (event.kind === 'warning') console.problem('warning', `warning[${event.code}]: ${event.message}`);
   }, signal);
   return work(ports).catch((error: unknown) => {

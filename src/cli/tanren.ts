@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The executable: runs `main` and leaves with its exit code. */
 import { watchForEarlyExit } from './early-exit.js';
+import { withSignal } from './interruption.js';
 import { watchOutput } from './lost-output.js';
 import { main } from './main.js';
 
@@ -8,4 +9,4 @@ watchOutput();
 const done = watchForEarlyExit();
 const exitCode = await main(process.argv.slice(2));
 done();
-process.exitCode = exitCode;
+process.exitCode = withSignal(exitCode);

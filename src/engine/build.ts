@@ -4,6 +4,7 @@ import { artifactPath } from './artifact-path.js';
 import type { CacheFolder } from './cache/cache-folder.js';
 import { cacheFolderAt, makeCacheFolder } from './cache/cache-folder.js';
 import type { Lock } from './cache/lock.js';
+import type { Holder } from './cache/lock-holder.js';
 import type { AcceptedStage } from './cache/state-log.js';
 import type { CheckResult } from './check/check-result.js';
 import { messageOf } from './engine-error.js';
@@ -265,7 +266,7 @@ async function lockCache(cache: CacheFolder, ports: EnginePorts): Promise<Lock |
   try {
     makeCacheFolder(cache);
     const { acquireLock } = await import('./cache/lock.js');
-    const onWaiting = (): void => ports.emit({ kind: 'waiting-for-lock', folder: cache.root });
+    const onWaiting = (holder: Holder | undefined): void => ports.emit({ kind: 'waiting-for-lock', folder: cache.root, holder });
     return await acquireLock(cache.lock, { signal: ports.signal, onWaiting });
   } catch (error) {
     if (ports.signal.aborted) return undefined;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { artifactFolder } from './artifact-path.js';
 import { cacheFolderAt } from './cache/cache-folder.js';
 import { acquireLock } from './cache/lock.js';
+import type { Holder } from './cache/lock-holder.js';
 import { selectStages } from './plan/dependencies.js';
 import type { Plan, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
@@ -20,7 +21,7 @@ export interface CleanOptions {
 /** Removes artifacts, and with 'everything' what the cache holds. @returns the removed folders, relative to the project. */
 export async function clean(plan: Plan, options: CleanOptions, ports: Pick<EnginePorts, 'emit' | 'signal'>): Promise<readonly string[]> {
   const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
-  const onWaiting = (): void => ports.emit({ kind: 'waiting-for-lock', folder: cache.root });
+  const onWaiting = (holder: Holder | undefined): void => ports.emit({ kind: 'waiting-for-lock', folder: cache.root, holder });
   const lock = existsSync(cache.root) ? await acquireLock(cache.lock, { signal: ports.signal, onWaiting }) : undefined;
   try {
     const wanted = options.targets === 'all' ? undefined : new Set(options.targets);

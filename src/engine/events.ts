@@ -1,4 +1,6 @@
 /** What happens during a build, as it happens? Renderers turn these into lines; nothing else prints. */
+
+import type { Holder } from './cache/lock-holder.js';
 import type { CheckResult } from './check/check-result.js';
 import type { GateResult } from './gate-result.js';
 import type { Outlook } from './history/forecast.js';
@@ -6,7 +8,8 @@ import type { Outcome } from './outcome.js';
 import type { StageId } from './plan/plan.js';
 
 export type BuildEvent =
-  | { readonly kind: 'waiting-for-lock'; readonly folder: string }
+  /** `holder`: what the process that uses the folder says of itself; undefined where it says nothing. */
+  | { readonly kind: 'waiting-for-lock'; readonly folder: string; readonly holder: Holder | undefined }
   /** Another checkout with the same shared cache runs the stage's action now. */
   | { readonly kind: 'waiting-for-run'; readonly stage: StageId }
   /** What may have to run, and how long that took last: at the beginning, and again where there is a newer plan. */

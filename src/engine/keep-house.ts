@@ -124,14 +124,15 @@ async function removeEndedTurns(cache: CacheFolder, signal: AbortSignal): Promis
 /** Does what must not meet a build, a collection or an import in this folder. Where it cannot be locked, says so, as a build does, and goes on. */
 export async function withLock<T>(cache: CacheFolder, { emit, signal }: Ports, work: () => Promise<T>): Promise<T> {
   if (!existsSync(cache.root)) return work();
-  const lock = await acquireLock(cache.lock, { signal, onWaiting: () => emit({ kind: 'waiting-for-lock', folder: cache.root }) }).catch(
-    (error: unknown) => {
-      signal.throwIfAborted();
-      const message = `${cache.root} cannot be locked (${messageOf(error)}): let nothing else use it meanwhile`;
-      emit({ kind: 'warning', stage: undefined, code: 'lock-unavailable', message });
-      return undefined;
-    },
-  );
+  const lock = await acquireLock(cache.lock, {
+    signal,
+    onWaiting: holder => emit({ kind: 'waiting-for-lock', folder: cache.root, holder }),
+  }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    const message = `${cache.root} cannot be locked (${messageOf(error)}): let nothing else use it meanwhile`;
+    emit({ kind: 'warning', stage: undefined, code: 'lock-unavailable', message });
+    return undefined;
+  });
   try {
     return await work();
   } finally {

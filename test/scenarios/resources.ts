@@ -184,16 +184,19 @@ stages:
   }),
   scenario(
     59,
-    'a closed terminal, and SIGTERM: 130, no process left, and the next build is right',
+    'a closed terminal, and SIGTERM: 129 and 143, no process left, and the next build is right',
     async forge => {
-      for (const signal of ['SIGHUP', 'SIGTERM'] as const) {
+      for (const [signal, code] of [
+        ['SIGHUP', 129],
+        ['SIGTERM', 143],
+      ] as const) {
         forge.hook('b', 'echo $$ > $HOOKS/pid; echo > $HOOKS/started; sleep 30');
         const running = forge.start();
         await waitForFile(forge, '.hooks/started');
         // A terminal that is closed takes no output either.
         running.closeOutput();
         running.signal(signal);
-        strictEqual(await running.ended, 130, signal);
+        strictEqual(await running.ended, code, signal);
         await expectGone(Number(forge.project.read('.hooks/pid')));
         forge.project.unlink('.hooks/started');
       }

@@ -1,9 +1,11 @@
 /** `tanren clean`: removes what builds have made, and nothing else. */
 import { clean } from '../../engine/clean.js';
-import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
+import { makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { abortOnSignals } from '../interruption.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { makeConsole } from '../render/console.js';
+import { formatWaiting } from '../render/format-waiting.js';
 
 export async function runClean(targets: readonly string[], options: PipelineOptions & { readonly all: boolean }): Promise<ExitCode> {
   const console = makeConsole({ json: false });
@@ -11,7 +13,7 @@ export async function runClean(targets: readonly string[], options: PipelineOpti
   if (opened === undefined) return EXIT.usage;
   const signal = abortOnSignals();
   const ports = makeEnginePorts(event => {
-    if (event.kind === 'waiting-for-lock') console.line(`waiting for another build that uses ${event.folder}`);
+    if (event.kind === 'waiting-for-lock') console.line(formatWaiting(event, Date.now()));
   }, signal);
   const what = options.all ? 'everything' : 'artifacts';
   const removed = await clean(opened.plan, { targets: opened.targets, what }, ports).catch((error: unknown) => {

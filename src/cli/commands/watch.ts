@@ -9,8 +9,9 @@ import { createRevisions, type Revision, type Revisions } from '../../engine/rev
 import { createFileWatcher, type FileWatcher } from '../../engine/watch/file-watcher.js';
 import { type Hint, type Hints, makeHints } from '../../engine/watch/hints.js';
 import { createPresence, watchedPaths } from '../../engine/watch/watched-paths.js';
-import { abortOnSignals, makeEnginePorts } from '../engine-ports.js';
-import { type ExitCode, interruptionCode } from '../exit-code.js';
+import { makeEnginePorts } from '../engine-ports.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { abortOnSignals } from '../interruption.js';
 import { load, type PipelineOptions, printDiagnostics, resolveTargets } from '../open-plan.js';
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { printBuildReport } from '../render/build-report.js';
@@ -54,7 +55,7 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
   } finally {
     watcher.close();
   }
-  return interruptionCode(signal);
+  return EXIT.interrupted;
 }
 
 async function runRounds(watch: Watch): Promise<void> {

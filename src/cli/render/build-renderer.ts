@@ -6,6 +6,7 @@ import { describeOutcome, type Outcome } from '../../engine/outcome.js';
 import type { StageId } from '../../engine/plan/plan.js';
 import { checkLine } from './check-report.js';
 import type { Console } from './console.js';
+import { formatWaiting } from './format-waiting.js';
 import { trackTimeLeft } from './time-left.js';
 
 export interface BuildRenderer {
@@ -60,7 +61,7 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
     timeLeft.hear(event, performance.now());
     switch (event.kind) {
       case 'waiting-for-lock':
-        line(style('yellow', `waiting for another build that uses ${event.folder}`));
+        line(style('yellow', formatWaiting(event, Date.now())));
         break;
       case 'stage-started':
         running.set(event.stage, { since: performance.now(), progress: '' });

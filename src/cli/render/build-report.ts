@@ -2,7 +2,7 @@
 import { assertNever } from '../../base/assert-never.js';
 import { formatDuration } from '../../base/format.js';
 import type { Outcome } from '../../engine/outcome.js';
-import type { Plan } from '../../engine/plan/plan.js';
+import type { Plan, StageId } from '../../engine/plan/plan.js';
 import type { BuildReport, StageReport } from '../../engine/report.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatUnreproduced } from './check-report.js';
@@ -34,10 +34,23 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
   for (const { stage, failure } of failed) {
     console.line('');
     for (const line of formatFailure(stage, failure, console)) console.line(line);
+    const skipped = skippedFor(report, stage);
+    if (skipped !== '') console.line(`  skipped as it failed: ${skipped}`);
   }
   console.line('');
   if (report.conclusion !== 'failed' && report.conclusion !== 'cancelled') console.line(artifactsLine(plan.pipeline));
   console.line(summarize(report, console));
+}
+
+const MOST_NAMES = 10;
+
+/** Names of the stages that were not built as this one failed; of many the first. */
+function skippedFor({ stages }: BuildReport, root: StageId): string {
+  const names = [...stages.values()].flatMap(({ stage, outcome }) =>
+    outcome.kind === 'skipped' && outcome.because === root ? [stage] : [],
+  );
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return `${names.slice(0, MOST_NAMES).join(', ')}${more}`;
 }
 
 /** Stages with metrics, those of one plugin together, in the plan's order. */

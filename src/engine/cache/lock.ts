@@ -9,6 +9,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemCode } from '../engine-error.js';
+import { describeSelf, type Holder, parseHolder } from './lock-holder.js';
 
 export interface Lock {
   release(): Promise<void>;
@@ -16,8 +17,8 @@ export interface Lock {
 
 export interface LockOptions {
   readonly signal: AbortSignal;
-  /** Told once when another process holds the lock. */
-  readonly onWaiting: () => void;
+  /** Told once when another process holds the lock, with what that says of itself. */
+  readonly onWaiting: (holder: Holder | undefined) => void;
 }
 
 /**
@@ -28,8 +29,8 @@ export async function acquireLock(folder: string, options: LockOptions): Promise
   options.signal.throwIfAborted();
   let told = false;
   const wait = async (address: string): Promise<'dead' | 'ended'> => {
-    const end = await waitForEnd(address, options.signal, () => {
-      if (!told) options.onWaiting();
+    const end = await waitForEnd(address, options.signal, holder => {
+      if (!told) options.onWaiting(holder);
       told = true;
     });
     options.signal.throwIfAborted();
@@ -103,24 +104,41 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
+/** How long, and how much, a holder may take to say who it is. */
+const WORD_MS = 200;
+const LONGEST_WORD = 4_096;
+
 const LOOK_AGAIN = ['ENOENT', 'EAGAIN', 'ECONNRESET', 'EPIPE'];
 
 /** A holder that ends closes its connections: that ends the wait. 'dead': nobody listens. */
-function waitForEnd(address: string, signal: AbortSignal, onHeld: () => void): Promise<'dead' | 'ended'> {
+function waitForEnd(address: string, signal: AbortSignal, onHeld: (holder: Holder | undefined) => void): Promise<'dead' | 'ended'> {
   return new Promise((resolve, reject) => {
     const socket = connect(address);
     const stop = (): void => void socket.destroy();
     signal.addEventListener('abort', stop, { once: true });
     let connected = false;
+    let said = '';
+    let timer: NodeJS.Timeout | undefined;
+    const tell = (): void => {
+      clearTimeout(timer);
+      socket.off('data', hear);
+      onHeld(parseHolder(said));
+    };
+    const hear = (text: string): void => {
+      said += text;
+      if (said.includes('\n') || said.length > LONGEST_WORD) tell();
+    };
+    socket.setEncoding('utf8').on('data', hear);
     socket.on('connect', () => {
       connected = true;
-      onHeld();
+      timer = setTimeout(tell, WORD_MS);
     });
     let refused: Error | undefined;
     socket.on('error', error => {
       refused = error;
     });
     socket.on('close', () => {
+      clearTimeout(timer);
       signal.removeEventListener('abort', stop);
       if (connected || signal.aborted) return resolve('ended');
       const code = systemCode(refused);
@@ -139,10 +157,12 @@ const connections = new WeakMap<Server, Set<Socket>>();
 function listen(address: string): Promise<Server> {
   return new Promise((resolve, reject) => {
     const waiting = new Set<Socket>();
+    const word = `${JSON.stringify(describeSelf())}\n`;
     const server = createServer(socket => {
       waiting.add(socket);
       socket.on('close', () => waiting.delete(socket));
       socket.on('error', () => socket.destroy());
+      socket.write(word);
     });
     connections.set(server, waiting);
     server.on('error', reject);

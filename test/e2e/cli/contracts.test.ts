@@ -314,10 +314,11 @@ describe('schema and plugins', () => {
 });
 
 describe('Ctrl-C', () => {
-  it.each<NodeJS.Signals>([
-    'SIGINT',
-    'SIGTERM',
-  ])('%s: nothing that was started is left, no result is taken, and the next build is right', async signal => {
+  it.each<[NodeJS.Signals, number]>([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ])('%s: nothing that was started is left, no result is taken, and the next build is right', async (signal, code) => {
     world = givenProject({});
     const [started, go] = [world.makePipe('started'), world.makePipe('go')];
     const script = `echo $$ > ${started}; cat ${go} > out.txt; echo half >> out.txt`;
@@ -329,7 +330,7 @@ describe('Ctrl-C', () => {
     expect(processesOf(world.folder)).toContain(pid);
     build.signal(signal);
 
-    expect(await build.ended).toBe(130);
+    expect(await build.ended).toBe(code);
     expect(build.output()).toMatch(/cancelled: 1 cancelled/);
     for (let turn = 0; processesOf(world.folder).length > 0 && turn < 10_000; turn++) await nextTurn();
     expect(processesOf(world.folder)).toEqual([]);
@@ -338,6 +339,28 @@ describe('Ctrl-C', () => {
     world.write('pipeline.yaml', pipeline('echo whole > out.txt'));
     expect(world.run('build').exitCode).toBe(0);
     expect(world.read('artifacts/wait/text')).toBe('whole\n');
+  });
+});
+
+describe('a second Ctrl-C', () => {
+  it('waits for nothing: also what does not listen is gone', async () => {
+    world = givenProject({});
+    const started = world.makePipe('started');
+    const script = JSON.stringify(`trap '' TERM; (trap '' TERM; sleep 60) & echo $$ > ${started}; while :; do sleep 1; done`);
+    world.write(
+      'pipeline.yaml',
+      `version: 1\nstages: {wait: {uses: command, with: {run: [${script}], shell: sh, outputs: {text: out.txt}}}}\n`,
+    );
+    const build = world.start('build');
+    await readFile(started, 'utf8');
+    build.signal('SIGINT');
+    build.signal('SIGTERM');
+
+    expect(await build.ended).toBe(130);
+    expect(build.output()).not.toContain('ended-early');
+    for (let turn = 0; processesOf(world.folder).length > 0 && turn < 10_000; turn++) await nextTurn();
+    expect(processesOf(world.folder)).toEqual([]);
+    expect(world.run('status').exitCode).toBe(0);
   });
 });
 
@@ -354,7 +377,11 @@ describe('two commands at once', () => {
     await readFile(started, 'utf8');
 
     const clean = world.start('clean');
-    await clean.waitFor('waiting for another build that uses');
+    await clean.waitFor('waiting for ');
+    const said = await clean.waitFor(' ms\n').catch(() => clean.waitFor(' s\n'));
+    expect(said).toMatch(
+      /^"tanren build" \(process \d+ of \S+ on \S+\), which has used \S+cache since 2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ, for /,
+    );
     clean.signal('SIGINT');
     expect(await clean.ended).toBe(130);
     expect(world.run('status').stdout).toContain('wait  would run: never built');

@@ -54,7 +54,7 @@ describe('a build that is not on a terminal', () => {
   it('says warnings, further tries and waiting, but no lines of logs, progress or gates', () => {
     expect(
       screen(
-        { kind: 'waiting-for-lock', folder: '/p/cache' },
+        { kind: 'waiting-for-lock', folder: '/p/cache', holder: undefined },
         started('a'),
         { kind: 'log', stage: id('a'), level: 'info', message: 'hidden' },
         { kind: 'progress', stage: id('a'), done: 1, total: 2, what: 'images' },

@@ -92,7 +92,7 @@ describe('the report of a build', () => {
 });
 
 const EVENTS: readonly BuildEvent[] = [
-  { kind: 'waiting-for-lock', folder: 'cache' },
+  { kind: 'waiting-for-lock', folder: 'cache', holder: undefined },
   { kind: 'stage-started', stage: id('export'), reasons: ['never built'], attempt: 1 },
   { kind: 'progress', stage: id('export'), done: 3, total: 10, what: 'images' },
   { kind: 'warning', stage: id('export'), code: 'stage-warning', message: 'defaults are taken' },
