@@ -19,7 +19,7 @@ const EDIT = {
   additionalProperties: false,
   properties: {
     select: NODE_SELECTOR_SCHEMA,
-    constant: { type: 'string', minLength: 1, description: 'For setConstant: an initializer by name, instead of an input of a node.' },
+    constant: { type: 'string', minLength: 1, description: 'For setConstant: initializers by name, instead of an input of a node.' },
     matches: MATCHES,
     setAttribute: {
       type: 'object',

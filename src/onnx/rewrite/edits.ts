@@ -1,15 +1,16 @@
 /** How are attributes and constants changed by hand? Each edit selects, changes, and says what was there before. */
-import { findClosest } from '../../base/did-you-mean.js';
+import { describeNear, findClosest, findNear } from '../../base/did-you-mean.js';
 import type { DType } from '../../tensor/dtype.js';
 import { describeAttribute } from '../describe-attribute.js';
 import { float, floats, int, ints, string } from '../ir/attribute.js';
-import { addInitializer, findValueByName, freshName, getValue, indexUses, setInput } from '../ir/edit.js';
+import { addInitializer, freshName, getValue, indexUses, setInput } from '../ir/edit.js';
 import type { Attribute, Model, Node, Value } from '../ir/model.js';
+import { makeNameMatcher } from '../name-pattern.js';
 import { OnnxError } from '../onnx-error.js';
 import type { NodeSelector } from '../select-nodes.js';
 import { describeNode, formatDims } from '../shape-inference/node-context.js';
 import { makeNumbers } from './make-numbers.js';
-import { type Matches, selectMatching } from './matches.js';
+import { type Matches, selectMatching, severalMatches } from './matches.js';
 
 export type AttributeType = 'int' | 'ints' | 'float' | 'floats' | 'string' | 'strings';
 
@@ -28,7 +29,7 @@ export interface SetConstant {
   readonly values: readonly number[];
 }
 
-/** Exactly one of `setAttribute`, `deleteAttribute`, `setConstant`; `select` a node, or for `setConstant` alternatively `constant`, an initializer by name. */
+/** Exactly one of `setAttribute`, `deleteAttribute`, `setConstant`; `select` a node, or for `setConstant` alternatively `constant`, initializers by name, where `*` stands for any characters. */
 export interface Edit {
   readonly select?: NodeSelector;
   readonly constant?: string;
@@ -51,7 +52,7 @@ export interface EditRecord {
  * @throws OnnxError `selector-matches-nothing`, `selector-matches-several`, `bad-edit`, `no-such-attribute`, `not-constant`.
  */
 export function applyEdit(model: Model, edit: Edit): readonly EditRecord[] {
-  if (edit.constant !== undefined) return [replaceInitializer(model, edit.constant, getConstantEdit(edit))];
+  if (edit.constant !== undefined) return replaceInitializers(model, edit.constant, edit.matches ?? 'one', getConstantEdit(edit));
   if (edit.select === undefined) throw new OnnxError('bad-edit', 'an edit selects a node (`select`) or an initializer (`constant`)');
   const nodes = selectMatching(model.graph, edit.select, edit.matches ?? 'one');
   return nodes.map(node => editNode(model, node, edit));
@@ -109,22 +110,30 @@ export function makeAttribute(name: string, type: AttributeType, value: SetAttri
   throw new OnnxError('bad-edit', `attribute "${name}": ${JSON.stringify(value)} is not of type ${type}`);
 }
 
-/** All readers of the initializer read the new values. */
-function replaceInitializer(model: Model, name: string, edit: SetConstant): EditRecord {
-  const { graph } = model;
-  const value = findValueByName(graph, name);
-  if (value?.constant === undefined) {
-    const names = [...graph.values.values()].filter(other => other.constant !== undefined).map(other => other.name);
-    const closest = findClosest(name, names);
-    throw new OnnxError(
-      'selector-matches-nothing',
-      `there is no initializer "${name}"`,
-      closest === undefined ? {} : { help: `did you mean "${closest}"?` },
+/** All readers of the initializers that `pattern` means read the new values. */
+function replaceInitializers({ graph }: Model, pattern: string, matches: Matches, edit: SetConstant): readonly EditRecord[] {
+  const initializers = [...graph.values.values()].filter(({ constant }) => constant !== undefined);
+  const isMeant = makeNameMatcher(pattern);
+  const found = initializers.filter(({ name }) => isMeant(name));
+  if (matches === 'one' && found.length === 0) {
+    const near = findNear(
+      pattern,
+      initializers.map(({ name }) => name),
     );
+    const help = near.length === 0 ? {} : { help: describeNear(near) };
+    throw new OnnxError('selector-matches-nothing', `there is no initializer "${pattern}"`, help);
   }
-  const before = describeConstant(value);
-  setConstant(value, edit);
-  return { at: name, what: 'constant', before, after: describeConstant(value) };
+  if (matches === 'one' && found.length > 1)
+    throw severalMatches(
+      `"${pattern}"`,
+      found.map(({ name }) => name),
+      'initializers',
+    );
+  return found.map(value => {
+    const before = describeConstant(value);
+    setConstant(value, edit);
+    return { at: value.name, what: 'constant', before, after: describeConstant(value) };
+  });
 }
 
 /** Only this node reads the new values: an initializer that others read too stays as it is for them. */

@@ -33,10 +33,10 @@ function findMatching(graph: Graph, selector: NodeSelector, matches: Matches): r
   }
 }
 
-export function severalMatches(what: string, candidates: readonly string[]): OnnxError {
+export function severalMatches(what: string, candidates: readonly string[], of = 'nodes'): OnnxError {
   const listed = candidates.slice(0, SHOWN).join(', ');
   const more = candidates.length > SHOWN ? ` and ${candidates.length - SHOWN} more` : '';
-  return new OnnxError('selector-matches-several', `${what} matches ${candidates.length} nodes where one is meant: ${listed}${more}`, {
+  return new OnnxError('selector-matches-several', `${what} matches ${candidates.length} ${of} where one is meant: ${listed}${more}`, {
     help: 'select one of them by name, or say `matches: any`',
     details: { candidates: [...candidates] },
   });

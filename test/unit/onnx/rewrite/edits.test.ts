@@ -62,6 +62,13 @@ describe('edits', () => {
     expect([...model.graph.values.values()].find(value => value.name === 'k')?.constant).toEqual(floats([1], [3]));
   });
 
+  it('replace every initializer that a pattern means, where several are meant', () => {
+    const model = given();
+    const { edits } = apply(model, { constant: 're:^k', matches: 'any', setConstant: { dtype: 'float32', values: [3] } });
+    expect(edits.map(({ at }) => at)).toEqual(['k']);
+    expect(apply(model, { constant: 'nothing*', matches: 'any', setConstant: { dtype: 'float32', values: [3] } }).edits).toEqual([]);
+  });
+
   it('replace an input of one node alone where the initializer is shared', () => {
     const model = given();
     apply(model, { select: 'second', setConstant: { input: 1, dtype: 'float32', dims: [], values: [3] } });
@@ -83,6 +90,12 @@ describe('edits', () => {
       { constant: 'q', setConstant: { dtype: 'float32', values: [1] } },
       'selector-matches-nothing',
       'q',
+    ],
+    [
+      'several initializers where one is meant',
+      { constant: '*', setConstant: { dtype: 'float32', values: [1] } },
+      'selector-matches-several',
+      '2 initializers where one is meant: w, k',
     ],
     ['a computed input', { select: 'first', setConstant: { input: 0, dtype: 'float32', values: [1] } }, 'not-constant', 'input 0'],
     [
