@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { artifactPath } from './artifact-path.js';
 import type { CacheFolder } from './cache/cache-folder.js';
 import { cacheFolderAt, makeCacheFolder } from './cache/cache-folder.js';
+import { findExposure } from './cache/exposure.js';
 import type { Lock } from './cache/lock.js';
 import type { Holder } from './cache/lock-holder.js';
 import type { AcceptedStage } from './cache/state-log.js';
@@ -180,6 +181,7 @@ async function buildUnderLock(
     if (lock !== undefined) await removeLeft(plan, cache, ports);
     let session = openSession(plan, recorder.ports, cache, 'write');
     warnOfDamage(session);
+    warnOfExposure(session);
     for (let before: ReadonlyMap<StageId, StageEnd> = new Map(); ; ) {
       const superseded = revisions.superseded();
       const selected = selectStages(plan, targets);
@@ -285,6 +287,12 @@ async function removeLeft(plan: Plan, cache: CacheFolder, ports: EnginePorts): P
     const message = `what an earlier build has left cannot be removed: ${messageOf(error)}`;
     ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
   }
+}
+
+function warnOfExposure({ cache, ports }: Session): void {
+  const shared = cache.shared === undefined ? undefined : findExposure(cache.shared, 'anybody');
+  for (const message of [findExposure(cache, 'mine'), shared])
+    if (message !== undefined) ports.emit({ kind: 'warning', stage: undefined, code: 'cache-exposed', message });
 }
 
 function warnOfDamage({ loaded, ports, cache, plan }: Session): void {

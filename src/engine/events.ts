@@ -74,6 +74,7 @@ export type WarningCode =
   | 'stage-warning'
   | 'cache-damaged'
   | 'cache-write-failed'
+  | 'cache-exposed'
   | 'shared-cache-failed'
   | 'state-damaged'
   | 'artifact-edited'

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { RunningProgram, SpawnOptions, SpawnResult } from './context.js';
+import { hearMasked, type Mask, NO_MASK } from './mask.js';
 import { StageError } from './stage-error.js';
 
 /** Variables that programs need to be found and to run, and that say nothing about results. */
@@ -40,6 +41,8 @@ export interface ToolSurroundings {
   /** 'own': the program leads a process group of its own, as it is started by a process that must not die with it. */
   readonly group: 'own' | 'shared';
   readonly log: (text: string) => void;
+  /** Takes the stage's secrets out of what programs write. */
+  readonly mask?: Mask;
   /** The command line that starts a program where it can do no more than its stage declares; where absent, the program is started as it is. */
   readonly wrap?: (command: readonly string[], cwd: string) => readonly string[];
   /** Told of a group that has started; what it returns is called when the group has ended. */
@@ -91,7 +94,8 @@ function spawnTool(command: readonly string[], options: SpawnOptions, surroundin
 type Heard = ChildProcess & { readonly stdout: Readable | null; readonly stderr: Readable | null };
 
 function hear(from: Readable | null, stream: 'stdout' | 'stderr', options: SpawnOptions, surroundings: ToolSurroundings): void {
-  from?.setEncoding('utf8').on('data', (text: string) => {
+  if (from === null) return;
+  hearMasked(from, surroundings.mask ?? NO_MASK, text => {
     surroundings.log(text);
     options.onOutput?.(stream, text);
   });

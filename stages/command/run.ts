@@ -1,7 +1,7 @@
 /** How is a program run so that it sees what it declared, and so that what it declared to write is there afterwards? */
-import { chmodSync, constants, lstatSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, constants, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { copyFile, cp, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -11,7 +11,7 @@ import { pathOf } from './places.js';
 /** How much of the program's output a failure shows. */
 const TAIL_CHARACTERS = 4000;
 
-/** @throws StageError `command-failed`, `command-output-missing`. */
+/** @throws StageError `command-failed`, `command-output-missing`, `output-escapes`. */
 export async function runCommand({ params, inputs, outputs, context }: StageJob<CommandParams>): Promise<void> {
   const folder = join(context.scratch, 'work');
   mkdirSync(folder, { recursive: true });
@@ -24,11 +24,14 @@ export async function runCommand({ params, inputs, outputs, context }: StageJob<
   }));
   for (const { path } of targets) makeFolderOf(join(folder, path), folder);
 
+  const real = realpathSync.native(folder);
   const argv = params.shell === 'sh' ? ['sh', '-c', ...params.run] : params.run;
   const tail = keepTail();
   const result = await context.spawn(argv, { cwd: folder, env: params.env, onOutput: (_stream, text) => tail.add(text) });
   if (result.exitCode !== 0) throw commandFailed(argv, result, tail.text());
 
+  const outside = targets.filter(({ path }) => leaves(join(folder, path), real));
+  if (outside.length > 0) throw outputEscapes(outside);
   const missing = targets.filter(({ path }) => !isThere(join(folder, path)));
   if (missing.length > 0) throw outputMissing(missing, tail.text());
   for (const { path, to } of targets) await move(join(folder, path), to);
@@ -52,6 +55,17 @@ function letWrite(path: string): void {
 /** Most paths stand in the program's folder itself, which is there. */
 function makeFolderOf(path: string, folder: string): void {
   if (dirname(path) !== folder) mkdirSync(dirname(path), { recursive: true });
+}
+
+/** A program may put a link in the place of a folder: what is found by way of it belongs to somebody else. */
+function leaves(path: string, folder: string): boolean {
+  try {
+    const parent = realpathSync.native(dirname(path));
+    return parent !== folder && !parent.startsWith(`${folder}${sep}`);
+  } catch {
+    // Nothing is there: it is missing.
+    return false;
+  }
 }
 
 function isThere(path: string): boolean {
@@ -93,6 +107,14 @@ function commandFailed(
       result.signal === 'SIGKILL'
         ? 'most likely the system ran out of memory: free some, or lower --jobs'
         : "the whole output is in the stage's log; the program sees only its declared inputs, env and tools",
+  });
+}
+
+function outputEscapes(outside: readonly { port: string; path: string }[]): StageError {
+  const names = outside.map(({ port, path }) => `${port} ("${path}")`).join(', ');
+  return new StageError('output-escapes', `the program put a link in the way to ${names}, which leaves its folder`, {
+    details: { outputs: outside.map(({ port, path }) => ({ port, path })) },
+    help: 'write the content itself',
   });
 }
 

@@ -6,7 +6,7 @@ import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../
 import type { StagePlugin } from '../../src/stage/define-stage.js';
 import type { Ports } from '../../src/stage/ports.js';
 
-export interface StageSpec extends Partial<Pick<PlannedStage, 'gate' | 'resources' | 'timeoutMs' | 'retries' | 'env'>> {
+export interface StageSpec extends Partial<Pick<PlannedStage, 'gate' | 'resources' | 'timeoutMs' | 'retries' | 'env' | 'secrets'>> {
   readonly uses: string;
   readonly params?: JsonObject;
   readonly inputs?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
@@ -40,6 +40,8 @@ export async function planOf(
       timeoutMs: spec.timeoutMs,
       retries: spec.retries ?? 0,
       env: spec.env ?? [],
+      secrets: spec.secrets ?? [],
+      network: 'none',
       span,
     };
     return [stage.id, stage];

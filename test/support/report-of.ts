@@ -41,6 +41,8 @@ export function planWith(
       timeoutMs: undefined,
       retries: 0,
       env: [],
+      secrets: [],
+      network: 'none',
       span: spanAt(line + 1),
     };
     return [stage.id, stage];

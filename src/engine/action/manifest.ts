@@ -21,6 +21,8 @@ export interface ActionFacts {
   readonly tools: Readonly<Record<string, Digest>>;
   /** Values of the declared environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Which declared secrets are set. */
+  readonly secrets: Readonly<Record<string, 'set' | 'not set'>>;
   /** Only where the plugin runs models. */
   readonly platformClass: string | undefined;
   /** Only where the plugin measures. */
@@ -42,6 +44,7 @@ export function makeManifest(facts: ActionFacts): JsonObject {
     inputs: mapValues(facts.inputs, port => ('entries' in port ? mapValues(port.entries, encodeInput) : encodeInput(port))),
     ...(isEmpty(facts.tools) ? {} : { tools: facts.tools }),
     ...(isEmpty(facts.env) ? {} : { env: mapValues(facts.env, encodeVariable) }),
+    ...(isEmpty(facts.secrets) ? {} : { secrets: facts.secrets }),
     ...(facts.platformClass === undefined ? {} : { platformClass: facts.platformClass }),
     ...(facts.host === undefined ? {} : { host: facts.host }),
     ...(facts.build === undefined ? {} : { build: facts.build }),

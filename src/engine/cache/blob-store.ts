@@ -1,5 +1,6 @@
 /** How is content kept under its digest, and given back only if it still is that content? */
-import { chmodSync, constants, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, constants, copyFileSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -60,6 +61,7 @@ function hasOtherName(blob: string): boolean {
 }
 
 async function takeFile(path: string, blob: string, digest: Digest, flushing: 'flush' | 'no-flush'): Promise<void> {
+  if (lstatSync(path).nlink > 1) return takeCopy(path, blob);
   if (flushing === 'flush') await flushFile(path);
   if (hasOtherName(blob) && (await check(blob, digest)) === 'found') return rmSync(path, { force: true });
   chmodSync(path, 0o400);
@@ -82,6 +84,20 @@ function renameOut(path: string, blob: string): void {
   }
 }
 
+/** The file has another name, somewhere: what stands there stays as it is, and no write to it reaches the store. */
+async function takeCopy(from: string, to: string): Promise<void> {
+  const temporary = `${to}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    withFolder(to, () => copyFileSync(from, temporary, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL));
+    chmodSync(temporary, 0o600);
+    await flushFile(temporary);
+    chmodSync(temporary, 0o400);
+    renameSync(temporary, to);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
 /** The run was in another file system than the cache. */
 async function moveAcross(from: string, to: string): Promise<void> {
   const temporary = `${to}.tmp`;
@@ -99,7 +115,7 @@ async function moveAcross(from: string, to: string): Promise<void> {
 async function copyVerified(blob: string, digest: Digest, path: string, executable: boolean): Promise<Fetch> {
   const look = lookAt(blob);
   if (look === undefined) return 'missing';
-  const mode = executable ? 0o755 : 0o644;
+  const mode = publicMode(executable);
   try {
     const found = look.sizeBytes <= AT_ONCE_BYTES ? writeVerified(blob, digest, path) : await copyLarge(blob, digest, path);
     if (found) {
@@ -113,6 +129,11 @@ async function copyVerified(blob: string, digest: Digest, path: string, executab
   rmSync(path, { force: true });
   rmSync(blob, { force: true });
   return 'damaged';
+}
+
+/** What a new file of the user's would have: under the umask. */
+export function publicMode(executable: boolean): number {
+  return (executable ? 0o777 : 0o666) & ~process.umask();
 }
 
 function writeVerified(blob: string, digest: Digest, path: string): boolean {

@@ -85,6 +85,13 @@ const stage = (withSchema: Json, uses: Json): JsonObject => ({
       type: 'array',
       items: { type: 'string' },
     },
+    secrets: {
+      description:
+        'Environment variables that reach the stage, and whose values reach nothing else: neither the key nor what the stage logs.',
+      type: 'array',
+      items: { type: 'string' },
+    },
+    network: { description: 'Whether it may use the network where it runs in a sandbox; none where absent.', enum: ['none', 'allowed'] },
   },
 });
 

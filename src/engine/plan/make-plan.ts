@@ -214,6 +214,7 @@ function planStage(
   const { instance, entry, params, inputPorts, outputPorts, determinism } = ready;
   const { definition, id } = instance;
   const declared = findMember(definition, 'inputs');
+  const secrets = listMember(definition, 'secrets');
   const inputs = declared === undefined ? undefined : interpolate(declared, instance.scope, diagnostics);
   return {
     id,
@@ -228,7 +229,9 @@ function planStage(
     resources: parseResources(instance, pools, diagnostics),
     timeoutMs: parseTimeout(instance, diagnostics),
     retries: Number(toJson(findMember(definition, 'retries') ?? zero(instance.span))),
-    env: listMember(definition, 'env'),
+    env: listMember(definition, 'env').filter(name => !secrets.includes(name)),
+    secrets,
+    network: scalarMember(definition, 'network') === 'allowed' ? 'allowed' : 'none',
     span: instance.span,
   };
 }
@@ -294,6 +297,11 @@ function parseTimeout(instance: Instance, diagnostics: DiagnosticList): number |
 function listMember(definition: Located, key: string): readonly string[] {
   const list = findMember(definition, key);
   return list?.kind === 'list' ? list.items.map(item => String(toJson(item))) : [];
+}
+
+function scalarMember(definition: Located, key: string): Json | undefined {
+  const member = findMember(definition, key);
+  return member === undefined ? undefined : toJson(member);
 }
 
 function zero(span: SourceSpan): Located {

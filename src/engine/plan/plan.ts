@@ -43,6 +43,10 @@ export interface PlannedStage {
   readonly retries: number;
   /** Names of environment variables that reach the stage; their values are in the key. */
   readonly env: readonly string[];
+  /** Names of further ones, whose values are in no key, log or message. */
+  readonly secrets: readonly string[];
+  /** In a sandbox. */
+  readonly network: 'none' | 'allowed';
   readonly span: SourceSpan;
 }
 

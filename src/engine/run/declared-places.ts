@@ -10,13 +10,14 @@ import type { Session } from './session.js';
 /** Programs that the stage starts itself see its scratch folder and its tools; a worker also its inputs, its code, and kept parts. */
 export async function declaredBy(session: Session, stage: PlannedStage, pinned: PinnedStage, folder: string): Promise<GuardedRun> {
   const { projectFolder } = session.plan;
-  const shared = { projectFolder, ownCopies: [], network: 'none', besides: folder } as const;
+  const shared = { projectFolder, ownCopies: [], network: stage.network, besides: folder } as const;
   const tools = toolFilesOf(stage, projectFolder, session.ports.environment);
   if (stage.plugin.plugin.isolation === 'in-process') return { ...shared, writable: [join(folder, RUN_LAYOUT.scratch)], readable: tools };
   const code = await codeOf(session.ports.installRoot, stage.plugin.modulePath);
   const inputs = pinned.inputs.map(input => input.path);
-  const parts = join(session.cache.root, 'cas');
-  return { ...shared, writable: [folder], readable: [...tools, ...code, ...inputs, parts] };
+  const { cache } = session;
+  const parts = [cache, ...(cache.shared === undefined ? [] : [cache.shared])].map(({ root }) => join(root, 'cas'));
+  return { ...shared, writable: [folder], readable: [...tools, ...code, ...inputs, ...parts] };
 }
 
 /** Node itself, Tanren, the modules that the plugin reaches, and the packages that both may import. */

@@ -7,6 +7,7 @@ import { quickKeyOf } from '../action/manifest.js';
 import type { ActionResult } from '../cache/action-records.js';
 import type { Artifact } from '../cache/artifact.js';
 import { differingPorts } from '../cache/artifact.js';
+import { publicMode } from '../cache/blob-store.js';
 import { encodePartList } from '../cache/part-list.js';
 import type { AcceptedStage, Published } from '../cache/state-log.js';
 import { encodeTree } from '../cache/tree.js';
@@ -104,7 +105,7 @@ function contentOfRun(session: Session, run: CompletedRun): Content {
       const from = left.get(digest);
       if (from === undefined) return stored.fetchFile(digest, path, executable);
       await copyFile(from, path, constants.COPYFILE_FICLONE);
-      await chmod(path, executable ? 0o755 : 0o644);
+      await chmod(path, publicMode(executable));
       return true;
     },
     fetchTree: digest => trees.get(digest)?.tree ?? stored.fetchTree(digest),

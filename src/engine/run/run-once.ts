@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
+import { type Mask, makeMask, maskJson } from '../../stage/mask.js';
 import { seedOf } from '../action/manifest.js';
 import { artifactName } from '../artifact-path.js';
 import { EngineError } from '../engine-error.js';
@@ -67,6 +68,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
   const timeout = stage.timeoutMs === undefined ? undefined : AbortSignal.timeout(stage.timeoutMs);
   const signal = timeout === undefined ? ports.signal : AbortSignal.any([ports.signal, timeout]);
   const device = watchDevice(session, stage);
+  const mask = makeMask(stage.secrets.map(name => ports.environment[name]));
   try {
     const write = (level: 'info' | 'warning' | 'output', text: string): void => {
       logged = 'something';
@@ -75,7 +77,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
     const usage = (bytes: number): void => {
       peakBytes = bytes;
     };
-    const act = () => run(session, stage, pinned, folder, helpers, signal, { write, identify: device.identify, usage });
+    const act = () => run(session, stage, pinned, folder, helpers, signal, { write, identify: device.identify, usage, mask });
     const failure = await measure(ports, stage.id, 'run', act, () => ({ peakBytes }));
     if (timeout?.aborted === true && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
     if (failure !== undefined) return { kind: 'failed', folder, failure: withLog(failure) };
@@ -98,7 +100,8 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
   }
 
   function withLog(failure: Failure): Failure {
-    return logged === 'something' ? { ...failure, logPath: relative(plan.projectFolder, logPath) } : failure;
+    const masked = maskFailure(failure, mask);
+    return logged === 'something' ? { ...masked, logPath: relative(plan.projectFolder, logPath) } : masked;
   }
 }
 
@@ -122,9 +125,13 @@ async function run(
   folder: string,
   helpers: RunHelpers,
   signal: AbortSignal,
-  listener: { write(level: 'info' | 'warning' | 'output', text: string): void } & Pick<RunListener, 'identify' | 'usage'>,
+  listener: { write(level: 'info' | 'warning' | 'output', text: string): void; readonly mask: Mask } & Pick<
+    RunListener,
+    'identify' | 'usage'
+  >,
 ): Promise<Failure | undefined> {
   const { ports } = session;
+  const { mask } = listener;
   const { plugin, modulePath } = stage.plugin;
   const paths = linkInputs(folder, pinned.inputs.map(toRunInput));
   const build = plugin.needs === 'build-summary' ? summarizeBuild(session.plan, stage, helpers.endOf) : undefined;
@@ -136,7 +143,8 @@ async function run(
     params: stage.params,
     ...paths,
     outputs: outputPaths(stage),
-    env: stage.env,
+    env: [...stage.env, ...stage.secrets],
+    secrets: stage.secrets,
     ...(build === undefined ? {} : { build }),
   };
   const order = {
@@ -146,16 +154,18 @@ async function run(
     declaredEnv: declaredEnv(stage, ports.environment),
     ...helpers,
     signal,
+    mask,
     listener: {
-      log(level: 'info' | 'warning' | 'output', text: string) {
+      log(level: 'info' | 'warning' | 'output', said: string) {
+        const text = mask.apply(said);
         listener.write(level, text);
         for (const message of text.replace(/\r?\n$/, '').split(/\r?\n/)) ports.emit({ kind: 'log', stage: stage.id, level, message });
         if (level === 'warning') ports.emit({ kind: 'warning', stage: stage.id, code: 'stage-warning', message: text });
       },
       progress(done: number, total: number, what: string) {
-        ports.emit({ kind: 'progress', stage: stage.id, done, total, what });
+        ports.emit({ kind: 'progress', stage: stage.id, done, total, what: mask.apply(what) });
       },
-      identify: listener.identify,
+      identify: (identity: JsonObject) => listener.identify(maskObject(identity, mask)),
       usage: listener.usage,
     },
   };
@@ -182,6 +192,22 @@ async function runUnder(order: RunOrder, { plugin: { plugin } }: PlannedStage, a
   );
 }
 
+function maskObject(identity: JsonObject, mask: Mask): JsonObject {
+  return Object.fromEntries(Object.entries(identity).map(([name, value]) => [name, maskJson(value, mask)]));
+}
+
+function maskFailure(failure: Failure, mask: Mask): Failure {
+  const { message, help, details, causes, stack } = failure;
+  return {
+    ...failure,
+    message: mask.apply(message),
+    help: help === undefined ? undefined : mask.apply(help),
+    details: maskJson(details, mask),
+    causes: causes.map(mask.apply),
+    stack: stack === undefined ? undefined : mask.apply(stack),
+  };
+}
+
 function toRunInput({ port, entry, path, artifact, signature, proof }: PinnedInput) {
   const known = artifact.kind === 'file' && proof === 'settled' ? { stamp: signature, digest: artifact.digest } : undefined;
   return { port, entry, path, kind: artifact.kind, known };
@@ -192,7 +218,9 @@ function outputPaths(stage: PlannedStage): Readonly<Record<string, string>> {
 }
 
 function declaredEnv(stage: PlannedStage, environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(stage.env.flatMap(name => (environment[name] === undefined ? [] : [[name, environment[name] ?? '']])));
+  return Object.fromEntries(
+    [...stage.env, ...stage.secrets].flatMap(name => (environment[name] === undefined ? [] : [[name, environment[name] ?? '']])),
+  );
 }
 
 function timedOut(timeoutMs: number): EngineError {

@@ -4,6 +4,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
 import type { JsonObject } from '../../base/json.js';
+import { hearMasked, type Mask } from '../../stage/mask.js';
 import { baseEnvironment, killGroup, sweepGroup } from '../../stage/tool-runner.js';
 import { EngineError } from '../engine-error.js';
 import type { Failure } from '../failure.js';
@@ -35,6 +36,8 @@ export interface RunOrder {
   readonly reaper: Reaper;
   /** Where what the run starts is to be watched. */
   readonly guard: RunGuard | undefined;
+  /** Takes the stage's secrets out of a text. */
+  readonly mask: Mask;
 }
 
 const WORKER_GRACE_MS = 100;
@@ -72,7 +75,7 @@ export function workerMain(installRoot: string): string {
   return join(installRoot, 'src/engine/worker/main.js');
 }
 
-function followWorker(child: ChildProcess, { keeper, listener }: RunOrder): Promise<Failure | undefined> {
+function followWorker(child: ChildProcess, { keeper, listener, mask }: RunOrder): Promise<Failure | undefined> {
   let end: { readonly failure: Failure | undefined } | undefined;
   let tail = '';
   const hear = (text: string): void => {
@@ -86,8 +89,7 @@ function followWorker(child: ChildProcess, { keeper, listener }: RunOrder): Prom
     work().then(reply, error => reply({ kind: 'part-failed', call, failure: toFailure(error) }));
   };
 
-  child.stdout?.setEncoding('utf8').on('data', hear);
-  child.stderr?.setEncoding('utf8').on('data', hear);
+  for (const stream of [child.stdout, child.stderr]) if (stream !== null) hearMasked(stream, mask, hear);
   child.on('message', (message: unknown) => {
     if (end?.failure !== undefined) return;
     if (!isFromWorker(message)) {

@@ -58,6 +58,8 @@ export function makeSeal(
       stampOf(path),
     ]),
   };
+  // A seal says which variables were set to what: of secrets, nothing is written down.
+  if (selected.some(stage => stage.secrets.length > 0)) return undefined;
   const session = openSession(plan, ports, cache, 'read');
   const seen = new Map<string, PinnedSource | undefined>();
   const settled = findSettled(session, selected, new Set(), seen);

@@ -17,6 +17,8 @@ export interface ActionDocument {
   readonly outputs: Readonly<Record<string, string>>;
   /** Names of the declared environment variables. */
   readonly env: readonly string[];
+  /** Names of those among them whose values are masked in what programs write. */
+  readonly secrets: readonly string[];
   /** Only where the plugin needs it. */
   readonly build?: BuildSummary;
   /** Digests of single files among the inputs that are known, by path, as long as the stamps are these. */

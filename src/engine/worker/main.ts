@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InternalError } from '../../base/invariant.js';
 import type { Context } from '../../stage/context.js';
+import { makeMask } from '../../stage/mask.js';
 import { seededRandom } from '../../stage/random.js';
 import { runTool, startTool } from '../../stage/tool-runner.js';
 import { toFailure } from '../failure.js';
@@ -38,7 +39,12 @@ const watched: Pick<Context, 'signal' | 'log'> = {
   log: (level, message) => sayChecked({ kind: 'log', level, message }, 'context.log takes "info" or "warning", and a text'),
 };
 const known = new Map(Object.entries(action.known).map(([path, entry]) => [join(folder, path), entry]));
-const programs = { signal: abort.signal, group: 'shared', log: (text: string) => say({ kind: 'output', text }) } as const;
+const programs = {
+  signal: abort.signal,
+  group: 'shared',
+  mask: makeMask(action.secrets.map(name => process.env[name])),
+  log: (text: string) => say({ kind: 'output', text }),
+} as const;
 const context: Context = {
   ...watched,
   scratch,

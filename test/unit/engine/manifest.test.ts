@@ -13,6 +13,7 @@ const facts: ActionFacts = {
   inputs: { model: artifact, data: { entries: { images: { ...artifact, kind: 'tree', digest: digestBytes('images') } } } },
   tools: { cp: digestBytes('cp') },
   env: { TOKEN: 'secret' },
+  secrets: {},
   platformClass: 'linux-x64',
   host: undefined,
   build: undefined,

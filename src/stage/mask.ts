@@ -1,0 +1,71 @@
+/** How are secrets kept out of what a stage says? Their values are replaced wherever they stand in a text, also where it comes in pieces. */
+import type { Readable } from 'node:stream';
+import type { Json } from '../base/json.js';
+
+export interface Mask {
+  /** The text with "***" for each secret. */
+  apply(text: string): string;
+  /** The same for a text that comes in pieces: gives what can be said of it so far. */
+  stream(): { write(text: string): string; end(): string };
+}
+
+const HIDDEN = '***';
+
+/** Lines shorter than this are not taken for parts of a secret of several lines: "}" stands in many texts. */
+const SHORTEST_LINE = 4;
+
+/** @param secrets values; what is not set, or empty, hides nothing. A secret of several lines is hidden line by line, as programs may print it so. */
+export function makeMask(secrets: readonly (string | undefined)[]): Mask {
+  const whole = secrets.filter(value => value !== undefined && value !== '') as string[];
+  const lines = whole.flatMap(value => value.split(/\r?\n/)).filter(line => line.length >= SHORTEST_LINE);
+  const values = [...new Set([...whole, ...lines])].sort((a, b) => b.length - a.length);
+  const apply = (text: string): string => values.reduce((masked, value) => masked.replaceAll(value, HIDDEN), text);
+  /** How long is the end of `text` that may be the beginning of a secret? */
+  const begun = (text: string): number => {
+    for (let length = Math.min((values[0]?.length ?? 1) - 1, text.length); length > 0; length--)
+      if (values.some(value => value.length > length && value.startsWith(text.slice(-length)))) return length;
+    return 0;
+  };
+  return {
+    apply,
+    stream() {
+      let held = '';
+      return {
+        write(text) {
+          const masked = apply(held + text);
+          const length = begun(masked);
+          held = masked.slice(masked.length - length);
+          return masked.slice(0, masked.length - length);
+        },
+        end() {
+          const rest = held;
+          held = '';
+          return rest;
+        },
+      };
+    },
+  };
+}
+
+/** Of a stage without secrets. */
+export const NO_MASK: Mask = makeMask([]);
+
+/** Masks every text in a document; names of members stay. */
+export function maskJson(value: Json, mask: Mask): Json {
+  if (typeof value === 'string') return mask.apply(value);
+  if (Array.isArray(value)) return value.map(item => maskJson(item, mask));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskJson(member, mask)]));
+}
+
+/** Listens to a stream of text. */
+export function hearMasked(stream: Readable, mask: Mask, hear: (text: string) => void): void {
+  const masked = mask.stream();
+  const say = (text: string): void => {
+    if (text !== '') hear(text);
+  };
+  stream
+    .setEncoding('utf8')
+    .on('data', (text: string) => say(masked.write(text)))
+    .on('end', () => say(masked.end()));
+}
