@@ -7,6 +7,7 @@ import { holds } from '../engine/seal/check-seal.js';
 import { readSeal, type Seal, sealPath } from '../engine/seal/seal.js';
 import { platformGuard } from '../runtime/platform-guard.js';
 import { readBuildRequest, requestText } from './build-request.js';
+import { watchOutput } from './lost-output.js';
 import { makeConsole, type OutputStream } from './render/console.js';
 import { printNothingToDo } from './render/settled-report.js';
 import { writeNow } from './write-now.js';
@@ -18,10 +19,20 @@ export function answerQuickly(argv: readonly string[]): boolean {
   if (seal === undefined) return false;
   const text: string[] = [];
   // Asking Node for the stream of a pipe or file takes longer than all the rest.
-  const stream: OutputStream = fstatSync(1).isCharacterDevice() ? process.stdout : { write: line => text.push(line) };
+  const stream: OutputStream = isTerminal() ? watched() : { write: line => text.push(line) };
   printNothingToDo(seal.report, performance.now() - started, makeConsole({ json: false }, { stdout: stream, stderr: stream }));
   writeNow(text.join(''));
   return true;
+}
+
+/** Or another device: whatever has more to it than bytes. */
+function isTerminal(): boolean {
+  return fstatSync(1).isCharacterDevice();
+}
+
+function watched(): OutputStream {
+  watchOutput();
+  return process.stdout;
 }
 
 /** Undefined too where something cannot be looked at: what is wrong is said by the build itself, which looks again. */

@@ -1,6 +1,7 @@
-/** How is a short text written to stdout without its stream? All of it before this returns, or, where a pipe is full, by the stream after all. */
+/** How is a short text written to stdout without its stream? All of it before this returns, or, where that cannot be, by the stream after all. */
 import { writeSync } from 'node:fs';
 import { systemCode } from '../engine/engine-error.js';
+import { watchOutput } from './lost-output.js';
 
 export function writeNow(text: string): void {
   let rest = Buffer.from(text);
@@ -11,7 +12,7 @@ export function writeNow(text: string): void {
       const code = systemCode(error);
       // Whoever reads it may have left.
       if (code === 'EPIPE') return;
-      if (code !== 'EAGAIN') throw error;
+      watchOutput();
       process.stdout.write(rest);
       return;
     }

@@ -1,6 +1,18 @@
 /** Is "nothing to do" said at once where it is true, in the words of an ordinary build, and never where anything has changed? */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
@@ -75,6 +87,18 @@ describe('a build that finds nothing to do', () => {
     expect(withoutTime(atOnce)).toBe(withoutTime(ordinary));
     expect(world.exists(SEAL)).toBe(false);
     build('--force');
+  });
+
+  const ifLinux = process.platform === 'linux' ? it : it.skip;
+  ifLinux('is no success where it cannot be said', () => {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [join(DIST, 'bin/tanren.js'), 'build'], {
+      cwd: world.folder,
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(full);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('error[output-not-written]')]);
   });
 
   it('answers with colour where that is asked for', () => {
