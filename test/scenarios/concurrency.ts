@@ -9,7 +9,7 @@ import { followProcess } from '../support/cli-world.js';
 import { findDamage } from '../support/upper-lines.js';
 import { DIST } from '../support/world.js';
 import { append, type Forge } from './forge.js';
-import { buildFirst, type Scenario, scenario, waitForFile } from './scene.js';
+import { buildFirst, project, type Scenario, scenario, waitForFile } from './scene.js';
 
 const hasPidNamespaces =
   process.platform === 'linux' && spawnSync('unshare', ['-rpf', 'true']).status === 0
@@ -108,6 +108,20 @@ export const CONCURRENCY: readonly Scenario[] = [
     strictEqual(await watch.ended, 130);
     match(forge.build().stdout, /nothing to do/);
   }),
+  project(
+    78,
+    'thirty stages at the same time: nothing is said but what they did',
+    `version: 1
+stages:
+  each: {foreach: [${Array.from({ length: 30 }, (_, i) => i)}], uses: command, timeout: 60s, with: {run: ["sleep 0.3; echo \${item} > out"], shell: sh, outputs: {o: out}}}
+`,
+    world => {
+      const built = world.run('build', '--jobs', '30');
+      strictEqual(built.exitCode, 0, built.stderr);
+      strictEqual(built.stderr, '');
+      match(built.stdout, /30 executed/);
+    },
+  ),
   scenario(75, 'a copied checkout, with its cache and artifacts: nothing runs, and neither disturbs the other', forge => {
     buildFirst(forge);
     const copy = `${forge.project.folder}-copy`;

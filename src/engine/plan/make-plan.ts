@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
 import { findMeeting, foldName } from '../../stage/fold-name.js';
 import { ARTIFACT_KINDS, type Ports } from '../../stage/ports.js';
+import { artifactFolder } from '../artifact-path.js';
 import { checkSchema, listOf } from '../config/check-schema.js';
 import type { DiagnosticList } from '../config/diagnostic.js';
 import { interpolate, type Scope } from '../config/interpolate.js';
@@ -11,6 +12,7 @@ import { findMember, type Located, type LocatedMap, membersOf, toJson } from '..
 import { overrideParams, type ParamOverride, type PipelineParam, parseParams } from '../config/params.js';
 import { parseDuration, parseGate } from '../config/scalars.js';
 import type { SourceSpan } from '../config/source-span.js';
+import { checkSources } from './check-sources.js';
 import { connectInputs, type Source, type Surroundings } from './connect.js';
 import { expandStage, type Instance } from './expand.js';
 import { orderStages } from './order.js';
@@ -47,6 +49,8 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
     expandStage(group, member.value, member.keySpan, scope, diagnostics),
   );
   checkFolders(instances, diagnostics);
+  const stageFolders = instances.map(({ id }) => artifactFolder(request, { id }));
+  checkSources(findMember(root, 'sources'), sources, { projectFolder: request.projectFolder, stageFolders }, diagnostics);
   const prepared = new Map<StageId, Prepared>();
   for (const instance of instances) {
     const ready = prepare(instance, request.plugins, diagnostics);

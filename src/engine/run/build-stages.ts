@@ -1,4 +1,5 @@
 /** In which order, and how many at a time, are stages built? Each when all that it reads is there, the most urgent first. */
+import { setMaxListeners } from 'node:events';
 import type { AcceptedStage } from '../cache/state-log.js';
 import type { CheckResult } from '../check/check-result.js';
 import type { Outlook } from '../history/forecast.js';
@@ -50,6 +51,8 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   room.setCapacity({ ...plan.pools, cpu });
   // Looking (digests, restores) takes little of a processor: it does not wait for the slots of runs.
   const looks = createStageQueue({ look: 2 * cpu });
+  // Every stage that runs listens to them: with many at once no sign of a leak.
+  setMaxListeners(0, ports.signal, superseded);
   const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
   ports.emit({ kind: 'outlook', outlook: outlookOf(session, order, cpu) });
   const parts = createPartService({ ...session, platformClass: session.platformClass.get });

@@ -186,6 +186,20 @@ const CASES: readonly Case[] = [
     '3:32 error[duplicate-instance]: stage "a" has two instances "x"',
     undefined,
   ],
+  ...(
+    [
+      ['artifacts/a/o', 'is the artifact of a stage: artifacts/a/o', 'connect it as "stage.port", so that the stage is built first'],
+      ['./cache/logs', 'is in the cache: ./cache/logs', "what stands there is no one's to read"],
+      ['.', 'holds artifacts/, which every build writes to: .', 'name the folders in it that are meant'],
+    ] as const
+  ).map(
+    ([path, why, help]): Case => [
+      'source-is-written',
+      `version: 1\nsources: {s: ${path}}\nstages:\n  a: {uses: make}\n`,
+      `2:14 error[source-is-written]: source "s" ${why}`,
+      help,
+    ],
+  ),
   [
     'names-meet',
     `${STAGES}  a: {uses: make}\n  A: {uses: make}\n`,
