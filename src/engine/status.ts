@@ -21,7 +21,7 @@ import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from './plan
 import type { EnginePorts } from './ports.js';
 import { findArtifacts } from './run/end-as-locked.js';
 import type { KnownResult } from './run/known-result.js';
-import { findDevice, type PinnedStage, pinLocked } from './run/pin-stage.js';
+import { findDevice, heldActions, type PinnedStage } from './run/pin-stage.js';
 import type { Session } from './run/session.js';
 import { compareWithLast, findSettled, isResultOf, openSession, placeOf } from './run/session.js';
 
@@ -201,7 +201,7 @@ async function findLocked(
 ): Promise<Found | undefined> {
   const accepted = session.state.stages.get(stage.id);
   const locked = forced ? [] : lockedResults(held);
-  const isOurs = accepted !== undefined && (isResultOf(accepted, pinned) || isResultOf(accepted, pinLocked(pinned)));
+  const isOurs = accepted !== undefined && heldActions(pinned, held).some(action => isResultOf(accepted, action));
   if (isOurs && findEqual(locked, accepted.outputs) !== undefined && (await stands(session, stage, accepted)))
     return { ...upToDate, pinned };
   for (const contents of locked) {

@@ -2,7 +2,7 @@
 
 import type { AcceptedStage } from '../cache/state-log.js';
 import type { PlannedStage, StageId } from '../plan/plan.js';
-import { pinLocked } from '../run/pin-stage.js';
+import { heldActions } from '../run/pin-stage.js';
 import type { Proof, Session } from '../run/session.js';
 import { findSettled, isResultOf } from '../run/session.js';
 import { assertLocked, findGone, openFrozen } from './check-frozen.js';
@@ -41,8 +41,8 @@ export async function holdToLock(session: Session, file: LockFile, selected: rea
 /** Is an accepted result the locked one of this action, or one that only gates hold? */
 export function provesHeld(hold: Hold): Proof {
   return (accepted, pinned, stage) => {
-    if (!isResultOf(accepted, pinned) && !isResultOf(accepted, pinLocked(pinned))) return false;
     const held = hold.of(stage, pinned.manifest);
+    if (!heldActions(pinned, held).some(action => isResultOf(accepted, action))) return false;
     return held.kind === 'gates-alone' || findEqual(lockedResults(held), accepted.outputs) !== undefined;
   };
 }

@@ -18,7 +18,7 @@ export type StageHold =
   /** Nothing else: locked for all machines, or for this class, with just these inputs. */
   | { readonly kind: 'exactly'; readonly outputs: Contents }
   /** Locked for other classes with just these inputs, or for none: taken where the cache has it, else made here. */
-  | { readonly kind: 'elsewhere'; readonly results: readonly Contents[] }
+  | { readonly kind: 'elsewhere'; readonly classes: ReadonlyMap<string, Contents> }
   /** Anything that the gates accept. */
   | { readonly kind: 'gates-alone' };
 
@@ -55,7 +55,7 @@ export function makeHold(lock: Lock, portability: ReadonlyMap<StageId, Portabili
     verdictOf(stage, accepted) {
       const hold = getDefined(holds.get(stage), stage);
       if (hold.kind === 'gates-alone') return 'by-gates';
-      return hold.kind === 'exactly' || findEqual(hold.results, accepted.outputs) !== undefined ? 'as-locked' : 'rebuilt';
+      return hold.kind === 'exactly' || findEqual(lockedResults(hold), accepted.outputs) !== undefined ? 'as-locked' : 'rebuilt';
     },
   };
 }
@@ -66,7 +66,7 @@ function holdOf({ results }: LockedStage, { classInputs }: LockableAction, platf
   const fitting = [...results.classes].filter(([, { inputs }]) => sameContents(inputs, classInputs));
   const own = fitting.find(([name]) => name === platformClass)?.[1];
   return own === undefined
-    ? { kind: 'elsewhere', results: fitting.map(([, { outputs }]) => outputs) }
+    ? { kind: 'elsewhere', classes: new Map(fitting.map(([name, { outputs }]) => [name, outputs])) }
     : { kind: 'exactly', outputs: own.outputs };
 }
 
@@ -93,7 +93,7 @@ export function findEqual(results: readonly Contents[], outputs: Outputs): Conte
 
 /** What a hold leaves to choose from. */
 export function lockedResults(hold: StageHold): readonly Contents[] {
-  return hold.kind === 'exactly' ? [hold.outputs] : hold.kind === 'elsewhere' ? hold.results : [];
+  return hold.kind === 'exactly' ? [hold.outputs] : hold.kind === 'elsewhere' ? [...hold.classes.values()] : [];
 }
 
 /** @throws EngineError `locked-output-differs` where a run has given other bytes than the lock holds it to. */

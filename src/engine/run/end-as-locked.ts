@@ -7,7 +7,7 @@ import { findEqual, lockedResults } from '../lockfile/hold.js';
 import type { Content, Contents } from '../lockfile/lock.js';
 import type { PlannedStage } from '../plan/plan.js';
 import type { PinnedStage } from './pin-stage.js';
-import { pinLocked } from './pin-stage.js';
+import { heldActions, pinLocked } from './pin-stage.js';
 import { keepInPlace, restoreResult } from './restore-result.js';
 import type { Session } from './session.js';
 import type { StageEnd } from './stage-end.js';
@@ -21,21 +21,38 @@ export async function endAsLocked(
   hold: StageHold,
 ): Promise<StageEnd | undefined> {
   const locked = lockedResults(hold);
+  const actions = heldActions(pinned, hold);
   const accepted = session.state.stages.get(stage.id);
   if (accepted !== undefined && findEqual(locked, accepted.outputs) !== undefined) {
-    const end = (await keepInPlace(session, stage, pinned)) ?? (await keepInPlace(session, stage, pinLocked(pinned)));
-    if (end !== undefined) return end;
+    for (const action of actions) {
+      const end = await keepInPlace(session, stage, action);
+      if (end !== undefined) return end;
+    }
   }
-  const record = session.records.find(pinned.key);
-  for (const result of record === undefined || record === 'damaged' ? [] : record.results) {
-    if (findEqual(locked, result.outputs as Contents) === undefined || findArtifacts(session.store, result.outputs) === undefined) continue;
-    const end = await restoreResult(session, stage, pinned, result);
-    if (end !== undefined) session.records.noteUse(pinned.key);
+  for (const action of actions) {
+    const end = await restoreRecorded(session, stage, action, locked);
     if (end !== undefined) return end;
   }
   for (const contents of locked) {
     const end = await restoreByDigest(session, stage, pinned, contents);
     if (end !== undefined) return end;
+  }
+  return undefined;
+}
+
+async function restoreRecorded(
+  session: Session,
+  stage: PlannedStage,
+  action: PinnedStage,
+  locked: readonly Contents[],
+): Promise<StageEnd | undefined> {
+  const record = session.records.find(action.key);
+  for (const result of record === undefined || record === 'damaged' ? [] : record.results) {
+    if (findEqual(locked, result.outputs) === undefined || findArtifacts(session.store, result.outputs) === undefined) continue;
+    const end = await restoreResult(session, stage, action, result);
+    if (end === undefined) continue;
+    session.records.noteUse(action.key);
+    return end;
   }
   return undefined;
 }

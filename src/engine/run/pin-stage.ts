@@ -17,6 +17,7 @@ import type { PlatformClass } from '../cache/platform-class-cache.js';
 import type { KnownDevice } from '../cache/state-log.js';
 import type { TreeEntry } from '../cache/tree.js';
 import { EngineError } from '../engine-error.js';
+import type { StageHold } from '../lockfile/hold.js';
 import { publishedSignature } from '../output/publish.js';
 import { refsOf } from '../plan/dependencies.js';
 import type { InputRef, Plan, PlannedStage, StageId } from '../plan/plan.js';
@@ -191,7 +192,17 @@ export function pinDevice({ manifest, inputs }: PinnedStage, identity: JsonObjec
   return pinnedStage(withDevice(manifest, identity), inputs);
 }
 
-/** The same action, of which a lock says what came of it: nobody has seen that here, so no build but a frozen one takes it for known. */
+/**
+ * The actions under which a stage may hold what is locked: its own; the same on the classes for which it is locked; and one of which nobody here has seen that
+ * it gives this, so that no build but a frozen one takes it for known.
+ */
+export function heldActions(pinned: PinnedStage, hold: StageHold): readonly PinnedStage[] {
+  const { manifest, inputs } = pinned;
+  const classes = hold.kind === 'elsewhere' && manifest.platformClass !== undefined ? [...hold.classes.keys()] : [];
+  return [pinned, ...classes.map(platformClass => pinnedStage({ ...manifest, platformClass }, inputs)), pinLocked(pinned)];
+}
+
+/** The last of these. */
 export function pinLocked({ manifest, inputs }: PinnedStage): PinnedStage {
   return pinnedStage(asLocked(manifest), inputs);
 }

@@ -2,6 +2,8 @@
 import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildOptions } from '../../../src/engine/build.js';
+import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
+import { loadState } from '../../../src/engine/cache/state-log.js';
 import { lockFileOf } from '../../../src/engine/lockfile/lock-path.js';
 import { LockRefused } from '../../../src/engine/lockfile/lock-refused.js';
 import type { StageId } from '../../../src/engine/plan/plan.js';
@@ -313,6 +315,13 @@ describe('on another platform class', () => {
       const built = await build(second, 'frozen');
       expect(built.outcomes).toMatchObject({ strip: 'restored', model: 'restored', after: 'restored' });
       expect(verdicts(built)).toEqual({ ...all('as-locked'), bench: 'by-gates' });
+
+      expect((await build(second, 'frozen')).outcomes).toEqual(all('up-to-date'));
+      const state = loadState(second.path('cache/state/pipeline.log')).state;
+      const recorded = Object.keys(STAGES).filter(id =>
+        existsSync(cacheFolderAt(second.path('cache')).record(state.stages.get(id)?.key ?? '')),
+      );
+      expect(recorded).toEqual(cache === 'cache' ? Object.keys(STAGES) : ['bench']);
 
       const own = await build(second, 'write');
       expect(own.outcomes.model).toBe('executed');
