@@ -1,5 +1,5 @@
 /** May somebody else change what a cache folder holds? Digests show damage, and records are trusted: who can write them can say what a build gives. */
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { CacheFolder } from './cache-folder.js';
 
@@ -10,10 +10,19 @@ export function findExposure(cache: CacheFolder, owner: 'mine' | 'anybody'): str
   const me = process.getuid?.();
   if (me === undefined) return undefined;
   for (const folder of [cache.root, ...['cas', 'actions', 'state'].map(name => join(cache.root, name))]) {
-    const stats = lstatSync(folder, { throwIfNoEntry: false });
+    const stats = findStats(folder);
     if (stats === undefined) continue;
     if ((stats.mode & ANYBODY_WRITES) !== 0) return `anybody may write to ${folder}, and so decide what builds give: chmod o-w`;
     if (owner === 'mine' && stats.uid !== me) return `${folder} belongs to another user (${stats.uid}), who decides what builds give`;
   }
   return undefined;
+}
+
+/** What cannot be looked at is written to, or is not, by others' rules: the first write says so. */
+function findStats(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
 }
