@@ -1,0 +1,167 @@
+/** Does a seal ever hold where an ordinary look finds something to do? Random changes to a project, and both are asked after each. */
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { digestBytes } from '../../../src/base/digest.js';
+import { makeBuiltInRegistry } from '../../../src/cli/plugins.js';
+import { build } from '../../../src/engine/build.js';
+import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
+import { loadPipeline } from '../../../src/engine/config/load-pipeline.js';
+import type { Plan } from '../../../src/engine/plan/plan.js';
+import type { EnginePorts } from '../../../src/engine/ports.js';
+import { findSettled, openSession } from '../../../src/engine/run/session.js';
+import { holds } from '../../../src/engine/seal/check-seal.js';
+import { readSeal, sealPath } from '../../../src/engine/seal/seal.js';
+import { NO_SIGHTS } from '../../../src/engine/seal/sights.js';
+import { DIST } from '../../support/world.js';
+
+const PIPELINE = `version: 1
+sources: {notes: notes.txt, words: words}
+stages:
+  shout: {uses: command, env: [TASTE], with: {run: ["tr a-z A-Z < in > out"], shell: sh, inputs: {in: in}, outputs: {out: out}}, inputs: {in: "\${sources.notes}"}}
+  folder: {uses: command, with: {run: ["cp -r words out; cp in out/in"], shell: sh, inputs: {in: in, words: words}, outputs: {out: out}}, inputs: {in: shout.out, words: "\${sources.words}"}}
+  last: {uses: command, with: {run: ["ls in > out"], shell: sh, inputs: {in: in}, outputs: {out: out}}, inputs: {in: folder.out}}
+`;
+
+interface Project {
+  readonly folder: string;
+  readonly plan: Plan;
+  readonly environment: Record<string, string | undefined>;
+}
+
+async function givenBuilt(): Promise<Project> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-seal-')));
+  mkdirSync(join(folder, 'words/more'), { recursive: true });
+  mkdirSync(join(folder, 'bin'));
+  for (const [name, text] of Object.entries({
+    'pipeline.yaml': PIPELINE,
+    'notes.txt': 'forge\n',
+    'words/one': '1\n',
+    'words/more/two': '2\n',
+  }))
+    writeFileSync(join(folder, name), text);
+  const loaded = await loadPipeline({
+    file: 'pipeline.yaml',
+    cwd: folder,
+    assignments: [],
+    paramsFiles: [],
+    builtIn: makeBuiltInRegistry(DIST),
+    loadPlugin: () => Promise.reject(new Error('there are none')),
+  });
+  if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.diagnostics));
+  const environment = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
+  return { folder, plan: loaded.plan, environment };
+}
+
+function portsOf({ environment }: Project): EnginePorts {
+  return {
+    installRoot: DIST,
+    environment,
+    platformClass: { guard: () => 'guard', compute: async () => 'class' },
+    emit: () => undefined,
+    nowMs: Date.now,
+    signal: new AbortController().signal,
+  };
+}
+
+async function rebuild(project: Project): Promise<void> {
+  const seal = { request: 'all', sights: NO_SIGHTS };
+  const { conclusion } = await build(project.plan, { targets: 'all', failures: 'stop', force: 'never', seal }, portsOf(project));
+  expect(conclusion).toBe('built');
+}
+
+function sealHolds({ folder, environment }: Project): boolean {
+  const seal = readSeal(sealPath(folder, 'pipeline'));
+  if (seal === undefined) return false;
+  try {
+    return holds(seal, { request: 'all', projectFolder: folder, environment, guard: () => 'guard', digest: digestBytes });
+  } catch {
+    return false;
+  }
+}
+
+function isSettled(project: Project): boolean {
+  const session = openSession(project.plan, portsOf(project), cacheFolderAt(join(project.folder, 'cache')), 'read');
+  const stages = [...project.plan.stages.values()];
+  return findSettled(session, stages, new Set()).size === stages.length;
+}
+
+/** What people and programs do to a project; where there is nothing to do it to, nothing. */
+const CHANGES: Readonly<Record<string, (project: Project) => void>> = {
+  'an edit': ({ folder }) => writeFileSync(join(folder, 'notes.txt'), 'anvil\n'),
+  'an edit back': ({ folder }) => writeFileSync(join(folder, 'notes.txt'), 'forge\n'),
+  'an edit with forged times': ({ folder }) => {
+    const { atime, mtime } = statSync(join(folder, 'notes.txt'));
+    writeFileSync(join(folder, 'notes.txt'), 'gorfe\n');
+    utimesSync(join(folder, 'notes.txt'), atime, mtime);
+  },
+  'a save by rename': ({ folder }) => {
+    writeFileSync(join(folder, 'notes.new'), readFileSync(join(folder, 'notes.txt')));
+    renameSync(join(folder, 'notes.new'), join(folder, 'notes.txt'));
+  },
+  'a source made executable': ({ folder }) => chmodSync(join(folder, 'notes.txt'), 0o755),
+  'a file more in a source folder': ({ folder }) => writeFileSync(join(folder, 'words/more/three'), '3\n'),
+  'a file less in a source folder': ({ folder }) => rmSync(join(folder, 'words/more/three'), { force: true }),
+  'a source folder behind a link': ({ folder }) => {
+    if (lstatSync(join(folder, 'words')).isSymbolicLink()) return;
+    cpSync(join(folder, 'words'), join(folder, 'aside'), { recursive: true, dereference: true });
+    rmSync(join(folder, 'words'), { recursive: true });
+    symlinkSync('aside', join(folder, 'words'));
+  },
+  'an edited artifact': ({ folder }) => writeFileSync(join(folder, 'artifacts/shout/out'), 'no\n'),
+  'an artifact less': ({ folder }) => rmSync(join(folder, 'artifacts/shout/out'), { force: true }),
+  'a stranger beside an artifact': ({ folder }) => writeFileSync(join(folder, 'artifacts/last/stranger'), ''),
+  'the stranger gone': ({ folder }) => rmSync(join(folder, 'artifacts/last/stranger'), { force: true }),
+  'a stranger in an artifact': ({ folder }) => writeFileSync(join(folder, 'artifacts/folder/out/stranger'), ''),
+  'a variable': ({ environment }) => {
+    environment.TASTE = 'sour';
+  },
+  'the variable unset': ({ environment }) => {
+    delete environment.TASTE;
+  },
+  'another sh': ({ folder }) => writeFileSync(join(folder, 'bin/sh'), '#!/bin/sh\nexec /bin/sh "$@"\n', { mode: 0o755 }),
+  'the other sh gone': ({ folder }) => rmSync(join(folder, 'bin/sh'), { force: true }),
+  'a lost state': ({ folder }) => rmSync(join(folder, 'cache/state/pipeline.log'), { force: true }),
+};
+
+describe('a seal', () => {
+  it('never holds where an ordinary look finds something to do', async () => {
+    const steps = fc.array(fc.constantFrom('a build', ...Object.keys(CHANGES)), { minLength: 4, maxLength: 10 });
+    let held = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async names => {
+        const project = await givenBuilt();
+        try {
+          await rebuild(project);
+          for (const name of names) {
+            if (name === 'a build') await rebuild(project);
+            else CHANGES[name]?.(project);
+            if (!sealHolds(project)) continue;
+            held += 1;
+            expect(isSettled(project)).toBe(true);
+          }
+        } finally {
+          rmSync(project.folder, { recursive: true, force: true });
+        }
+      }),
+      { numRuns: 8 },
+    );
+    // Else nothing was shown.
+    expect(held).toBeGreaterThan(0);
+  });
+});
