@@ -14,6 +14,7 @@ import { withLock } from './keep-house.js';
 import { selectStages } from './plan/dependencies.js';
 import type { Plan, StageId } from './plan/plan.js';
 import type { EnginePorts } from './ports.js';
+import { removeLeftovers } from './run/run-folder.js';
 
 /** What of a cache goes into an archive? */
 export type ExportChoice =
@@ -128,5 +129,9 @@ export async function importArchive(
   ports: Pick<EnginePorts, 'emit' | 'signal'>,
 ): Promise<TakenArchive> {
   makeCacheFolder(cache);
-  return withLock(cache, ports, () => takeArchive(cache, archive, ports.signal));
+  return withLock(cache, ports, lock => {
+    // What a killed import has left.
+    if (lock !== undefined) removeLeftovers(cache.temporary);
+    return takeArchive(cache, archive, ports.signal);
+  });
 }

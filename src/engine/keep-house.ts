@@ -8,7 +8,7 @@ import type { CacheFolder } from './cache/cache-folder.js';
 import type { GarbageLimits, GarbagePlan } from './cache/collect-garbage.js';
 import { planGarbage, removeGarbage } from './cache/collect-garbage.js';
 import { type Inventory, listNames, takeInventory } from './cache/inventory.js';
-import { acquireLock } from './cache/lock.js';
+import { acquireLock, type Lock } from './cache/lock.js';
 import { isUnfinished } from './cache/write-file.js';
 import { isMissing, messageOf } from './engine-error.js';
 import type { EnginePorts } from './ports.js';
@@ -122,8 +122,8 @@ async function removeEndedTurns(cache: CacheFolder, signal: AbortSignal): Promis
 }
 
 /** Does what must not meet a build, a collection or an import in this folder. Where it cannot be locked, says so, as a build does, and goes on. */
-export async function withLock<T>(cache: CacheFolder, { emit, signal }: Ports, work: () => Promise<T>): Promise<T> {
-  if (!existsSync(cache.root)) return work();
+export async function withLock<T>(cache: CacheFolder, { emit, signal }: Ports, work: (lock: Lock | undefined) => Promise<T>): Promise<T> {
+  if (!existsSync(cache.root)) return work(undefined);
   const lock = await acquireLock(cache.lock, {
     signal,
     onWaiting: holder => emit({ kind: 'waiting-for-lock', folder: cache.root, holder }),
@@ -134,7 +134,7 @@ export async function withLock<T>(cache: CacheFolder, { emit, signal }: Ports, w
     return undefined;
   });
   try {
-    return await work();
+    return await work(lock);
   } finally {
     await lock?.release();
   }

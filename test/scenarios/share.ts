@@ -11,8 +11,8 @@ import { buildAgain, buildFirst, filesBelow, type Scenario, scenario, waitForFil
 function clone(forge: Forge, name: string): string {
   const folder = `${forge.project.folder}-${name}`;
   mkdirSync(folder);
-  for (const file of ['pipeline.yaml', 'a.txt', 'b.txt', 'lone.txt', 'parts'])
-    cpSync(forge.path(file), join(folder, file), { recursive: true });
+  for (const file of ['pipeline.yaml', 'pipeline.lock', 'a.txt', 'b.txt', 'lone.txt', 'parts'])
+    if (forge.project.exists(file)) cpSync(forge.path(file), join(folder, file), { recursive: true });
   return folder;
 }
 
@@ -36,14 +36,15 @@ function sameArtifacts(forge: Forge, folder: string): void {
 }
 
 export const SHARE: readonly Scenario[] = [
-  scenario(80, 'two clones hand each other an archive: nothing runs twice', forge =>
-    withClones(forge, ['other'], ([other = '']) => {
-      buildFirst(forge);
+  scenario(80, 'two clones hand each other an archive: nothing runs twice, in frozen builds too', forge => {
+    buildFirst(forge);
+    return withClones(forge, ['other'], ([other = '']) => {
       const archive = forge.path('warm.tanren');
       strictEqual(forge.project.run('cache', 'export', archive).exitCode, 0);
       const there = forge.project.with({ folder: other });
       strictEqual(there.run('cache', 'import', archive).exitCode, 0);
-      strictEqual(there.run('build').exitCode, 0);
+      const frozen = there.run('build', '--frozen');
+      strictEqual(frozen.exitCode, 0, frozen.stdout + frozen.stderr);
       deepStrictEqual(forge.ran(), []);
       sameArtifacts(forge, other);
 
@@ -55,8 +56,8 @@ export const SHARE: readonly Scenario[] = [
       strictEqual(forge.project.run('cache', 'import', join(other, 'added.tanren')).exitCode, 0);
       buildAgain(forge, []);
       strictEqual(forge.project.run('cache', 'verify').exitCode, 0);
-    }),
-  ),
+    });
+  }),
   scenario(
     81,
     'archives of equal builds are equal, byte for byte',
