@@ -77,6 +77,30 @@ export const CHANCE: readonly Scenario[] = [
     play: () => checkRandomBuilds(600),
   },
   scenario(
+    79,
+    'a clock that jumps by a day between builds, back and forth: every edit is seen, and nothing runs without one',
+    forge => {
+      const preload = `--import=${pathToFileURL(join(DIST, 'test/support/shift-clock.js')).href}`;
+      const day = 86_400_000;
+      const buildAt = (shiftMs: number): readonly string[] => {
+        const built = forge.project.with({ environment: { NODE_OPTIONS: preload, CLOCK_SHIFT_MS: `${shiftMs}` } }).run('build');
+        strictEqual(built.exitCode, 0, built.stdout + built.stderr);
+        forge.expectRight();
+        return forge.ran();
+      };
+      buildAt(0);
+      for (const [i, shiftMs] of [-day, 0, day, 0, -day, day].entries()) {
+        forge.project.write('b.txt', `edit ${i}\n`);
+        strictEqual(buildAt(shiftMs).join(), 'b,c', `edit ${i}`);
+        strictEqual(buildAt(shiftMs).join(), '', `after edit ${i}`);
+        // As long as the one before, and at once.
+        forge.project.write('b.txt', `edit ${i + 10}\n`.slice(0, 7));
+        buildAt(shiftMs);
+      }
+    },
+    { pace: 'slow' },
+  ),
+  scenario(
     43,
     'SIGKILL between a rename and the record that names it, and around each publishing: the next build is right',
     forge => {
