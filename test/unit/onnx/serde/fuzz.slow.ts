@@ -1,3 +1,3 @@
 import { describeFuzz } from '../../../support/fuzz-suite.js';
 
-describeFuzz(1500);
+describeFuzz(400);
