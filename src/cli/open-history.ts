@@ -8,15 +8,20 @@ import type { Console } from './render/console.js';
 
 /** The runs, oldest first. Lines that are damaged are said. */
 export function openHistory(file: string, console: Console): readonly RunRecord[] {
-  const path = resolve(file);
-  const pipeline = basename(path).replace(/\.ya?ml$/, '');
-  const log = cacheFolderAt(join(findProjectFolder(path), 'cache')).history(pipeline);
-  return tellDamage(loadHistory(log), log, console);
-}
-
-function tellDamage({ runs, damagedLines }: ReturnType<typeof loadHistory>, log: string, console: Console): readonly RunRecord[] {
+  const log = historyOf(file);
+  const { runs, damagedLines } = loadHistory(log);
   const code = 'history-damaged';
   if (damagedLines > 0)
     console.problem('warning', `warning[${code}]: ${damagedLines} lines of ${log} are damaged or of another version, and left out`);
   return runs;
+}
+
+/** The runs that can be read, oldest first. */
+export function listRuns(file: string): readonly RunRecord[] {
+  return loadHistory(historyOf(file)).runs;
+}
+
+function historyOf(file: string): string {
+  const path = resolve(file);
+  return cacheFolderAt(join(findProjectFolder(path), 'cache')).history(basename(path).replace(/\.ya?ml$/, ''));
 }

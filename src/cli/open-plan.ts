@@ -49,6 +49,19 @@ export async function loadFrom(options: PipelineOptions, readText: (path: string
   return loadPipeline({ ...requestOf(options, findInstallRoot()), readText });
 }
 
+/** As `load`, but a pipeline that needs a plugin of its own is not planned: its modules would run. */
+export async function loadWithoutPlugins(options: PipelineOptions): Promise<LoadedPipeline> {
+  const installRoot = findInstallRoot();
+  const request: PipelineRequest = {
+    ...requestOf(options, installRoot),
+    loadPlugin: name => Promise.reject(new Error(`${name} is not loaded`)),
+    findPluginFiles: async () => [],
+  };
+  const key = findPlanKey(request, digestCode(installRoot));
+  const kept = key === undefined ? undefined : findKeptPlan(key, request);
+  return kept ?? (await import('../engine/config/load-pipeline.js')).loadPipeline(request);
+}
+
 /** Parses and plans, or takes the plan that an earlier build kept. @param keep 'keep' for commands that may write. */
 export async function load(options: PipelineOptions, keep: 'keep' | 'read-only'): Promise<Loaded> {
   const installRoot = findInstallRoot();

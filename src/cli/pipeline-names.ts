@@ -1,0 +1,31 @@
+/** Which names does a pipeline file have that somebody may want to type? Also of one with mistakes, and without loading plugins that are not ours. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { makeDiagnosticList } from '../engine/config/diagnostic.js';
+import { findMember, membersOf } from '../engine/config/located.js';
+import { parseYaml } from '../engine/config/parse-yaml.js';
+import { loadWithoutPlugins } from './open-plan.js';
+
+export interface PipelineNames {
+  /** Stages and groups, with the plugin. */
+  readonly targets: readonly { readonly name: string; readonly plugin: string }[];
+  readonly params: readonly string[];
+}
+
+export async function findNames(file: string): Promise<PipelineNames> {
+  const { plan } = await loadWithoutPlugins({ file, param: [], paramsFile: [] });
+  if (plan === undefined) return namesInText(file);
+  const targets = [...plan.targets].map(([name, [first]]) => ({
+    name,
+    plugin: (first === undefined ? undefined : plan.stages.get(first)?.plugin.name) ?? '',
+  }));
+  return { targets, params: Object.keys(plan.params) };
+}
+
+/** The keys as they stand there: groups are not expanded. */
+function namesInText(file: string): PipelineNames {
+  const root = parseYaml(file, readFileSync(resolve(file), 'utf8'), makeDiagnosticList());
+  const keysOf = (name: string): readonly string[] =>
+    root === undefined ? [] : [...membersOf(findMember(root, name))].map(([key]) => key);
+  return { targets: keysOf('stages').map(name => ({ name, plugin: '' })), params: keysOf('params') };
+}

@@ -1,0 +1,32 @@
+/** Which commands, arguments and options are there? Declared here; what they do is loaded when one is run. */
+import { Command } from 'commander';
+import { declareBuilds } from './declare/builds.js';
+import { declareCache } from './declare/cache.js';
+import { declareModels } from './declare/models.js';
+import { declareOnnx } from './declare/onnx.js';
+import { declareProject } from './declare/project.js';
+import { declareRecords } from './declare/records.js';
+import { declareViews } from './declare/views.js';
+import type { ExitCode } from './exit-code.js';
+import { VERSION } from './version.js';
+
+/** In the order of the help. */
+const FAMILIES = [declareBuilds, declareViews, declareRecords, declareCache, declareModels, declareOnnx, declareProject];
+
+/** @param end takes the exit code of the command that was run. */
+export function buildProgram(end: (exitCode: ExitCode) => void): Command {
+  const program = new Command('tanren')
+    .description(
+      'Takes a trained CNN detector to a verified, NPU-ready int8 deployment: does exactly the missing part of what pipeline.yaml describes.',
+    )
+    .version(VERSION)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined }) // said once, below
+    .configureHelp({ sortSubcommands: false })
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 built, 1 a stage failed or a gate was missed, 2 usage or pipeline file, 70 internal error, 129, 130 or 143 interrupted by a signal.',
+    );
+  for (const declare of FAMILIES) declare(program, end);
+  return program;
+}
