@@ -19,7 +19,7 @@ export const declareBuilds: Declare = (program, end) => {
     .addOption(new Option('--strict', 'fail stages that read or write what they do not declare (Linux)').default(false).conflicts('dryRun'))
     .addHelpText(
       'after',
-      '\nExamples:\n  tanren build\n  tanren build quantize -p preset=a8w8\n  tanren build evaluate-int8 --jobs 4 --keep-going',
+      '\nExamples:\n  tanren build\n  tanren build quantize -p preset=a8w8\n  tanren build evaluate-int8 --jobs 4 --keep-going\n  tanren build --frozen',
     )
     .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/build.js').runBuild>[1]) =>
       end(await (await import('../commands/build.js')).runBuild(targets, options)),
