@@ -3,6 +3,7 @@ import { assertNever } from '../../base/assert-never.js';
 import { isJsonObject, type Json } from '../../base/json.js';
 import type { KnownDevice } from '../../engine/cache/state-log.js';
 import { type Explanation, explainStages } from '../../engine/explain/explain-stages.js';
+import { expectBuild } from '../../engine/history/expect-build.js';
 import { lockFileOf } from '../../engine/lockfile/lock-path.js';
 import type { StageId } from '../../engine/plan/plan.js';
 import { examineStages, type StageStatus } from '../../engine/status.js';
@@ -12,6 +13,7 @@ import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { type Console, makeConsole } from '../render/console.js';
 import { formatFailure } from '../render/format-failure.js';
 import { unlessRefused } from '../render/lock-refusal.js';
+import { describeAbout } from '../render/time-left.js';
 import { findSharedCache } from '../shared-cache.js';
 
 export async function runStatus(
@@ -21,6 +23,7 @@ export async function runStatus(
     readonly force?: boolean;
     readonly frozen?: boolean;
     readonly why?: boolean;
+    readonly jobs?: number | undefined;
   },
 ): Promise<ExitCode> {
   const console = makeConsole({ json: options.json });
@@ -35,8 +38,12 @@ export async function runStatus(
   if (options.why === true) return printCauses(await explainStages(opened.plan, opened.targets, warn, asked), options.json, console);
   const examined = await unlessRefused(examineStages(opened.plan, asked, warn), console, options);
   if (examined === undefined) return EXIT.usage;
+  const expected = expectBuild(opened.plan, examined, options.jobs);
   if (options.json) {
-    console.json({ stages: [...examined].map(([stage, { status, device }]) => ({ stage, ...status, ...(device && { device }) })) });
+    console.json({
+      expected,
+      stages: [...examined].map(([stage, { status, device }]) => ({ stage, ...status, ...(device && { device }) })),
+    });
     return EXIT.built;
   }
   const width = Math.max(...[...examined.keys()].map(id => id.length));
@@ -47,6 +54,9 @@ export async function runStatus(
   }
   const open = [...examined.values()].filter(({ status }) => status.kind !== 'up-to-date').length;
   console.line(summarize(open, examined.size));
+  const about = expected === undefined ? undefined : describeAbout(expected.durationMs);
+  if (about !== undefined)
+    console.line(`a build would take ${expected?.certainty === 'up-to' ? 'up to ' : ''}about ${about}, by what the stages took last`);
   return EXIT.built;
 }
 

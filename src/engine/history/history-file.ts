@@ -1,5 +1,5 @@
 /** Where do the records of builds stand? One log per pipeline, a checked line per build, cut from the front when it grows large. */
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { encodeCheckedLine, isWholeLine, parseCheckedLine } from '../cache/checked-line.js';
 import { isMissing } from '../engine-error.js';
@@ -15,8 +15,8 @@ export interface LoadedHistory {
 const HEADER = 'tanren-history 1\n';
 
 /** A log larger than this is cut to the newest runs of less than `KEPT_BYTES` together; the newest one stays however large it is. */
-export const MOST_BYTES = 8_000_000;
-export const KEPT_BYTES = 6_000_000;
+export const MOST_BYTES = 4_000_000;
+export const KEPT_BYTES = 3_000_000;
 
 /** @throws what the file system throws, but where there is no file. */
 export function loadHistory(path: string): LoadedHistory {
@@ -31,18 +31,49 @@ export function loadHistory(path: string): LoadedHistory {
   return { runs, damagedLines: damaged };
 }
 
-/** Adds a run, numbered after the newest. Only under the lock. @returns its number. @throws what the file system throws. */
+/** Adds a run, numbered after the newest. Only under the lock. Reads no more than the newest run. @returns its number. @throws what the file system throws. */
 export function appendRun(path: string, run: Omit<RunRecord, 'run'>): string {
-  const before = readIfThere(path);
-  const { lines, damagedLines } = splitLines(before);
-  const record: RunRecord = { ...run, run: nextAfter(findNewest(lines)) };
+  const end = readEnd(path);
+  const record: RunRecord = { ...run, run: nextAfter(end.kind === 'whole' ? end.newest : findNewest(splitLines(readIfThere(path)).lines)) };
   const line = encodeCheckedLine(encodeRun(record));
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const isWhole = before.length > 0 && damagedLines === 0 && before.endsWith('\n') && lines.every(isWholeLine);
-  if (isWhole && before.length + line.length <= MOST_BYTES) appendFileSync(path, line, { mode: 0o600 });
-  else rewrite(path, [...lines, line.slice(0, -1)]);
+  if (end.kind === 'whole' && end.sizeBytes + Buffer.byteLength(line) <= MOST_BYTES) appendFileSync(path, line, { mode: 0o600 });
+  else {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    rewrite(path, [...splitLines(readIfThere(path)).lines, line.slice(0, -1)]);
+  }
   return record.run;
 }
+
+type End =
+  | { readonly kind: 'whole'; readonly newest: RunRecord; readonly sizeBytes: number }
+  /** There is no log, or a kill or damage has left it without a whole run at its end: it is written anew. */
+  | { readonly kind: 'other' };
+
+const PIECE_BYTES = 64 << 10;
+
+/** The newest run, from the end of the log. */
+function readEnd(path: string): End {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const file = size > HEADER.length ? openSync(path, 'r') : undefined;
+  if (file === undefined) return { kind: 'other' };
+  try {
+    const head = Buffer.alloc(HEADER.length);
+    readSync(file, head, 0, head.length, 0);
+    if (head.toString() !== HEADER) return { kind: 'other' };
+    for (let length = PIECE_BYTES; ; length *= 4) {
+      const piece = Buffer.alloc(Math.min(length, size));
+      readSync(file, piece, 0, piece.length, size - piece.length);
+      const start = piece.lastIndexOf(NEWLINE, piece.length - 2) + 1;
+      if (start === 0 && piece.length < size) continue;
+      const newest = piece.at(-1) === NEWLINE ? parseLine(piece.toString('utf8', start, piece.length - 1)) : undefined;
+      return newest === undefined ? { kind: 'other' } : { kind: 'whole', newest, sizeBytes: size };
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const NEWLINE = 10;
 
 /** What stands after the header, line by line: a log with another header is one damaged line. */
 function splitLines(text: string): { readonly lines: readonly string[]; readonly damagedLines: number } {
@@ -74,11 +105,12 @@ function nextAfter(newest: RunRecord | undefined): string {
 /** Leaves out what does not check, and the oldest runs where all of them are too large together. */
 function rewrite(path: string, lines: readonly string[]): void {
   const whole = lines.filter(isWholeLine);
-  const total = whole.reduce((sum, line) => sum + line.length + 1, HEADER.length);
+  const sizes = whole.map(line => Buffer.byteLength(line) + 1);
+  const total = sizes.reduce((sum, size) => sum + size, HEADER.length);
   let sizeBytes = total;
   let first = 0;
   while (total > MOST_BYTES && sizeBytes > KEPT_BYTES && first < whole.length - 1) {
-    sizeBytes -= (whole[first]?.length ?? 0) + 1;
+    sizeBytes -= sizes[first] ?? 0;
     first += 1;
   }
   const temporary = `${path}.tmp`;

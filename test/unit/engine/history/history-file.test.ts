@@ -72,13 +72,19 @@ describe('the history', () => {
     }
   });
 
-  it('with a changed byte leaves that run out, until the next one is written', () => {
+  it('with a changed byte leaves that run out, and is written on', () => {
     for (let count = 0; count < 3; count++) appendRun(path, full);
     const bytes = readFileSync(path);
     bytes[Math.floor(bytes.length / 2)] = 88;
     writeFileSync(path, bytes);
     expect(loadHistory(path)).toMatchObject({ damagedLines: 1, runs: [{ run: 'r1' }, { run: 'r3' }] });
 
+    expect(appendRun(path, full)).toBe('r4');
+    expect(loadHistory(path)).toMatchObject({ damagedLines: 1, runs: [{ run: 'r1' }, { run: 'r3' }, { run: 'r4' }] });
+
+    const torn = readFileSync(path);
+    torn[torn.length - 5] = 88;
+    writeFileSync(path, torn);
     expect(appendRun(path, full)).toBe('r4');
     expect(loadHistory(path)).toMatchObject({ damagedLines: 0, runs: [{ run: 'r1' }, { run: 'r3' }, { run: 'r4' }] });
   });
@@ -92,7 +98,7 @@ describe('the history', () => {
   });
 
   it('loses its oldest runs where it grows too large, and never the newest', () => {
-    const large = runOf({ params: { text: 'x'.repeat(MOST_BYTES / 8) } });
+    const large = runOf({ params: { text: 'é'.repeat(MOST_BYTES / 16) } });
     for (let count = 0; count < 9; count++) appendRun(path, large);
     const names = loadHistory(path).runs.map(({ run }) => run);
     expect(names.at(-1)).toBe('r9');
