@@ -101,7 +101,7 @@ export const SHARE: readonly Scenario[] = [
       }),
     { pace: 'slow' },
   ),
-  scenario(83, 'three checkouts with one cache build at once: each stage runs in one of them', forge =>
+  scenario(83, 'three checkouts with one cache build at once: each stage runs in one of them, and none in a fourth that is frozen', forge =>
     withClones(forge, ['two', 'three'], async others => {
       forge.hook('a', 'sleep 0.3');
       const environment = { TANREN_CACHE: forge.path('../shared-of-three') };
@@ -112,6 +112,14 @@ export const SHARE: readonly Scenario[] = [
         deepStrictEqual(forge.ran(), ['a', 'b', 'c', 'lone']);
         forge.expectRight();
         for (const folder of others) sameArtifacts(forge, folder);
+
+        // A fresh clone, held to the lock: all that it needs is in the shared cache.
+        await withClones(forge, ['four'], ([four = '']) => {
+          const frozen = forge.project.with({ folder: four, environment }).run('build', '--frozen');
+          strictEqual(frozen.exitCode, 0, frozen.stdout + frozen.stderr);
+          deepStrictEqual(forge.ran(), []);
+          sameArtifacts(forge, four);
+        });
       } finally {
         rmSync(environment.TANREN_CACHE, { recursive: true, force: true });
       }

@@ -57,8 +57,8 @@ function readBoth(own: BlobStore, shared: BlobStore): BlobStore {
   return {
     ...own,
     read: digest => own.read(digest) ?? shared.read(digest),
-    sizeOf: digest => own.sizeOf(digest) ?? shared.sizeOf(digest),
     check,
+    sizeOf: digest => own.sizeOf(digest) ?? shared.sizeOf(digest),
     locate: async digest => (await own.locate(digest)) ?? shared.locate(digest),
   };
 }

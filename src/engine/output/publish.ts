@@ -68,6 +68,8 @@ export interface Publication {
 /** @returns what was published; undefined where some content is not to be had whole: then nothing has changed. */
 export async function publish(publication: Publication, content: Content): Promise<Published | undefined> {
   const { artifactsRoot, folder, outputs, names } = publication;
+  // A record may be forged: what it calls an output is no path.
+  if (Object.keys(outputs).some(port => !Object.hasOwn(names, port))) return undefined;
   makeArtifactsRoot(artifactsRoot);
   const staging = join(artifactsRoot, '.staging', randomBytes(8).toString('hex'));
   makeFolder(dirname(staging));

@@ -51,7 +51,7 @@ async function restoreRecorded(
     if (findEqual(locked, result.outputs) === undefined || findArtifacts(session.store, result.outputs) === undefined) continue;
     const end = await restoreResult(session, stage, action, result);
     if (end === undefined) continue;
-    session.records.noteUse(action.key);
+    await session.records.noteUse(action.key);
     return end;
   }
   return undefined;

@@ -281,6 +281,28 @@ describe('importing', () => {
     expect(readdirSync(there.path('artifacts/folders/all'))).not.toContain('c');
   });
 
+  it('a forged result whose outputs are called like paths writes nothing outside', async () => {
+    await here.build();
+    const [key, text] = Object.entries(contentOf(here)).find(([, content]) => content.includes('"plugin":"strip"')) ?? [];
+    const { manifest } = JSON.parse(text?.split('\n')[1] ?? '') as { manifest: Record<string, string> };
+    const evil = { kind: 'file', digest: digestBytes('evil'), sizeBytes: 4, executable: false } as const;
+    const outputs = { text: evil, '../../evil': evil, '/tmp/tanren-evil': evil };
+    const record = { manifest, results: [{ outputs, metrics: undefined, log: undefined, durationMs: 1 }] };
+    const archive = writeFrames(here, [
+      ['blob', digestBytes('evil'), 'evil'],
+      ['record', key?.slice(0, 64) ?? '', encodeRecord(record)],
+    ]);
+    expect(await importInto(there, archive)).toMatchObject({ records: 1 });
+    const before = readdirSync(there.folder).sort();
+    const { outcomes, warnings } = await there.build();
+
+    expect(outcomes.strip).toBe('executed');
+    expect(warnings).toContain('cache-damaged');
+    expect(readdirSync(there.folder).filter(name => !before.includes(name))).toEqual(['artifacts']);
+    expect(readdirSync(there.path('artifacts'))).not.toContain('evil');
+    expect(existsSync('/tmp/tanren-evil')).toBe(false);
+  });
+
   it('keeps results with other bytes beside those that are here, which are preferred', async () => {
     here.stages = { act: { uses: 'act', inputs: { text: 'source.txt' }, params: { random: 'wild' } } };
     there.stages = here.stages;
