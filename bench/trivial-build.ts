@@ -10,7 +10,7 @@ import { formatRatio, formatSamples, printTable } from './table.js';
 import { interleave } from './timing.js';
 import { makeTrivialFolder, makeTrivialGraph, writeTrivialPipeline } from './trivial-graph.js';
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const STAGES = 100;
 const AIM_MS = 1_000;
 
