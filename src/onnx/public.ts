@@ -1,6 +1,7 @@
 /** What of this room does a user of the library see? Models in memory, files, and what is done with them; `runtime/onnx-public` adds what runs models. */
 export { checkModel, type ModelProblem, type ModelProblemCode } from './check.js';
-export { type Difference, diffModels } from './diff.js';
+export { diffModels } from './diff/diff-models.js';
+export type { Difference } from './diff/difference.js';
 export { type Cut, extractSubgraph } from './extract.js';
 export { float, floats, int, ints, string, tensor } from './ir/attribute.js';
 export { cloneModel } from './ir/clone.js';
@@ -21,6 +22,7 @@ export {
 export type { Attribute, Constant, Dim, Graph, Model, Node, NodeId, Value, ValueId, ValueType } from './ir/model.js';
 export { sortTopologically } from './ir/sort.js';
 export { type ModelStats, measureModel, type NodeStats } from './model-stats.js';
+export type { NodeFields, NodeSelector } from './node-selector.js';
 export { OnnxError } from './onnx-error.js';
 export { type ConversionRecord, convertOpset } from './opset/convert-opset.js';
 export { parseModelText } from './parse-text.js';
@@ -29,7 +31,7 @@ export { type PinRecord, type Pins, pinShapes } from './pin-shapes.js';
 export { type PrintOptions, printModel } from './print.js';
 export type { Edit, EditRecord } from './rewrite/edits.js';
 export type { RewriteRecord } from './rewrite/rewrite-model.js';
-export { type NodeFields, type NodeSelector, selectNodes } from './select-nodes.js';
+export { selectNodes } from './select-nodes.js';
 export { decodeModel } from './serde/decode-model.js';
 export { encodeModel } from './serde/encode-model.js';
 export { byteLengthOf } from './serde/file-constant.js';

@@ -1,9 +1,10 @@
 /** Which tensors did the user single out, and with what? Selectors are resolved on the float model, before anything in it is renamed or removed. */
 import { assertNever } from '../base/assert-never.js';
 import type { Graph, Node, NodeId, Value, ValueId } from '../onnx/ir/model.js';
+import type { NodeSelector } from '../onnx/node-selector.js';
 import { OnnxError } from '../onnx/onnx-error.js';
 import { selectMatching } from '../onnx/rewrite/matches.js';
-import { type NodeSelector, selectNodes } from '../onnx/select-nodes.js';
+import { selectNodes } from '../onnx/select-nodes.js';
 import { selectValues } from '../onnx/select-values.js';
 import type { Range } from './qparams.js';
 import type { IntegerScheme } from './quantized-dtype.js';

@@ -7,12 +7,12 @@
 import { assertModel, checkModel } from '../onnx/check.js';
 import type { Model } from '../onnx/ir/model.js';
 import { sortTopologically } from '../onnx/ir/sort.js';
+import type { NodeSelector } from '../onnx/node-selector.js';
 import { type Simplified, simplifyToFixedPoint } from '../onnx/passes/simplify.js';
 import type { Edit } from '../onnx/rewrite/edits.js';
 import type { Matches } from '../onnx/rewrite/matches.js';
 import { type RewriteRecord, rewriteModel } from '../onnx/rewrite/rewrite-model.js';
 import { getRule } from '../onnx/rewrite/rules/catalogue.js';
-import type { NodeSelector } from '../onnx/select-nodes.js';
 
 export * from '../onnx/public.js';
 

@@ -1,6 +1,7 @@
 /** Which named rules and edits change a model, and what do they cost? */
+
+import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/node-selector.js';
 import { RULE_LIST } from '../../src/onnx/rewrite/rules/rule-list.js';
-import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/select-nodes.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import { DTYPES } from '../../src/tensor/dtype.js';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { isCodedError } from '../../src/base/coded-error.js';
 import { checkModel } from '../../src/onnx/check.js';
-import { diffModels } from '../../src/onnx/diff.js';
+import { diffModels } from '../../src/onnx/diff/diff-models.js';
 import { digestModelContent } from '../../src/onnx/digest.js';
 import { extractSubgraph } from '../../src/onnx/extract.js';
 import { cloneModel } from '../../src/onnx/ir/clone.js';

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
-import { type Difference, diffModels } from '../../onnx/diff.js';
+import { diffModels } from '../../onnx/diff/diff-models.js';
+import type { Difference } from '../../onnx/diff/difference.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { OnnxError } from '../../onnx/onnx-error.js';
 import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';

@@ -1,7 +1,8 @@
 /** How many nodes may a selector mean? One, unless it says 'any'; another number is an error that names the candidates. */
 import type { Graph, Node } from '../ir/model.js';
+import type { NodeSelector } from '../node-selector.js';
 import { OnnxError } from '../onnx-error.js';
-import { type NodeSelector, selectNodes } from '../select-nodes.js';
+import { selectNodes } from '../select-nodes.js';
 import { describeNode } from '../shape-inference/node-context.js';
 
 /** 'one': exactly one. 'any': none, one or several. */

@@ -1,7 +1,7 @@
 /** How is a model rewritten as a pipeline asks? Its rules in order, then its edits in order, each with what it changed. */
 import type { Model } from '../ir/model.js';
+import type { NodeSelector } from '../node-selector.js';
 import { OnnxError } from '../onnx-error.js';
-import type { NodeSelector } from '../select-nodes.js';
 import { inferShapes, isMadeDim, type KnownTypes, writeTypes } from '../shape-inference/infer-shapes.js';
 import { describeNode, formatDims, type Known } from '../shape-inference/node-context.js';
 import { applyEdit, type Edit, type EditRecord } from './edits.js';

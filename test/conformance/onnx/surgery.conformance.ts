@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { checkModel } from '../../../src/onnx/check.js';
-import { diffModels } from '../../../src/onnx/diff.js';
+import { diffModels } from '../../../src/onnx/diff/diff-models.js';
 import { digestModelContent } from '../../../src/onnx/digest.js';
 import { extractSubgraph } from '../../../src/onnx/extract.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';

@@ -1,0 +1,73 @@
+/** How do the constants of two models differ? In type, in elements, in name. */
+import { digestBytes } from '../../base/digest.js';
+import { byteLength } from '../../tensor/dtype.js';
+import { countElements } from '../../tensor/shape.js';
+import { describeType } from '../describe-type.js';
+import type { Constant, Graph, Value, ValueId } from '../ir/model.js';
+import { byteLengthOf } from '../serde/file-constant.js';
+import { formatElements } from '../text/elements.js';
+import { changed, type Difference, type Partners } from './difference.js';
+
+export function diffConstants(before: Graph, after: Graph, partners: Partners): Difference[] {
+  const found: Difference[] = [];
+  const paired = new Set<ValueId>();
+  for (const value of before.values.values()) {
+    if (value.constant === undefined) continue;
+    const other = partners.get(value.id);
+    if (other?.constant === undefined) {
+      found.push({ kind: 'removed', what: 'constant', name: value.name, is: describeConstant(value.constant) });
+      continue;
+    }
+    paired.add(other.id);
+    found.push(...diffConstant(value, value.constant, other.name, other.constant));
+  }
+  for (const { id, name, constant } of after.values.values()) {
+    if (constant !== undefined && !paired.has(id)) found.push({ kind: 'added', what: 'constant', name, is: describeConstant(constant) });
+  }
+  return found;
+}
+
+const describeConstant = ({ dtype, dims }: Constant): string => describeType({ kind: 'tensor', dtype, dims });
+
+function diffConstant({ name }: Value, before: Constant, otherName: string, after: Constant): Difference[] {
+  const types = changed('constant', name, 'type', describeConstant(before), describeConstant(after));
+  if (types.length > 0) return types;
+  return [
+    ...changed('constant', name, 'name', name, otherName),
+    ...(hasSameContent(before, after) ? [] : changed('constant', name, 'content', describeContent(before), describeContent(after, before))),
+  ];
+}
+
+function hasSameContent(a: Constant, b: Constant): boolean {
+  if ('data' in a || 'data' in b) return 'data' in a && 'data' in b && a.data.every((text, index) => text === b.data[index]);
+  return byteLengthOf(a) === byteLengthOf(b) && Buffer.compare(a.bytes, b.bytes) === 0;
+}
+
+/** How many elements another constant of the same type has otherwise. */
+function describeContent(constant: Constant, other?: Constant): string {
+  const count = countElements(constant.dims);
+  if (other === undefined || !('bytes' in constant) || !('bytes' in other)) return `${count} elements`;
+  const [a, b] = [constant.bytes, other.bytes];
+  const size = byteLength(constant.dtype, count) / Math.max(1, count);
+  if (!Number.isInteger(size)) return `${count} elements, others`;
+  let differing = 0;
+  for (let at = 0; at < a.byteLength; at += size) {
+    for (let inner = 0; inner < size; inner++) {
+      if (a[at + inner] === b[at + inner]) continue;
+      differing++;
+      break;
+    }
+  }
+  return `${differing} of ${count} elements are others`;
+}
+
+/** Elements of a constant that are shown. */
+const SHOWN = 8;
+
+/** Type and first elements; of more, the digest tells others apart. */
+export function describeTensor(constant: Constant): string {
+  const shown = formatElements(constant, SHOWN);
+  const count = countElements(constant.dims);
+  const rest = count <= SHOWN || 'data' in constant ? '' : `, … ${digestBytes(constant.bytes).slice(0, 12)}`;
+  return `${describeConstant(constant)} {${shown.join(', ')}${rest}}`;
+}
