@@ -1,6 +1,5 @@
 /** Which cache folder does a command look after, and how does it end where a signal or a known error stops it? */
 import { basename, join, resolve } from 'node:path';
-import { isCodedError } from '../base/coded-error.js';
 import type { Digest } from '../base/digest.js';
 import { type CacheFolder, cacheFolderAt } from '../engine/cache/cache-folder.js';
 import { formatDiagnostic } from '../engine/config/diagnostic.js';
@@ -8,7 +7,6 @@ import { findProjectFolder } from '../engine/config/project-folder.js';
 import type { Users } from '../engine/keep-house.js';
 import type { EnginePorts } from '../engine/ports.js';
 import { makeEnginePorts } from './engine-ports.js';
-import { EXIT, type ExitCode } from './exit-code.js';
 import { abortOnSignals } from './interruption.js';
 import type { Console } from './render/console.js';
 import { formatWaiting } from './render/format-waiting.js';
@@ -64,13 +62,4 @@ export async function interruptible<T>(console: Console, work: (ports: EnginePor
     if (signal.aborted) return undefined;
     throw error;
   });
-}
-
-/** Says an error that has a code, also as a document with --json; others are thrown on. */
-export function endWithError(error: unknown, console: Console, form: { readonly json: boolean }, exitCode: ExitCode): ExitCode {
-  if (!isCodedError(error)) throw error;
-  const { code, message, help } = error;
-  if (form.json) console.json({ diagnostics: [{ severity: 'error', code, message, ...(help === undefined ? {} : { help }) }] });
-  console.problem('error', `error[${code}]: ${message}${help === undefined ? '' : `\n  help: ${help}`}`);
-  return exitCode === EXIT.built ? EXIT.failed : exitCode;
 }

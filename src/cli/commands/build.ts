@@ -3,10 +3,11 @@ import { build } from '../../engine/build.js';
 import type { FoundGuard } from '../../engine/guard/find-guard.js';
 import { lockFileOf } from '../../engine/lockfile/lock-path.js';
 import { readBuildRequest, requestText } from '../build-request.js';
+import { endWithError } from '../end-with-error.js';
 import { makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { abortOnSignals } from '../interruption.js';
-import { endWithError } from '../open-cache.js';
+
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { encodeBuildReport, exitCodeOf, printBuildReport } from '../render/build-report.js';

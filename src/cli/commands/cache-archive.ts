@@ -3,8 +3,9 @@ import { formatBytes } from '../../base/format.js';
 import { type ExportChoice, type ExportReport, exportCache, importArchive } from '../../engine/archive.js';
 import { type ArchiveBytes, archiveAt } from '../../engine/cache/archive-bytes.js';
 import type { TakenArchive } from '../../engine/cache/take-archive.js';
+import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { type CacheChoice, cacheOf, cachesOf, endWithError, interruptible } from '../open-cache.js';
+import { type CacheChoice, cacheOf, cachesOf, interruptible } from '../open-cache.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { type Console, makeConsole } from '../render/console.js';
 

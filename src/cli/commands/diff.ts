@@ -1,8 +1,9 @@
 /** `tanren diff`: which params and figures are others than in an earlier run, at a revision of git, or in a saved baseline? */
 import { compareSnapshots } from '../../engine/history/compare-snapshots.js';
 import type { Snapshot } from '../../engine/history/snapshot.js';
+import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { cachesOf, endWithError } from '../open-cache.js';
+import { cachesOf } from '../open-cache.js';
 import { openHistory } from '../open-history.js';
 import { openPlan, type PipelineOptions, printDiagnostics, resolveTargets } from '../open-plan.js';
 import { makeConsole } from '../render/console.js';

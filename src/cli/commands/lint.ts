@@ -2,7 +2,6 @@
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { isCodedError } from '../../base/coded-error.js';
 import type { Json } from '../../base/json.js';
 import { readModel } from '../../onnx/serde/model-file.js';
 import { chooseTarget, getBuiltInProfile, type Target } from '../../target/choose-target.js';
@@ -10,6 +9,7 @@ import { compileModel } from '../../target/compile-model.js';
 import { COMPILE_REPORT_FORMAT, type Device } from '../../target/compile-report.js';
 import { checkPins, pinSizes } from '../../target/pin-sizes.js';
 import { TargetError } from '../../target/target-error.js';
+import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { makeConsole } from '../render/console.js';
 import { formatLint } from '../render/lint-report.js';
@@ -44,15 +44,7 @@ export async function runLint(path: string, options: LintOptions): Promise<ExitC
         console.line(line);
     return report.legal ? EXIT.built : EXIT.failed;
   } catch (error) {
-    if (!isCodedError(error)) throw error;
-    if (options.json)
-      console.json({
-        diagnostics: [
-          { severity: 'error', code: error.code, message: error.message, ...(error.help === undefined ? {} : { help: error.help }) },
-        ],
-      });
-    console.problem('error', `error[${error.code}]: ${error.message}${error.help === undefined ? '' : `\n  help: ${error.help}`}`);
-    return EXIT.usage;
+    return endWithError(error, console, options, EXIT.usage);
   }
 }
 

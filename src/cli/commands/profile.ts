@@ -5,8 +5,9 @@ import { getRunIndex } from '../../engine/history/run-name.js';
 import type { RunRecord } from '../../engine/history/run-record.js';
 import { computeTiming } from '../../engine/history/timing.js';
 import { makeTrace } from '../../engine/history/trace.js';
+import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { endWithError } from '../open-cache.js';
+
 import { openHistory } from '../open-history.js';
 import { makeConsole } from '../render/console.js';
 import { nameRun, summarizeRun } from '../render/run-list.js';

@@ -1,7 +1,7 @@
 /** `tanren quant explain MODEL-OR-STAGE TENSOR`: how was one tensor quantized, why so, and what does it cost? Reads artifacts; writes nothing. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { CodedError, isCodedError } from '../../base/coded-error.js';
+import { CodedError } from '../../base/coded-error.js';
 import { describeNear, findNear } from '../../base/did-you-mean.js';
 import type { Json } from '../../base/json.js';
 import { artifactPath } from '../../engine/artifact-path.js';
@@ -10,6 +10,7 @@ import { readModel } from '../../onnx/serde/model-file.js';
 import { explainTensor, type TensorExplanation } from '../../quant/explain-tensor.js';
 import { findPropagatedErrors } from '../../quant/propagated-error.js';
 import { parseQuantizationReport } from '../../quant/report-entries.js';
+import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { makeConsole } from '../render/console.js';
@@ -39,11 +40,7 @@ export async function runQuantExplain(where: string, tensor: string, options: Qu
         for (const line of formatExplanation(explanation, owner, propagated)) console.line(line);
     return EXIT.built;
   } catch (error) {
-    if (!isCodedError(error)) throw error;
-    const help = error.help === undefined ? {} : { help: error.help };
-    if (options.json) console.json({ diagnostics: [{ severity: 'error', code: error.code, message: error.message, ...help }] });
-    console.problem('error', `error[${error.code}]: ${error.message}${error.help === undefined ? '' : `\n  help: ${error.help}`}`);
-    return EXIT.usage;
+    return endWithError(error, console, options, EXIT.usage);
   }
 }
 

@@ -8,6 +8,7 @@ import { listConstants } from '../../onnx/model-stats.js';
 import { OnnxError } from '../../onnx/onnx-error.js';
 import { findFileRange } from '../../onnx/serde/file-constant.js';
 import { readModel, type WriteOptions, writeModel } from '../../onnx/serde/model-file.js';
+import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type Console, makeConsole } from '../render/console.js';
 
@@ -21,11 +22,7 @@ export async function runOnnx({ json }: OnnxOptions, action: (console: Console) 
   try {
     return await action(console);
   } catch (error) {
-    if (!isCodedError(error)) throw error;
-    const help = error.help === undefined ? {} : { help: error.help };
-    if (json) console.json({ diagnostics: [{ severity: 'error', code: error.code, message: error.message, ...help }] });
-    console.problem('error', `error[${error.code}]: ${error.message}${error.help === undefined ? '' : `\n  help: ${error.help}`}`);
-    return EXIT.usage;
+    return endWithError(error, console, { json }, EXIT.usage);
   }
 }
 
