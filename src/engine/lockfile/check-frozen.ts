@@ -15,7 +15,7 @@ import { findLockChanges, makeHold } from './hold.js';
 import type { Contents, LockedStage } from './lock.js';
 import { readLockFile } from './lock-file.js';
 import type { LockFile } from './lock-path.js';
-import { LockRefused, spanOfLine } from './lock-refused.js';
+import { LockRefused, linesOf } from './lock-refused.js';
 import { findOutputs, madeFromOthers } from './next-lock.js';
 import { findLine } from './outline.js';
 import { findPortability, namedInputs } from './portability.js';
@@ -23,6 +23,8 @@ import { findPortability, namedInputs } from './portability.js';
 export interface FrozenLock {
   readonly file: LockFile;
   readonly text: string;
+  /** Where a label of an entry's facts stands. */
+  readonly placeOf: (entry: LockedStage, label: string) => SourceSpan;
   readonly hold: Hold;
 }
 
@@ -34,7 +36,16 @@ export function openFrozen({ plan }: Session, file: LockFile, platformClass: str
     const message = `${file.name}: there is no such file, and --frozen builds what is locked`;
     throw new LockRefused([{ severity: 'error', code: 'lock-missing', message, span: undefined, help }], new Map());
   }
-  return { file, text: read.text, hold: makeHold(read.lock, findPortability(plan), platformClass) };
+  let lines: ReturnType<typeof linesOf> | undefined;
+  return {
+    file,
+    text: read.text,
+    placeOf({ outline }, label) {
+      lines ??= linesOf(file.name, read.text);
+      return lines(outline === undefined ? 1 : findLine(outline, label));
+    },
+    hold: makeHold(read.lock, findPortability(plan), platformClass),
+  };
 }
 
 /** @throws LockRefused with every difference. Reads the sources. */
@@ -42,27 +53,37 @@ export async function assertLocked(session: Session, frozen: FrozenLock, selecte
   const found = [...(await findDifferences(session, frozen, selected)), ...findGone(session, frozen, selected)];
   if (found.length === 0) return;
   const help = 'take back what differs, or run "tanren build" without --frozen and commit the lock';
-  const diagnostics = found.map((one, index): Diagnostic => (index === found.length - 1 ? { ...one, help: one.help ?? help } : one));
+  const said = limit(found);
+  const diagnostics = said.map((one, index): Diagnostic => (index === said.length - 1 ? { ...one, help: one.help ?? help } : one));
   throw new LockRefused(diagnostics, new Map([[frozen.file.name, frozen.text]]));
 }
 
+/** More than anybody reads are a number. */
+const MOST = 100;
+
+function limit(found: readonly Diagnostic[]): readonly Diagnostic[] {
+  if (found.length <= MOST) return found;
+  return [...found.slice(0, MOST), difference(`and ${found.length - MOST} more differences`)];
+}
+
 /** Stages of the lock that the pipeline does not have; of a part of the pipeline nothing can be said. */
-export function findGone({ plan }: Session, { file, text, hold }: FrozenLock, selected: readonly PlannedStage[]): readonly Diagnostic[] {
+export function findGone({ plan }: Session, { placeOf, hold }: FrozenLock, selected: readonly PlannedStage[]): readonly Diagnostic[] {
   if (selected.length < plan.stages.size) return [];
   const known: ReadonlySet<string> = new Set(plan.stages.keys());
   return [...hold.lock.stages]
     .filter(([id]) => !known.has(id))
-    .map(([id, entry]) => difference(`stage "${id}" is in the lock, and not in the pipeline`, placeIn(file, text, entry, '')));
+    .map(([id, entry]) => difference(`stage "${id}" is in the lock, and not in the pipeline`, placeOf(entry, '')));
 }
 
 async function findDifferences(
   session: Session,
-  { file, text, hold }: FrozenLock,
+  { file, placeOf, hold }: FrozenLock,
   selected: readonly PlannedStage[],
 ): Promise<readonly Diagnostic[]> {
   const predicted = new Map<StageId, KnownResult>();
   const differing = new Set<StageId>();
   const found: Diagnostic[] = [];
+  const otherCode = new Map<string, { readonly span: SourceSpan; readonly stages: StageId[] }>();
   for (const stage of selected) {
     const entry = hold.lock.stages.get(stage.id);
     const before = found.length;
@@ -70,8 +91,12 @@ async function findDifferences(
     else {
       try {
         const { manifest } = await session.pinner.pin(stage, id => predicted.get(id));
-        for (const [message, label] of compare(stage, entry, manifest, hold, differing))
-          found.push(difference(`stage "${stage.id}": ${message}`, placeIn(file, text, entry, label)));
+        for (const [message, label] of compare(stage, entry, manifest, hold, differing)) {
+          const group = otherCode.get(entry.facts.plugin);
+          if (label !== 'code') found.push(difference(`stage "${stage.id}": ${message}`, placeOf(entry, label)));
+          else if (group === undefined) otherCode.set(entry.facts.plugin, { span: placeOf(entry, label), stages: [stage.id] });
+          else group.stages.push(stage.id);
+        }
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
         const { code, message, help } = error;
@@ -81,7 +106,13 @@ async function findDifferences(
     if (found.length > before) differing.add(stage.id);
     predicted.set(stage.id, predict(stage, entry, hold));
   }
-  return found;
+  return [...found, ...[...otherCode].map(([plugin, { span, stages }]) => difference(describeCode(plugin, stages), span))];
+}
+
+/** Said once per plugin: another version of Tanren may have other code for every stage. */
+function describeCode(plugin: string, [first = '', ...more]: readonly string[]): string {
+  const others = more.length === 0 ? '' : ` and ${more.length} more stage${more.length === 1 ? '' : 's'}`;
+  return `plugin "${plugin}" has other code than is locked (stage "${first}"${others})`;
 }
 
 /** What differs in a stage, and at which label of its facts. What a stage before it has another content of, is said there. */
@@ -124,10 +155,6 @@ function predict(stage: PlannedStage, entry: LockedStage | undefined, { platform
   return { key: keyOf({ predicted: stage.id }), outputs };
 }
 
-function difference(message: string, span: SourceSpan): Diagnostic {
+function difference(message: string, span?: SourceSpan): Diagnostic {
   return { severity: 'error', code: 'lock-differs', message, span, help: undefined };
-}
-
-function placeIn({ name }: LockFile, text: string, { outline }: LockedStage, label: string): SourceSpan {
-  return spanOfLine(name, outline === undefined ? 1 : findLine(outline, label), text);
 }

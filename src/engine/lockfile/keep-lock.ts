@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../base/json.js';
 import { quickKeyOf } from '../action/manifest.js';
+import type { PinnedSource } from '../cache/input-digests.js';
 import type { Stamp } from '../cache/stamp.js';
 import { isRacy, lookAt } from '../cache/stamp.js';
 import type { AcceptedStage } from '../cache/state-log.js';
@@ -40,9 +41,10 @@ export async function checkLock(
   const current = readLockFile(file);
   const portability = findPortability(plan);
   const built: BuiltStage[] = [];
+  const seen = new Map<string, PinnedSource | undefined>();
   for (const stage of selected) {
     const accepted = results.get(stage.id);
-    const manifest = accepted === undefined ? undefined : await findManifest(session, stage, accepted, results);
+    const manifest = accepted === undefined ? undefined : await findManifest(session, stage, accepted, results, seen);
     if (accepted === undefined || manifest === undefined) return undefined;
     const { facts, classInputs } = lockableOf(stage, manifest, portability);
     built.push({ id: stage.id, facts, classInputs, portability: portability.get(stage.id) ?? 'same', outputs: contentsOf(accepted) });
@@ -81,9 +83,10 @@ async function findManifest(
   stage: PlannedStage,
   accepted: AcceptedStage,
   results: ReadonlyMap<StageId, AcceptedStage>,
+  seen: Map<string, PinnedSource | undefined>,
 ): Promise<JsonObject | undefined> {
   try {
-    const pinned = pinner.find(stage, id => results.get(id), new Map()) ?? (await pinner.pin(stage, id => results.get(id)));
+    const pinned = pinner.find(stage, id => results.get(id), seen) ?? (await pinner.pin(stage, id => results.get(id)));
     if (quickKeyOf(pinned.manifest) === accepted.quickKey || pinned.key === accepted.key) return pinned.manifest;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;

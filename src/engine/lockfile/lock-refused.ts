@@ -22,9 +22,12 @@ export class LockRefused extends CodedError {
   }
 }
 
-/** One whole line of a lock. Lines count from 1. */
-export function spanOfLine(file: string, line: number, text: string | undefined): SourceSpan {
-  const content = text?.split('\n')[line - 1]?.replace(/\r$/, '') ?? '';
-  const column = content.length - content.trimStart().length + 1;
-  return { file, line, column, endLine: line, endColumn: Math.max(column, content.length + 1) };
+/** The places of whole lines of a text, without what they are indented by. Lines count from 1. */
+export function linesOf(file: string, text: string): (line: number) => SourceSpan {
+  const lines = text.split('\n');
+  return line => {
+    const content = lines[line - 1]?.replace(/\r$/, '') ?? '';
+    const column = content.length - content.trimStart().length + 1;
+    return { file, line, column, endLine: line, endColumn: Math.max(column, content.length + 1) };
+  };
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import { LOCK_VERSION } from './encode-lock.js';
 import type { ClassResult, Content, Contents, Facts, Lock, LockedResults, LockedStage } from './lock.js';
-import { LockRefused, spanOfLine } from './lock-refused.js';
+import { LockRefused, linesOf } from './lock-refused.js';
 import type { FailAt, Outline, OutlineMap } from './outline.js';
 import { parseOutline, toJson } from './outline.js';
 
@@ -14,7 +14,7 @@ const CONFLICT_HELP = 'take either side (git checkout --ours or --theirs) and ru
 /** @param name of the file, for messages. @throws LockRefused `lock-conflict`, `lock-newer`, `lock-damaged`. */
 export function parseLock(text: string, name: string): Lock {
   const refuse = (code: string, line: number, message: string, help: string): never => {
-    const span = spanOfLine(name, line, text);
+    const span = linesOf(name, text)(line);
     throw new LockRefused([{ severity: 'error', code, message, span, help }], new Map([[name, text]]));
   };
   const fail: FailAt = (line, message) => refuse('lock-damaged', line, message, DAMAGED_HELP);

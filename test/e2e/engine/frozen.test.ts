@@ -182,7 +182,32 @@ describe('what differs from the lock', () => {
 
     program(second, '#!/bin/sh\ncp "$1" "$2"\n');
     second.append('plugins/letters.mjs', '\n// other code\n');
-    expect(await refusal(build(second, 'frozen'))).toEqual([expect.stringContaining('stage "tool": the plugin\'s code changed')]);
+    expect(await refusal(build(second, 'frozen'))).toEqual([
+      expect.stringMatching(/^pipeline\.lock:\d+ lock-differs plugin "tool" has other code than is locked \(stage "tool"\)$/),
+    ]);
+  });
+
+  it('is said once per plugin where that has other code, and as a number where it is more than anybody reads', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 103 }, (_, index): [string, StageSpec] => [
+        `s${index}`,
+        { uses: 'plain', params: { add: 'a' }, inputs: { text: 'side.txt' } },
+      ]),
+    );
+    const first = given(many);
+    await build(first, 'write');
+    const second = clone(first);
+    second.append('plugins/letters.mjs', '\n// other code\n');
+    expect(await refusal(build(second, 'frozen'))).toEqual([
+      expect.stringMatching(
+        /^pipeline\.lock:\d+ lock-differs plugin "plain" has other code than is locked \(stage "s0" and 102 more stages\)$/,
+      ),
+    ]);
+
+    second.stages = Object.fromEntries(Object.entries(many).map(([id, spec]) => [id, { ...spec, params: { add: 'b' } }]));
+    const messages = await refusal(build(second, 'frozen'));
+    expect(messages).toHaveLength(101);
+    expect(messages.at(-1)).toBe('undefined:undefined lock-differs and 4 more differences');
   });
 
   it('is seen where an input is gone, and where it is another stage', async () => {

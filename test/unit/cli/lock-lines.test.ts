@@ -1,0 +1,34 @@
+/** Does the end of a frozen build say how the results stand to the lock? */
+
+import { formatLockLines } from '../../../src/cli/render/lock-lines.js';
+import type { LockVerdict } from '../../../src/engine/lockfile/hold.js';
+import type { StageId } from '../../../src/engine/plan/plan.js';
+import type { BuildReport } from '../../../src/engine/report.js';
+import { makeTextConsole } from '../../support/text-console.js';
+
+function reportOf(verdicts: Readonly<Record<string, LockVerdict | undefined>>): BuildReport {
+  const stages = Object.entries(verdicts).map(([id, locked]) => {
+    const stage = id as StageId;
+    return [
+      stage,
+      { stage, outcome: { kind: 'up-to-date' }, metrics: undefined, previousMetrics: undefined, locked, artifacts: {} },
+    ] as const;
+  });
+  return { stages: new Map(stages), gates: [], checks: [], durationMs: 0, conclusion: 'built' };
+}
+
+describe('the end of a build', () => {
+  it('counts what is as locked, and names what gates alone hold', () => {
+    const report = reportOf({ export: 'as-locked', bench: 'by-gates', model: 'rebuilt', after: 'rebuilt', failed: undefined });
+
+    expect(formatLockLines(report, makeTextConsole())).toEqual([
+      '✓ as locked: 1 stage',
+      '  measured, held by gates alone: bench',
+      '! rebuilt on this platform class, which the lock lacks, and held by gates alone: model, after',
+    ]);
+  });
+
+  it('says nothing of it where the build was not frozen', () => {
+    expect(formatLockLines(reportOf({ export: undefined }), makeTextConsole())).toEqual([]);
+  });
+});
