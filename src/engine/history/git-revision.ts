@@ -55,8 +55,12 @@ function findPacked(common: string, name: string): string | undefined {
 }
 
 function kindOf(path: string): 'folder' | 'file' | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isDirectory() ? 'folder' : stats?.isFile() ? 'file' : undefined;
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isDirectory() ? 'folder' : stats?.isFile() ? 'file' : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whatever cannot be read is not known: the revision is told, and decides nothing. */

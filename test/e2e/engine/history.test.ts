@@ -1,5 +1,5 @@
 /** What does the engine write down of a build, and when does it write nothing? */
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
 import { loadHistory } from '../../../src/engine/history/history-file.js';
 import type { RunRecord } from '../../../src/engine/history/run-record.js';
@@ -146,6 +146,21 @@ describe('the history', () => {
 
     rmSync(world.path('cache/actions'), { recursive: true });
     expect([at(1, 'count'), at(-1, 'count')]).toEqual([{ kind: 'not-kept' }, { kind: 'never-ran' }]);
+  });
+
+  it('that is damaged, or cannot be written, is no trouble to a build', async () => {
+    world = givenWorld(chain, { 'in.txt': 'one' });
+    await world.build();
+    for (const damage of ['', 'no history', readFileSync(world.path(LOG), 'utf8').slice(0, -9)]) {
+      world.write(LOG, damage);
+      world.append('in.txt', '\nmore');
+      expect(await world.build()).toMatchObject({ report: { conclusion: 'built' }, warnings: [] });
+      expect(runs().map(({ run }) => run)).toEqual(['r1']);
+    }
+    rmSync(world.path(LOG));
+    mkdirSync(world.path(LOG));
+    world.append('in.txt', '\nmore');
+    expect(await world.build()).toMatchObject({ report: { conclusion: 'built' }, warnings: ['cache-write-failed'] });
   });
 
   it('has no record of a build that was cancelled before it began', async () => {

@@ -52,6 +52,7 @@ describe('the revision', () => {
     ['a branch without commits', { '.git/HEAD': 'ref: refs/heads/main\n' }],
     ['a HEAD that is none', { '.git/HEAD': 'something else' }],
     ['a reference out of the folder', { '.git/HEAD': 'ref: refs/../../secret\n', secret: `${COMMIT}\n` }],
+    ['a .git that leads nowhere', { '.git': 'gitdir: /dev/null/x\n' }],
     ['references in a circle', { '.git/HEAD': 'ref: refs/heads/a\n', '.git/refs/heads/a': 'ref: refs/heads/a\n' }],
     ['a reftable', { '.git/HEAD': 'ref: refs/heads/.invalid\n', '.git/reftable/tables.list': '' }],
   ])('is not known of %s', (_what, files) => {
