@@ -6,7 +6,8 @@ import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../
 import type { StagePlugin } from '../../src/stage/define-stage.js';
 import type { Ports } from '../../src/stage/ports.js';
 
-export interface StageSpec extends Partial<Pick<PlannedStage, 'gate' | 'resources' | 'timeoutMs' | 'retries' | 'env' | 'secrets'>> {
+export interface StageSpec
+  extends Partial<Pick<PlannedStage, 'gate' | 'resources' | 'priority' | 'timeoutMs' | 'retries' | 'env' | 'secrets'>> {
   readonly uses: string;
   readonly params?: JsonObject;
   readonly inputs?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
@@ -37,6 +38,7 @@ export async function planOf(
       determinism: plugin.determinism === 'measured' ? 'measured' : 'exact',
       gate: spec.gate ?? [],
       resources: spec.resources ?? {},
+      priority: spec.priority ?? 0,
       timeoutMs: spec.timeoutMs,
       retries: spec.retries ?? 0,
       env: spec.env ?? [],

@@ -38,6 +38,7 @@ export function planWith(
       determinism: 'exact',
       gate: [],
       resources: {},
+      priority: 0,
       timeoutMs: undefined,
       retries: 0,
       env: [],

@@ -44,6 +44,9 @@ const source: JsonObject = {
   ],
 };
 
+/** Such as "500MB" or "4GB". */
+const size: JsonObject = { description: 'Such as "500MB" or "4GB".', type: 'string', pattern: '^\\d+(\\.\\d+)?\\s*([kKMGT]?B)$' };
+
 const stage = (withSchema: Json, uses: Json): JsonObject => ({
   type: 'object',
   required: ['uses'],
@@ -73,10 +76,17 @@ const stage = (withSchema: Json, uses: Json): JsonObject => ({
       additionalProperties: { type: ['string'] },
     },
     resources: {
-      description: 'Units of each pool that a run takes; cpu is 1 unless set.',
+      description: 'Units of each pool that a run takes; cpu is 1 unless set. Memory is a size.',
       type: 'object',
       propertyNames: { pattern: NAME },
+      properties: { memory: size },
       additionalProperties: { type: 'integer', minimum: 0 },
+    },
+    priority: {
+      description: 'Among stages that are ready, those of a higher one start first, and with them what they wait for. 0 where absent.',
+      type: 'integer',
+      minimum: -1000,
+      maximum: 1000,
     },
     timeout: { description: 'Such as "90s", "10m", "2h".', type: 'string' },
     retries: { description: 'Further tries after a failure.', type: 'integer', minimum: 0, maximum: 100 },
@@ -125,6 +135,7 @@ function pipelineOf(stageSchema: JsonObject): JsonObject {
       pools: {
         type: 'object',
         propertyNames: { pattern: NAME },
+        properties: { memory: size },
         additionalProperties: { type: 'integer', minimum: 1 },
         description: 'Capacity of named pools.',
       },

@@ -16,6 +16,7 @@ import { checkSources } from './check-sources.js';
 import { connectInputs, type Source, type Surroundings } from './connect.js';
 import { expandStage, type Instance } from './expand.js';
 import { orderStages } from './order.js';
+import { parseResources, unitsOf } from './parse-resources.js';
 import type { Gate, Plan, PlannedStage, StageId } from './plan.js';
 import type { PluginEntry, PluginRegistry } from './plugin-entry.js';
 
@@ -57,7 +58,7 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
     if (ready !== undefined) prepared.set(instance.id, ready);
   }
   const around: Surroundings = { sources, groups: groupsOf(root, instances), findOutputs: stage => prepared.get(stage)?.outputPorts };
-  const pools = Object.fromEntries([...membersOf(findMember(root, 'pools'))].map(([name, member]) => [name, Number(toJson(member.value))]));
+  const pools = Object.fromEntries([...membersOf(findMember(root, 'pools'))].map(([name, member]) => [name, unitsOf(member.value)]));
   const planned = new Map([...prepared.values()].map(ready => [ready.instance.id, planStage(ready, around, pools, diagnostics)]));
   // An unresolved stage may be what would have used a parameter.
   if (!diagnostics.hasErrors())
@@ -231,6 +232,7 @@ function planStage(
     determinism,
     gate: parseGates(instance, outputPorts, diagnostics),
     resources: parseResources(instance, pools, diagnostics),
+    priority: Number(toJson(findMember(definition, 'priority') ?? zero(instance.span))),
     timeoutMs: parseTimeout(instance, diagnostics),
     retries: Number(toJson(findMember(definition, 'retries') ?? zero(instance.span))),
     env: listMember(definition, 'env').filter(name => !secrets.includes(name)),
@@ -259,34 +261,6 @@ function parseGates(instance: Instance, outputPorts: Ports, diagnostics: Diagnos
     );
     return [];
   });
-}
-
-function parseResources(
-  instance: Instance,
-  pools: Readonly<Record<string, number>>,
-  diagnostics: DiagnosticList,
-): Readonly<Record<string, number>> {
-  const resources: Record<string, number> = { cpu: 1 };
-  for (const [pool, member] of membersOf(findMember(instance.definition, 'resources'))) {
-    const units = Number(toJson(member.value));
-    const capacity = pools[pool];
-    if (pool !== 'cpu' && capacity === undefined) {
-      const closest = findClosest(pool, ['cpu', ...Object.keys(pools)]);
-      diagnostics.error(
-        'unknown-pool',
-        member.keySpan,
-        `there is no pool "${pool}"`,
-        closest === undefined ? 'declare it under pools' : `did you mean "${closest}"?`,
-      );
-    } else if (capacity !== undefined && units > capacity) {
-      diagnostics.error(
-        'pool-too-small',
-        member.value.span,
-        `stage "${instance.id}" takes ${units} of pool "${pool}", which has ${capacity}`,
-      );
-    } else resources[pool] = units;
-  }
-  return resources;
 }
 
 function parseTimeout(instance: Instance, diagnostics: DiagnosticList): number | undefined {

@@ -36,8 +36,10 @@ export interface PlannedStage {
   readonly inputs: Readonly<Record<string, InputBinding>>;
   readonly determinism: 'exact' | 'measured';
   readonly gate: readonly Gate[];
-  /** Units of each pool that a run takes; `cpu` is 1 unless set. */
+  /** Units of each pool that a run takes; `cpu` is 1 unless set, and `memory` is in bytes. */
   readonly resources: Readonly<Record<string, number>>;
+  /** Ready stages of a higher one start first. */
+  readonly priority: number;
   readonly timeoutMs: number | undefined;
   /** Further tries after a failure. */
   readonly retries: number;

@@ -9,8 +9,8 @@ import { dependenciesOf } from '../plan/dependencies.js';
 import type { Plan, PlannedStage, StageId } from '../plan/plan.js';
 import type { Approach, StageNeeds } from './build-stage.js';
 import { approach, endWithFailure, joinRun, unlessAborted } from './build-stage.js';
-import { cpuUnits } from './cpu-units.js';
-import { computeUrgency } from './critical-path.js';
+import { cpuUnits, poolUnits } from './cpu-units.js';
+import { computePriority, computeUrgency } from './critical-path.js';
 import { measure } from './measure.js';
 import { createPartService } from './part-service.js';
 import { isOtherTurn, type OtherTurn, runInTurn } from './run-in-turn.js';
@@ -48,13 +48,15 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   const { plan, ports } = session;
   const { room, superseded } = order;
   const cpu = cpuUnits(plan, order.jobs);
-  room.setCapacity({ ...plan.pools, cpu });
+  room.setCapacity(poolUnits(plan, order.jobs));
   // Looking (digests, restores) takes little of a processor: it does not wait for the slots of runs.
   const looks = createStageQueue({ look: 2 * cpu });
   // Every stage that runs listens to them: with many at once no sign of a leak.
   setMaxListeners(0, ports.signal, superseded);
   const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
-  ports.emit({ kind: 'outlook', outlook: outlookOf(session, order, cpu) });
+  const priority = computePriority(order.selected);
+  const urgencyOf = (id: StageId): number => (priority.get(id) ?? 0) * PRIORITY_FIRST + (urgency.get(id) ?? 0);
+  ports.emit({ kind: 'outlook', outlook: outlookOf(session, order) });
   const parts = createPartService({ ...session, platformClass: session.platformClass.get });
   // Runs from before the build turned to this plan.
   const carried = room.runs.stages();
@@ -87,8 +89,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   const checkOne = async (stage: PlannedStage): Promise<CheckResult | undefined> => {
     const accepted = (await ends.get(stage.id))?.accepted;
     if (accepted === undefined) return undefined;
-    const result =
-      stage.determinism === 'measured' ? leaveOut(stage) : await checkInSlot(needsOf(stage), accepted, urgency.get(stage.id) ?? 0);
+    const result = stage.determinism === 'measured' ? leaveOut(stage) : await checkInSlot(needsOf(stage), accepted, urgencyOf(stage.id));
     ports.emit({ kind: 'check', result });
     return result;
   };
@@ -102,7 +103,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     const early = whyNot(dependencies);
     if (early !== undefined) return early;
     const needs = needsOf(stage);
-    const urgent = urgency.get(stage.id) ?? 0;
+    const urgent = urgencyOf(stage.id);
     return endWithFailure(async () => {
       const lookAt = async () => (superseded.aborted ? leftAlone : measure(ports, stage.id, 'look', () => approach(needs)));
       const look = await looks.add(lookAt, { urgency: urgent, units: { look: 1 } });
@@ -206,14 +207,17 @@ async function checkInSlot(needs: StageNeeds, accepted: AcceptedStage, urgency: 
 }
 
 /** More than any build takes, in milliseconds. */
-const CHECKS_LAST = 1e12;
+const PRIORITY_FIRST = 1e12;
+
+/** And more than any priority. */
+const CHECKS_LAST = 1e16;
 
 function leaveOut({ id }: PlannedStage): CheckResult {
   return { verdict: 'measured', stage: id };
 }
 
 /** What is not settled, by what it took last. */
-function outlookOf({ plan, state }: Session, { selected, settled }: StagesToBuild, cpu: number): Outlook {
+function outlookOf({ plan, state }: Session, { selected, settled, jobs }: StagesToBuild): Outlook {
   const tasks = selected
     .filter(({ id }) => !settled.has(id))
     .map(stage => ({
@@ -222,7 +226,7 @@ function outlookOf({ plan, state }: Session, { selected, settled }: StagesToBuil
       units: { cpu: 1, ...stage.resources },
       expectedMs: state.stages.get(stage.id)?.durationMs,
     }));
-  return { tasks, capacity: { ...plan.pools, cpu } };
+  return { tasks, capacity: poolUnits(plan, jobs) };
 }
 
 function stoppedBy(dependency: StageId, end: StageEnd): Outcome {

@@ -17,3 +17,17 @@ export function computeUrgency(stages: readonly PlannedStage[], durationOf: (sta
   }
   return urgency;
 }
+
+/**
+ * The highest priority among a stage and all that wait for it: what an urgent stage reads is as urgent.
+ * @param stages in topological order.
+ */
+export function computePriority(stages: readonly PlannedStage[]): ReadonlyMap<StageId, number> {
+  const highest = new Map<StageId, number>();
+  for (const stage of [...stages].reverse()) {
+    const own = Math.max(stage.priority, highest.get(stage.id) ?? stage.priority);
+    highest.set(stage.id, own);
+    for (const dependency of dependenciesOf(stage)) highest.set(dependency, Math.max(highest.get(dependency) ?? own, own));
+  }
+  return highest;
+}

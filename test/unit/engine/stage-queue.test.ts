@@ -1,7 +1,7 @@
 /** Does the queue start the most urgent stage that fits? */
 
 import type { PlannedStage, StageId } from '../../../src/engine/plan/plan.js';
-import { computeUrgency } from '../../../src/engine/run/critical-path.js';
+import { computePriority, computeUrgency } from '../../../src/engine/run/critical-path.js';
 import { createStageQueue } from '../../../src/engine/run/stage-queue.js';
 
 const span = { file: '', line: 1, column: 1, endLine: 1, endColumn: 1 };
@@ -62,6 +62,14 @@ describe('urgency', () => {
   });
 });
 
+describe('priority', () => {
+  it('is that of the most urgent stage that waits for it', () => {
+    const stages = [stage('a'), stage('b', 'a'), { ...stage('c', 'b'), priority: 5 }, { ...stage('d', 'a'), priority: -5 }, stage('e')];
+
+    expect(Object.fromEntries(computePriority(stages))).toEqual({ a: 5, b: 5, c: 5, d: -5, e: 0 });
+  });
+});
+
 function watch(capacity: Readonly<Record<string, number>>) {
   const queue = createStageQueue(capacity);
   const started: string[] = [];
@@ -93,5 +101,5 @@ function stage(id: string, ...dependencies: string[]): PlannedStage {
   const inputs = Object.fromEntries(
     dependencies.map(other => [other, { kind: 'artifact', stage: other as StageId, port: 'x', span } as const]),
   );
-  return { id: id as StageId, inputs } as unknown as PlannedStage;
+  return { id: id as StageId, inputs, priority: 0 } as unknown as PlannedStage;
 }

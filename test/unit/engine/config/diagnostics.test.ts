@@ -175,6 +175,12 @@ const CASES: readonly Case[] = [
     undefined,
   ],
   [
+    'pool-too-small',
+    `version: 1\npools: {memory: 4GB}\nstages:\n  a: {uses: make, resources: {memory: 6GB}}\n`,
+    '4:39 error[pool-too-small]: stage "a" takes 6.0 GB of pool "memory", which has 4.0 GB',
+    undefined,
+  ],
+  [
     'bad-stage',
     `${STAGES}  a: {uses: make, foreach: [x], matrix: {m: [1]}}\n`,
     '3:3 error[bad-stage]: stage "a" has both foreach and matrix',

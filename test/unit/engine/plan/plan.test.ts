@@ -72,14 +72,15 @@ describe('a plan', () => {
     expect([...(plan?.stages.keys() ?? [])]).toEqual(['first', 'last', 'other']);
   });
 
-  it('connects a whole source record, gates, resources, timeout, retries and env', async () => {
+  it('connects a whole source record, gates, resources, priority, timeout, retries and env', async () => {
     const { plan } = await planText(
-      `version: 1\nsources: {val: {annotations: v.json, images: v}}\npools: {npu: 2}\nstages:\n  a: {uses: make}\n  b:\n    uses: judge\n    inputs: {model: a.model, data: "\${sources.val}"}\n    gate: {delta.bbox.AP: ">= -0.006"}\n    resources: {npu: 2}\n    timeout: 1.5m\n    retries: 2\n    env: [HOME]\n`,
+      `version: 1\nsources: {val: {annotations: v.json, images: v}}\npools: {npu: 2}\nstages:\n  a: {uses: make}\n  b:\n    uses: judge\n    inputs: {model: a.model, data: "\${sources.val}"}\n    gate: {delta.bbox.AP: ">= -0.006"}\n    resources: {npu: 2, memory: 1.5GB}\n    priority: 7\n    timeout: 1.5m\n    retries: 2\n    env: [HOME]\n`,
     );
     expect(plan?.stages.get('b' as never)).toMatchObject({
       inputs: { data: { kind: 'record', entries: { annotations: { name: 'val.annotations', path: 'v.json' }, images: { path: 'v' } } } },
       gate: [{ metric: 'delta.bbox.AP', operator: '>=', bound: -0.006 }],
-      resources: { cpu: 1, npu: 2 },
+      resources: { cpu: 1, npu: 2, memory: 1_500_000_000 },
+      priority: 7,
       timeoutMs: 90_000,
       retries: 2,
       env: ['HOME'],
