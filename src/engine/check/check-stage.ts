@@ -68,7 +68,9 @@ function firstResult({ session, stage }: StageNeeds, { outputs }: AcceptedStage)
     },
     findFile(text, published) {
       const digest = parseDigest(text);
-      return [...(digest === undefined ? [] : [session.cache.blob(digest)]), join(folder, published)].find(path => existsSync(path));
+      const caches = [session.cache, session.cache.shared].filter(cache => cache !== undefined);
+      const kept = digest === undefined ? [] : caches.map(cache => cache.blob(digest));
+      return [...kept, join(folder, published)].find(path => existsSync(path));
     },
   };
 }

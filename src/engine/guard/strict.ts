@@ -1,6 +1,6 @@
 /** How is found out what a stage's programs read and write besides what they declared? strace follows them; afterwards its record is held against the declaration. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, relative } from 'node:path';
 import { EngineError } from '../engine-error.js';
@@ -34,6 +34,8 @@ function makeStrict(strace: string): Guard {
           return [strace, ...straceArguments(output), '--', ...command];
         },
         judge() {
+          const tooLarge = readdirSync(folder).find(name => statSync(join(folder, name)).size > LARGEST_TRACE_BYTES);
+          if (tooLarge !== undefined) return toFailure(traceTooLarge());
           const traces = readdirSync(folder).filter(name => /^\d+$/.test(name));
           const accesses = traces.flatMap(name => readTrace(readFileSync(join(folder, name), 'utf8'), folders[Number(name)] ?? '/'));
           return judge(run, accesses);
@@ -65,6 +67,15 @@ export function combine(sandbox: Guard, strict: Guard): Guard {
       };
     },
   };
+}
+
+/** Some two million system calls. */
+const LARGEST_TRACE_BYTES = 400 << 20;
+
+function traceTooLarge(): EngineError {
+  return new EngineError('trace-too-large', 'the programs of the stage opened and changed files too often to be followed', {
+    help: 'look at this stage with --sandbox in place of --strict',
+  });
 }
 
 /** How many paths a message names. */

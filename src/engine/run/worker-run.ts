@@ -1,6 +1,7 @@
 /** How is an action run in a process of its own, and what if that process does not end well? */
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
 import type { JsonObject } from '../../base/json.js';
@@ -149,10 +150,11 @@ function describeDeath(code: number | null, signal: NodeJS.Signals | null, tail:
       }),
     );
   }
-  if (signal === 'SIGKILL') {
+  // A shell between, as in the sandbox, says signals as exit codes.
+  if (signal === 'SIGKILL' || code === 128 + constants.signals.SIGKILL) {
     return toFailure(
       new EngineError('worker-died', 'the worker was killed (SIGKILL): most likely the system ran out of memory', {
-        details: { signal },
+        details: { signal: 'SIGKILL' },
         help: 'free memory or lower --jobs, and build again',
       }),
     );
