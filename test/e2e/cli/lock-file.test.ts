@@ -127,6 +127,21 @@ describe('the lock', () => {
     expect(world.exists('pipeline.lock')).toBe(true);
   });
 
+  it('is written again where it was deleted or edited, also where a seal says that every stage is up to date', () => {
+    const world = given();
+    world.run('build');
+    const lock = world.read('pipeline.lock');
+    for (const spoil of [
+      () => world.unlink('pipeline.lock'),
+      () => world.write('pipeline.lock', lock.replace(/shell: sh/, 'shell: bash')),
+    ]) {
+      expect(world.run('build').stdout).toContain('nothing to do');
+      spoil();
+      expect(world.run('build').stdout).toContain('nothing to do');
+      expect(world.read('pipeline.lock')).toBe(lock);
+    }
+  });
+
   it('with a merge conflict stops a build before it begins, with line and help', () => {
     const world = given();
     world.run('build');

@@ -114,7 +114,7 @@ describe('the lines of a document', () => {
         expect(toJson(parseOutline(lines, fail))).toEqual(document);
         if (Object.keys(document).length > 0) expect(parseYaml(lines, { version: '1.2' })).toEqual(document);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });
@@ -128,7 +128,7 @@ describe('the text of a lock', () => {
         expect(withoutPlaces(read)).toEqual(lock);
         expect(encodeLock(read)).toBe(written);
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 
@@ -233,7 +233,7 @@ describe('a damaged lock', () => {
       fc.property(fc.nat(written.length), fc.nat(200), fc.string({ unit: 'binary', maxLength: 20 }), (at, length, other) => {
         tryParse(written.slice(0, at) + other + written.slice(at + length));
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 

@@ -69,7 +69,7 @@ const histories = fc
         const merged = merge(lockOf(ours), lockOf(base), lockOf(theirs));
         expect(merged).toEqual({ conflicts: 0, text: encodeLock(lockOf(both)) });
       }),
-      { numRuns: 120 },
+      { numRuns: 60 },
     );
   });
 
