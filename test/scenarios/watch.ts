@@ -135,10 +135,10 @@ export const WATCH: readonly Scenario[] = [
       git(forge, 'checkout', '-q', 'other');
       deepStrictEqual(await untilQuiet(forge, watch), []);
     },
-    { obstacle: hasGit ? undefined : 'there is no git' },
+    { pace: 'slow', obstacle: hasGit ? undefined : 'there is no git' },
   ),
   watched(62, 'watch: an edit during a run stops it at once, and is run once', async (forge, watch) => {
-    forge.hook('b', '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/pid; sleep 60; }');
+    forge.hook('b', '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/new; mv $HOOKS/new $HOOKS/pid; sleep 60; }');
     append(forge, 'b.txt', 'outdated');
     await waitForFile(forge, '.hooks/pid');
     const pid = Number(forge.project.read('.hooks/pid'));
@@ -154,7 +154,10 @@ export const WATCH: readonly Scenario[] = [
     63,
     'watch: a run that an edit does not reach goes on, its result is kept, and the edit is built beside it',
     async (forge, watch) => {
-      forge.hook('lone', '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/pid; while ! [ -e $HOOKS/free ]; do sleep 0.02; done; }');
+      forge.hook(
+        'lone',
+        '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/new; mv $HOOKS/new $HOOKS/pid; while ! [ -e $HOOKS/free ]; do sleep 0.02; done; }',
+      );
       append(forge, 'lone.txt', 'slow');
       await waitForFile(forge, '.hooks/pid');
       append(forge, 'b.txt', 'quick');
@@ -173,7 +176,10 @@ export const WATCH: readonly Scenario[] = [
     64,
     'watch: what reads a stage that runs again is stopped; a pipeline file with a mistake stops nothing',
     async (forge, watch) => {
-      forge.hook('c', '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/pid; while ! [ -e $HOOKS/free ]; do sleep 0.02; done; }');
+      forge.hook(
+        'c',
+        '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/new; mv $HOOKS/new $HOOKS/pid; while ! [ -e $HOOKS/free ]; do sleep 0.02; done; }',
+      );
       append(forge, 'b.txt', 'first');
       await waitForFile(forge, '.hooks/pid');
       const whole = forge.project.read('pipeline.yaml');
