@@ -43,7 +43,7 @@ export function openCapture(model: Model, options: CaptureOptions): Capture {
   const openSegment = async (segment: Segment, live: ReadonlyMap<ValueId, Tensor>): Promise<Session> => {
     const typeOf = (id: ValueId): GivenType => {
       const { dtype, dims } = getDefined(live.get(id), `tensor of "${getValue(graph, id).name}"`);
-      return { dtype, rank: dims.length };
+      return { dtype, dims };
     };
     return openSession(encodeModel(segmentModel(model, segment, typeOf)), CAPTURE_SESSION);
   };

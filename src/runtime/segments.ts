@@ -72,10 +72,10 @@ function sizeOf(value: Value | undefined, freeDim: number): number {
   return byteLength(type.dtype ?? 'float32', count);
 }
 
-/** The dtype and rank of a value that is given to a segment; its sizes stay free. */
+/** The dtype and shape of a value that is given to a segment. */
 export interface GivenType {
   readonly dtype: DType;
-  readonly rank: number;
+  readonly dims: readonly number[];
 }
 
 /** Stated sizes would hold only for the batch that the model states: inputs are as long as they are. */
@@ -85,20 +85,22 @@ function withoutSizes(value: Value): Value {
 }
 
 /**
- * A segment as a model of its own: what it reads are inputs, what it computes are outputs. It shares nodes, constants and ids with `model`
+ * A segment as a model of its own; sizes stay free, but for the regions, scales and sizes that a Resize reads: ONNX Runtime counts them when it
+ * loads a model, and takes a free count for none. What it reads are inputs, what it computes are outputs. It shares nodes, constants and ids with `model`
  * and is for writing only.
  */
 export function segmentModel(model: Model, segment: Segment, typeOf: (id: ValueId) => GivenType): Model {
   const { graph } = model;
   const values = new Map<ValueId, Value>();
+  const counted = new Set(segment.nodes.flatMap(node => (node.opType === 'Resize' ? node.inputs.slice(1) : [])));
   for (const id of segment.reads) {
-    const { dtype, rank } = typeOf(id);
-    const type: ValueType = { kind: 'tensor', dtype, dims: new Array<undefined>(rank).fill(undefined) };
+    const { dtype, dims } = typeOf(id);
+    const type: ValueType = { kind: 'tensor', dtype, dims: counted.has(id) ? dims : dims.map(() => undefined) };
     values.set(id, { ...getDefined(graph.values.get(id), 'value'), producer: undefined, type });
   }
   for (const id of segment.nodes.flatMap(node => [...readsOf(node), ...outputsOf(node)])) {
     const value = graph.values.get(id);
-    if (value !== undefined && !values.has(id)) values.set(id, withoutSizes(value));
+    if (value !== undefined && !values.has(id)) values.set(id, counted.has(id) ? value : withoutSizes(value));
   }
   const nodes = new Map(segment.nodes.map(node => [node.id, node]));
   const piece: Graph = { ...graph, nodes, values, inputs: [...segment.reads], outputs: [...segment.computes], unknown: [] };

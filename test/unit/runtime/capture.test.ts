@@ -1,5 +1,6 @@
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
+import { parseModelText } from '../../../src/onnx/parse-text.js';
 import { encodeSampleSketches } from '../../../src/quant/model-sketches.js';
 import { openSketcher } from '../../../src/quant/sketch-model.js';
 import { openCapture } from '../../../src/runtime/capture.js';
@@ -134,5 +135,24 @@ describe('a value that is not finite', () => {
       help: 'the data that was given has them: look at how it was made',
     });
     await sketcher.close();
+  });
+});
+
+describe('a Resize whose sizes are computed', () => {
+  it.each([1, 1 << 20])('is loaded with the count of them, which ONNX Runtime asks for, in pieces of %d bytes', async budgetBytes => {
+    const model = parseModelText(`g (float[1, 1, 2, 2] x, float[1, 1, 4, 6] other) => (float[] y)
+      <int64[1] two = {2}, int64[1] four = {4}, int64[1] zero = {0}, int64[4] sizes, int64[2] front, int64[2] back, int64[4] s, int64[4] so> {
+      s = Shape(x)  so = Shape(other)  front = Slice(s, zero, two)  back = Slice(so, two, four)  sizes = Concat<axis = 0>(front, back)
+      y = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">(x, , , sizes) }`);
+    const shapes: Record<string, readonly number[]> = {};
+    const pieces = openCapture(model, { budgetBytes, freeDim: 1 });
+    const zeros = (dims: readonly number[]) => makeTensor('float32', dims, new Float32Array(dims.reduce((a, b) => a * b, 1)));
+
+    await pieces.run({ x: zeros([1, 1, 2, 2]), other: zeros([1, 1, 4, 6]) }, ({ name }, { dims }) => {
+      shapes[name] = dims;
+    });
+    await pieces.close();
+
+    expect(shapes).toMatchObject({ sizes: [4], y: [1, 1, 4, 6] });
   });
 });
