@@ -80,10 +80,15 @@ describe('outputs', () => {
     expect([project.read('outside.txt'), project.read('sub/outside.txt')]).toEqual(['precious\n', 'precious\n']);
   });
 
-  it.each(['../out.txt', '/tmp/out.txt', 'a/../../out.txt'])('cannot be declared outside: %s', path => {
-    stages({ one: 'true' }, JSON.stringify(path));
+  it('cannot be declared outside', () => {
+    const [first = '', ...others] = ['../out.txt', '/tmp/out.txt', 'a/../../out.txt'].map((path, i) => {
+      stages({ [`s${i}`]: 'true' }, JSON.stringify(path));
+      return project.read('pipeline.yaml');
+    });
+    project.write('pipeline.yaml', first + others.map(text => text.slice(text.indexOf('stages:') + 'stages:\n'.length)).join(''));
     const { exitCode, stderr } = project.run('build');
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('should be a plain relative path inside the folder')]);
+    expect(exitCode).toBe(2);
+    expect(stderr.match(/should be a plain relative path inside the folder/g)).toHaveLength(3);
   });
 
   it('that are hard links to other files take their content, and leave the files as they are', () => {
@@ -184,13 +189,11 @@ stages:
 `,
     );
     const outputs = [
-      project.run('build', '-k'),
+      project.run('build', '-k', '--check'),
       project.run('build', '-k', '--json'),
-      project.run('build', '-k', '--force', '--check'),
-      ...['program', 'failing', 'worker', 'broken'].map(stage => project.run('log', stage)),
       project.run('explain', 'program', 'worker'),
-      project.run('status'),
     ];
+    const log = (stage: string): string => project.read(`cache/logs/pipeline/${stage}.log`);
     expect(project.read('artifacts/program/text')).toBe(`${SECRET.length}\n`);
     expect(project.read('artifacts/worker/text')).toBe(String(SECRET.length));
     const said = outputs.map(({ stdout, stderr }) => stdout + stderr).join('');
@@ -200,8 +203,8 @@ stages:
     }
     expect(said).toContain('login with *** refused');
     expect(said).toContain('cannot log in with ***');
-    expect(project.run('log', 'worker').stdout).toContain('*** end');
-    expect(project.run('log', 'worker').stdout).toMatch(/pie\*\*\*\n/);
+    expect(log('worker')).toContain('*** end');
+    expect(log('worker')).toMatch(/pie\*\*\*\n/);
   });
 
   it('are in the key as set or not set: another value runs nothing, none runs the stage', () => {
@@ -265,7 +268,6 @@ it('a package is no plugin until the pipeline file names it', () => {
   project.write('node_modules/tanren-plugin-evil/index.js', "require('fs').writeFileSync('was-loaded', '');");
   stages({ one: 'cp in.txt out.txt' }, 'out.txt');
   project.run('build');
-  project.run('plugins');
   project.write('pipeline.yaml', project.read('pipeline.yaml').replace('uses: command', 'uses: tanren-plugin-evil'));
   const { exitCode, stderr } = project.run('build');
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('error[unknown-plugin]')]);

@@ -1,6 +1,6 @@
 /** What does `build --check` say of stages that give other bytes a second time, and what does it leave as it was? */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type CliWorld, givenProject } from '../../support/cli-world.js';
+import { type CliResult, type CliWorld, givenProject } from '../../support/cli-world.js';
 import { givenWorld, type World } from '../../support/world.js';
 
 /** Three steady stages and what `more` adds. */
@@ -27,6 +27,12 @@ function given(more = ''): void {
 
 const runs = (): number => project.read('trace').trim().split('\n').length;
 
+interface Check {
+  readonly stage: string;
+  readonly verdict: string;
+  readonly differences?: readonly { readonly kind: string }[];
+}
+
 describe('build --check', () => {
   it('runs what is new twice, and what has a result once more, and says that the bytes are the same', () => {
     given();
@@ -41,59 +47,61 @@ describe('build --check', () => {
     expect(project.run('build').stdout).toContain('nothing to do');
   });
 
-  it('names the first byte at which a file differs, ends with 1, and leaves the first result in place', () => {
-    given(stage('wild', 'printf "the time is " > out.txt; cat /proc/sys/kernel/random/uuid >> out.txt', '{text: out.txt}'));
-    const { exitCode, stdout } = project.run('build', '--check');
-    expect(exitCode).toBe(1);
-    expect(stdout).toContain('✗ check wild: different bytes');
-    expect(stdout).toContain('✓ check steady: same bytes');
-    expect(stdout).toMatch(/error\[non-deterministic\]: wild: .*\n {2}text: differs from byte 1[2-9] on \(49 bytes\)/);
+  describe('of stages that differ, measure or fail', () => {
+    let built: CliResult;
+    let report: { readonly conclusion: string; readonly checks: readonly Check[] };
+    const check = (stage: string): Check | undefined => report.checks.find(one => one.stage === stage);
 
-    const kept = project.read('artifacts/wild/text');
-    expect(project.run('build').stdout).toContain('nothing to do: 2 stages up to date');
-    expect(project.read('artifacts/wild/text')).toBe(kept);
-    project.run('build', '--check');
-    expect(project.read('artifacts/wild/text')).toBe(kept);
-  });
+    beforeEach(() => {
+      const folder = [
+        'id=$(cat /proc/sys/kernel/random/uuid)',
+        'mkdir -p out/deep',
+        'echo same > out/same.txt',
+        'echo $id > out/deep/id.txt',
+        'echo > out/$id.txt',
+        'ln -s $id out/link',
+      ].join('; ');
+      given(
+        [
+          stage('wild', 'printf "the time is " > out.txt; cat /proc/sys/kernel/random/uuid >> out.txt', '{text: out.txt}'),
+          stage('folder', folder, '{all: out}'),
+          stage('timing', 'cat /proc/sys/kernel/random/uuid > out.txt', '{text: out.txt}', ', determinism: measured'),
+          stage('once', 'echo hello; test ! -e $MARK && touch $MARK && echo > out.txt', '{text: out.txt}', ', env: {MARK: MARK_PATH}'),
+        ].join(''),
+      );
+      project.write('pipeline.yaml', project.read('pipeline.yaml').replace('MARK_PATH', `${project.folder}/mark`));
+    });
 
-  it('names what differs in a folder', () => {
-    const script = [
-      'id=$(cat /proc/sys/kernel/random/uuid)',
-      'mkdir -p out/deep',
-      'echo same > out/same.txt',
-      'echo $id > out/deep/id.txt',
-      'echo > out/$id.txt',
-      'ln -s $id out/link',
-    ].join('; ');
-    given(stage('wild', script, '{all: out}'));
-    const { exitCode, stdout } = project.run('build', '--check', '--json');
-    expect(exitCode).toBe(1);
-    const { checks, conclusion } = JSON.parse(stdout);
-    expect(conclusion).toBe('not-reproduced');
-    expect(checks).toHaveLength(2);
-    const { verdict, differences } = checks[1];
-    expect(verdict).toBe('different');
-    expect(differences.map(({ kind }: { kind: string }) => kind).sort()).toEqual(['bytes', 'form', 'gone', 'new']);
-    expect(differences).toContainEqual(expect.objectContaining({ kind: 'bytes', path: 'all/deep/id.txt', sizes: [37, 37] }));
-    expect(JSON.stringify(differences)).not.toContain('same.txt');
-  });
+    it('names what differs from which byte on, what was left out, and what failed; the first results stay', () => {
+      built = project.run('build', '--check');
+      expect(built.exitCode).toBe(1);
+      for (const line of [
+        '✓ check steady: same bytes',
+        '✗ check wild: different bytes',
+        '✗ check folder: different bytes',
+        '– check timing: left out, as it measures',
+        '✗ check once: the second run failed',
+        'error[command-failed]: once: sh ended with exit code 1',
+      ])
+        expect(built.stdout).toContain(line);
+      expect(built.stdout).toMatch(/error\[non-deterministic\]: wild: .*\n {2}text: differs from byte 1[2-9] on \(49 bytes\)/);
+      const kept = project.read('artifacts/wild/text');
+      expect(project.exists('artifacts/once/text')).toBe(true);
+      expect(project.run('log', 'once').stdout).toBe('hello\n');
+      expect(project.run('build').stdout).toContain('nothing to do: 5 stages up to date');
+      expect(project.read('artifacts/wild/text')).toBe(kept);
+    });
 
-  it('leaves out by name what measures', () => {
-    given(stage('timing', 'cat /proc/sys/kernel/random/uuid > out.txt', '{text: out.txt}', ', determinism: measured'));
-    const { exitCode, stdout } = project.run('build', '--check');
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain('– check timing: left out, as it measures');
-  });
-
-  it('says of a second run that fails what it failed of, and keeps its log apart', () => {
-    given(stage('once', 'echo hello; test ! -e $MARK && touch $MARK && echo > out.txt', '{text: out.txt}', ', env: {MARK: MARK_PATH}'));
-    project.write('pipeline.yaml', project.read('pipeline.yaml').replace('MARK_PATH', `${project.folder}/mark`));
-    const { exitCode, stdout } = project.run('build', '--check');
-    expect(exitCode).toBe(1);
-    expect(stdout).toContain('✗ check once: the second run failed');
-    expect(stdout).toContain('error[command-failed]: once: sh ended with exit code 1');
-    expect(project.exists('artifacts/once/text')).toBe(true);
-    expect(project.run('log', 'once').stdout).toContain('hello');
+    it('says it as a document: of a folder, what came, went and changed', () => {
+      built = project.run('build', 'folder', '--check', '--json');
+      report = JSON.parse(built.stdout);
+      expect([report.conclusion, report.checks.length]).toEqual(['not-reproduced', 1]);
+      const { verdict, differences = [] } = check('folder') ?? {};
+      expect(verdict).toBe('different');
+      expect(differences.map(({ kind }) => kind).sort()).toEqual(['bytes', 'form', 'gone', 'new']);
+      expect(differences).toContainEqual(expect.objectContaining({ kind: 'bytes', path: 'all/deep/id.txt', sizes: [37, 37] }));
+      expect(JSON.stringify(differences)).not.toContain('same.txt');
+    });
   });
 
   it('checks the targets, and builds what they depend on as ever', () => {
