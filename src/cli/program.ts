@@ -25,7 +25,7 @@ export function buildProgram(end: (exitCode: ExitCode) => void): Command {
     .configureHelp({ sortSubcommands: false })
     .addHelpText(
       'after',
-      '\nExit codes: 0 built, 1 a stage failed or a gate was missed, 2 usage or pipeline file, 70 internal error, 129, 130 or 143 interrupted by a signal.',
+      '\nExit codes: 0 built, 1 a stage failed or a gate was missed, 2 usage, pipeline file or lock, 70 internal error, 129, 130 or 143 interrupted by a signal.',
     );
   for (const declare of FAMILIES) declare(program, end);
   return program;
