@@ -17,7 +17,7 @@ import {
   standardDeviationOf,
 } from '../tensor/compare.js';
 import { sameShape } from '../tensor/shape.js';
-import { matchValues } from './match-values.js';
+import { matchValues, type Seen } from './match-values.js';
 import type { PartErrors, PropagatedError } from './propagated-error.js';
 
 export interface ValueComparer {
@@ -43,9 +43,11 @@ export function openValueComparer(
   options: CaptureOptions & {
     /** 'floats' (the default): of float32 alone; of the values that are quantized, what comes out of DequantizeLinear. 'all': integers and booleans too. */
     readonly dtypes?: 'floats' | 'all';
+    /** Default: 'dequantized'. */
+    readonly seen?: Seen;
   },
 ): ValueComparer {
-  const { pairs, unmatched } = matchValues(original, other);
+  const { pairs, unmatched } = matchValues(original, other, options.seen);
   const [left, right] = [openCapture(original, options), openCapture(other, options)];
   const keys = (side: 'original' | 'other') => new Map(pairs.map((pair, index) => [pair[side].id, String(index)]));
   const sums = new Map<string, Sums>();

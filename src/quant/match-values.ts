@@ -10,12 +10,15 @@ export interface ValueMatches {
   readonly unmatched: readonly Value[];
 }
 
+/** What stands for a value that is quantized and dequantized again: what its readers get, or the value itself, where both models are quantized or neither is. */
+export type Seen = 'dequantized' | 'as-computed';
+
 /** Inputs and computed values; where a value of `other` goes through QuantizeLinear and DequantizeLinear, what comes out of them is the partner. */
-export function matchValues(original: Model, other: Model): ValueMatches {
+export function matchValues(original: Model, other: Model, seen: Seen = 'dequantized'): ValueMatches {
   const own = computedValues(original.graph);
   const others = computedValues(other.graph);
   const byName = new Map(others.map(value => [value.name, value]));
-  const seenAs = findDequantized(other.graph);
+  const seenAs = seen === 'dequantized' ? findDequantized(other.graph) : new Map<ValueId, Value>();
   const [addresses, otherAddresses] = [addressValues(original), addressValues(other)];
   const byAddress = new Map(others.map(value => [otherAddresses.get(value.id), value]));
   const taken = new Set<ValueId>();

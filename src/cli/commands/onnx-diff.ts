@@ -57,13 +57,21 @@ interface ValueDifferences {
 
 async function diffValues(left: Model, right: Model, options: DiffOptions): Promise<ValueDifferences> {
   for (const model of [left, right]) writeTypes(model, inferShapes(model));
-  const comparer = openValueComparer(left, right, { ...PIECES, dtypes: 'all' });
+  const comparer = openValueComparer(left, right, {
+    ...PIECES,
+    dtypes: 'all',
+    seen: !isQuantized(left) && isQuantized(right) ? 'dequantized' : 'as-computed',
+  });
   try {
     for await (const feeds of await openSamples(left, options)) await comparer.compare(feeds);
     return conclude(comparer.conclude('model'), options.tolerance);
   } finally {
     await comparer.close();
   }
+}
+
+function isQuantized({ graph }: Model): boolean {
+  return [...graph.nodes.values()].some(({ opType }) => opType === 'QuantizeLinear');
 }
 
 async function openSamples(model: Model, options: DiffOptions): Promise<Iterable<NamedTensors> | AsyncIterable<NamedTensors>> {

@@ -92,6 +92,14 @@ describe('propagated errors', () => {
     expect(unmatched.map(value => value.name)).toEqual(['a']);
   });
 
+  it('each value of two quantized models stands for itself', async () => {
+    const other = await quantized();
+    const { pairs, unmatched } = matchValues(other, cloneModel(other), 'as-computed');
+    expect(pairs.filter(pair => pair.original.name !== pair.other.name)).toEqual([]);
+    expect(pairs.length).toBeGreaterThan(8);
+    expect(unmatched).toEqual([]);
+  });
+
   it('figures are those of plain sums over all samples', async () => {
     const errors = await compare(1 << 20);
     const other = await quantized();
