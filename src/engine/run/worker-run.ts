@@ -135,7 +135,14 @@ function followWorker(child: ChildProcess, { keeper, listener, mask }: RunOrder)
   });
   return new Promise(resolve => {
     child.on('error', error =>
-      resolve(toFailure(new EngineError('worker-died', `the worker cannot be started: ${error.message}`, { cause: error }))),
+      resolve(
+        toFailure(
+          new EngineError('worker-died', `the worker cannot be started: ${error.message}`, {
+            cause: error,
+            help: 'lower --jobs, free memory, or raise the limits of this shell (ulimit -n, ulimit -u)',
+          }),
+        ),
+      ),
     );
     child.on('exit', () => sweepGroup(child));
     child.on('close', (code, signal) => resolve(end === undefined ? describeDeath(code, signal, tail) : end.failure));
