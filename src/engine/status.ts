@@ -142,6 +142,8 @@ async function examine(look: Look, stage: PlannedStage): Promise<Found> {
     return { ...(locked ?? (await findResult(look, stage, pinned))), isWhole: true };
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
+    // The build does not come as far as its own mistake.
+    if (blocker !== undefined) return { status: { kind: 'blocked', because: blocker } };
     return { status: { kind: 'impossible', failure: toFailure(error) } };
   }
 }

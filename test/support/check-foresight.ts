@@ -22,6 +22,7 @@ const ALLOWED: Readonly<Record<Examined['status']['kind'], readonly string[]>> =
   restorable: ['restored'],
   stale: ['executed', 'failed'],
   undecided: ['up-to-date', 'restored', 'executed', 'failed'],
-  impossible: ['failed'],
+  // Skipped, where something before it fails that was to run.
+  impossible: ['failed', 'skipped'],
   blocked: ['skipped'],
 };
