@@ -4,6 +4,7 @@ import { artifactPath } from './artifact-path.js';
 import type { CacheFolder } from './cache/cache-folder.js';
 import { cacheFolderAt, makeCacheFolder } from './cache/cache-folder.js';
 import { findExposure } from './cache/exposure.js';
+import type { PinnedSource } from './cache/input-digests.js';
 import type { Lock } from './cache/lock.js';
 import type { Holder } from './cache/lock-holder.js';
 import type { AcceptedStage } from './cache/state-log.js';
@@ -133,7 +134,10 @@ async function findAllSettled(plan: Plan, options: BuildOptions, ports: EnginePo
     const found = await findSettledAsLocked(look, options.lock.file, selected, forced);
     return found === undefined ? undefined : { plan, selected, ends: tell(endsOf(found.settled), ports), checks: [], hold: found.hold };
   }
-  const settled = findSettled(look, selected, forced);
+  const seen = new Map<string, PinnedSource | undefined>();
+  // A watcher is told of what changes after it has looked: to read what was just saved, and is as it was, takes no lock.
+  if (options.revisions !== undefined) await look.pinner.seeSmall(selected, seen);
+  const settled = findSettled(look, selected, forced, seen);
   if (settled.size < selected.length || !(await isLocked(look, options.lock?.file, selected, settled))) return undefined;
   return { plan, selected, ends: tell(endsOf(settled), ports), checks: [], hold: undefined };
 }

@@ -1,5 +1,5 @@
 /** What is a stage's action right now? Every input pinned by digest, the manifest, and its key. */
-import { isAbsolute } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
@@ -14,6 +14,7 @@ import { artifactPath } from '../artifact-path.js';
 import type { Artifact } from '../cache/artifact.js';
 import type { InputDigests, PinnedSource } from '../cache/input-digests.js';
 import type { PlatformClass } from '../cache/platform-class-cache.js';
+import { lookAt } from '../cache/stamp.js';
 import type { KnownDevice } from '../cache/state-log.js';
 import type { TreeEntry } from '../cache/tree.js';
 import { EngineError } from '../engine-error.js';
@@ -56,6 +57,8 @@ export interface Pinner {
   ): PinnedStage | undefined;
   /** The action. @throws EngineError. */
   pin(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined): Promise<PinnedStage>;
+  /** Looks at the stages' sources, reading small files of which stamps prove nothing: `seen` then holds what they are at this moment, for `find`. */
+  seeSmall(stages: readonly PlannedStage[], seen: Map<string, PinnedSource | undefined>): Promise<void>;
   /** What a folder among the sources holds now; undefined where it is none, or cannot be read. */
   treeOf(path: string): Promise<readonly TreeEntry[] | undefined>;
   /** The first input that is not what was pinned. */
@@ -158,6 +161,18 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
       return getDefined(pinned, `the action of ${stage.id}`);
     },
 
+    async seeSmall(stages, seen) {
+      for (const path of new Set(stages.flatMap(sourcePathsOf))) {
+        try {
+          const found = digests.find(path) ?? (isSmallFile(resolve(plan.projectFolder, path)) ? await digests.digest(path) : undefined);
+          seen.set(path, found);
+        } catch (error) {
+          // What is wrong with it is said when it is built.
+          if (!(error instanceof EngineError)) throw error;
+        }
+      }
+    },
+
     async treeOf(path) {
       try {
         return (digests.find(path) ?? (await digests.digest(path))).tree;
@@ -237,6 +252,13 @@ async function hasChanged(input: PinnedInput, digests: InputDigests): Promise<bo
     if (error instanceof EngineError) return true;
     throw error;
   }
+}
+
+const SMALL_BYTES = 8 << 20;
+
+function isSmallFile(path: string): boolean {
+  const look = lookAt(path);
+  return look?.kind === 'file' && look.sizeBytes <= SMALL_BYTES;
 }
 
 function sourcePathsOf(stage: PlannedStage): readonly string[] {

@@ -23,6 +23,18 @@ describe('watch', () => {
     expect(world.read('artifacts/shout/text')).toBe('BELLOWS\nupper\n');
   });
 
+  it('says that there is nothing to do after a save without a change, and writes nothing', async () => {
+    const watch = world.start('watch');
+    await watch.waitFor(READY);
+    world.write('notes.txt', 'anvil\n');
+    await watch.waitFor(READY);
+    const before = world.listing().filter(line => line.startsWith('cache'));
+    world.saveByRename('notes.txt', 'anvil\n');
+
+    expect(await watch.waitFor(READY)).toContain('nothing to do: 4 stages up to date');
+    expect(world.listing().filter(line => line.startsWith('cache'))).toEqual(before);
+  });
+
   it('shows old and new figures beside each other', async () => {
     const watch = world.start('watch');
     await watch.waitFor(READY);
