@@ -13,6 +13,7 @@ import { measureRestore } from './restore.js';
 import { measureRoiAlign } from './roi-align.js';
 import { measureSimplify } from './simplify.js';
 import { measureTrivialBuild } from './trivial-build.js';
+import { measureWatch } from './watch.js';
 
 const MEASUREMENTS: Readonly<Record<string, (example: Example, peers: Peers) => Promise<void>>> = {
   'cold-build': measureColdBuild,
@@ -20,6 +21,7 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example, peers: Peers) => 
   'no-op': measureNoOp,
   'no-op-graphs': (_example, peers) => measureSmallGraphs(peers),
   'no-op-large': measureLargeNoOp,
+  watch: measureWatch,
   restore: measureRestore,
   guards: measureGuards,
   detectors: measureDetectors,
