@@ -1,6 +1,7 @@
 /** How is a cache looked at, checked and made smaller, beside builds that use it? What writes holds their lock. */
-import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Digest } from '../base/digest.js';
 import { openBlobStore } from './cache/blob-store.js';
@@ -10,9 +11,9 @@ import { planGarbage, removeGarbage } from './cache/collect-garbage.js';
 import { type Inventory, listNames, takeInventory } from './cache/inventory.js';
 import { acquireLock, type Lock } from './cache/lock.js';
 import { isUnfinished } from './cache/write-file.js';
-import { isMissing, messageOf } from './engine-error.js';
+import { messageOf } from './engine-error.js';
 import type { EnginePorts } from './ports.js';
-import { tryLock, turnsFolder } from './run/turns.js';
+import { isTakenAway, tryLock, turnsFolder } from './run/turns.js';
 
 type Ports = Pick<EnginePorts, 'emit' | 'signal'>;
 
@@ -47,7 +48,7 @@ export async function collectGarbage(
     const sinceMs = users === 'checkouts' ? nowMs - CLOCK_MS : Number.POSITIVE_INFINITY;
     const plan = choose();
     removeGarbage(cache, plan, sinceMs);
-    await removeEndedTurns(cache, ports.signal);
+    await removeEndedTurns(cache, newerThan(users, nowMs), ports.signal);
     return plan;
   });
 }
@@ -107,17 +108,26 @@ async function removeDamaged(
   return damaged;
 }
 
-/** Turns of a shared cache whose holders are gone. Should one be taken just now, its action may run twice, with the same result. */
-async function removeEndedTurns(cache: CacheFolder, signal: AbortSignal): Promise<void> {
+/** Turns of a shared cache that have ended, and that nobody has asked for since. Should one be taken just now, its action may run twice, with the same result. */
+async function removeEndedTurns(cache: CacheFolder, newerThanMs: number, signal: AbortSignal): Promise<void> {
   for (const name of listNames(turnsFolder(cache))) {
     const folder = join(turnsFolder(cache), name);
-    const turn = await tryLock(folder, signal).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-      return undefined;
-    });
-    if (turn === undefined) continue;
-    await rm(folder, { recursive: true, force: true });
+    const changedMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (changedMs < newerThanMs) await removeTurn(folder, signal);
+  }
+}
+
+async function removeTurn(folder: string, signal: AbortSignal): Promise<void> {
+  try {
+    const turn = await tryLock(folder, signal);
+    if (turn === undefined) return;
+    // Whoever comes to it now finds it gone or new, never half removed.
+    const gone = `${folder}.${randomBytes(6).toString('hex')}`;
+    await rename(folder, gone);
+    await rm(gone, { recursive: true, force: true, maxRetries: 3 });
     await turn.release();
+  } catch (error) {
+    if (!isTakenAway(error)) throw error;
   }
 }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { CacheFolder } from '../cache/cache-folder.js';
 import { acquireLock, type Lock } from '../cache/lock.js';
-import { isMissing, messageOf } from '../engine-error.js';
+import { isMissing, messageOf, systemCode } from '../engine-error.js';
 import type { EnginePorts } from '../ports.js';
 
 export type Turn =
@@ -26,8 +26,8 @@ export function createTurns({ shared }: CacheFolder, { signal, emit }: Pick<Engi
       const lock = await acquireLock(folder, { signal, onWaiting: () => undefined });
       await lock.release();
     } catch (error) {
-      if (!isMissing(error)) throw error;
-      // A collection of garbage has taken the ended turn away: it may be asked for again.
+      if (!isTakenAway(error)) throw error;
+      // It may be asked for again.
     }
   };
   return {
@@ -35,10 +35,7 @@ export function createTurns({ shared }: CacheFolder, { signal, emit }: Pick<Engi
       if (unavailable) return alone;
       const folder = turnFolder(shared, key);
       try {
-        const lock = await tryLock(folder, signal).catch((error: unknown) => {
-          if (!isMissing(error)) throw error;
-          return tryLock(folder, signal);
-        });
+        const lock = await tryAgain(() => tryLock(folder, signal));
         return lock === undefined ? { kind: 'other', over: () => waitFor(folder) } : { kind: 'first', end: () => lock.release() };
       } catch (error) {
         signal.throwIfAborted();
@@ -57,6 +54,22 @@ export function turnsFolder({ root }: CacheFolder): string {
 
 function turnFolder(shared: CacheFolder, key: string): string {
   return join(turnsFolder(shared), key);
+}
+
+const TRIES = 5;
+
+async function tryAgain<T>(work: () => Promise<T>, tries = TRIES): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (tries === 1 || !isTakenAway(error)) throw error;
+    return tryAgain(work, tries - 1);
+  }
+}
+
+/** Did a collection of garbage take the folder of an ended turn away just now? A socket in a folder that is gone is "not permitted". */
+export function isTakenAway(error: unknown): boolean {
+  return isMissing(error) || systemCode(error) === 'EACCES';
 }
 
 /** Undefined where somebody holds it. */

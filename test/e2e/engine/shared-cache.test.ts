@@ -336,7 +336,7 @@ describe('garbage of a shared cache', () => {
     const { acquireLock } = await import('../../../src/engine/cache/lock.js');
     const lock = await acquireLock(held, { signal: new AbortController().signal, onWaiting: () => undefined });
     expect(readdirSync(join(shared, 'turns'))).toHaveLength(4);
-    await collectGarbage(content(), {}, 'remove', Date.now(), world.ports(), BESIDE);
+    await collectGarbage(content(), {}, 'remove', Date.now() + 2 * 3_600_000, world.ports(), BESIDE);
 
     expect(readdirSync(join(shared, 'turns'))).toEqual(['held']);
     await lock.release();
