@@ -20,9 +20,18 @@ export type ValueType =
       /** What the type, and each size, stands for ("IMAGE", "DATA_BATCH"): kept, and lost where the type is inferred anew. */
       readonly denotation?: string;
       readonly dimDenotations?: readonly (string | undefined)[];
+      readonly unknown?: UnknownInType;
     }
   /** Sequence, optional, map, sparse tensor: kept as its TypeProto's bytes. */
   | { readonly kind: 'other'; readonly bytes: Uint8Array };
+
+/** Fields that this library does not interpret, in the messages that a tensor's type is made of. */
+export interface UnknownInType {
+  readonly type: UnknownFields;
+  readonly tensor: UnknownFields;
+  readonly shape: UnknownFields;
+  readonly dims: readonly UnknownFields[];
+}
 
 /** A constant: raw bytes (zero-copy from the file where possible), or strings. */
 export type Constant = RawTensor | Tensor<'string'>;

@@ -23,7 +23,7 @@ const MODEL_SCHEMA = makeSchema(OPAQUE_FIELDS);
 /**
  * Decodes an ONNX file's bytes. Constants and unknown fields are views of `bytes`, which must not be changed after.
  * Not kept, as it says nothing: which form a tensor's data has (typed fields, raw, external), the order of value_info, negative sizes (they mean "unknown"),
- * value_info of initializers; and unknown fields inside the types of values.
+ * value_info of initializers; and unknown fields of metadata entries and operator set imports.
  *
  * @param options.readExternal  reads tensors outside the file; `readModel` gives it.
  * @throws OnnxError `model-malformed`, `external-data-path`, `external-data-missing`, `external-data-bounds`.

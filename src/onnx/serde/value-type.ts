@@ -1,7 +1,7 @@
 /** How does a TypeProto become a value type, and back? Tensors are interpreted; every other type stays bytes. */
 import { DTYPES, findDTypeByOnnx } from '../../tensor/dtype.js';
-import type { Dim, ValueType } from '../ir/model.js';
-import type { TensorShapeProtoDimension, TypeProto } from '../proto/generated/messages.js';
+import type { Dim, UnknownInType, ValueType } from '../ir/model.js';
+import type { TensorShapeProtoDimension, TypeProto, TypeProtoTensor } from '../proto/generated/messages.js';
 import { toSafeInteger } from './malformed.js';
 
 /** The type in `proto`, a message of `source`. A negative size, as old exporters write for "unknown", is unknown. */
@@ -20,7 +20,14 @@ export function decodeValueType(proto: TypeProto, source: Uint8Array): ValueType
     ...(sizes === undefined || sizes.every(size => isAbsent(size.denotation))
       ? {}
       : { dimDenotations: sizes.map(size => size.denotation) }),
+    ...keepUnknown(proto, proto.tensorType),
   };
+}
+
+function keepUnknown(proto: TypeProto, tensor: TypeProtoTensor): { readonly unknown?: UnknownInType } {
+  const dims = (tensor.shape?.dim ?? []).map(({ unknown = [] }) => unknown);
+  const unknown = { type: proto.unknown ?? [], tensor: tensor.unknown ?? [], shape: tensor.shape?.unknown ?? [], dims };
+  return [unknown.type, unknown.tensor, unknown.shape, ...dims].every(fields => fields.length === 0) ? {} : { unknown };
 }
 
 function isAbsent(text: string | undefined): text is '' | undefined {
@@ -35,8 +42,10 @@ function decodeDim(dim: TensorShapeProtoDimension): Dim {
 export function encodeValueType(type: ValueType): TypeProto {
   if (type.kind === 'other') return { encoded: type.bytes };
   const elemType = type.dtype === undefined ? 0 : DTYPES[type.dtype].onnx;
-  const dim = type.dims?.map((size, axis) => encodeDim(size, type.dimDenotations?.[axis]));
-  return { tensorType: { elemType, shape: dim === undefined ? undefined : { dim } }, denotation: type.denotation };
+  const { unknown } = type;
+  const dim = type.dims?.map((size, axis) => ({ ...encodeDim(size, type.dimDenotations?.[axis]), unknown: unknown?.dims[axis] }));
+  const shape = dim === undefined ? undefined : { dim, unknown: unknown?.shape };
+  return { tensorType: { elemType, shape, unknown: unknown?.tensor }, denotation: type.denotation, unknown: unknown?.type };
 }
 
 function encodeDim(dim: Dim, denotation: string | undefined): TensorShapeProtoDimension {

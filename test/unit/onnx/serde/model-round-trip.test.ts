@@ -52,7 +52,8 @@ describe('encoding and decoding a model', () => {
 });
 
 describe('what models say beside what they compute', () => {
-  const dim = (dimValue: bigint, denotation: string) => ({ dimValue, denotation });
+  const unknown = [Uint8Array.of(0xfa, 0x3f, 1, 9)];
+  const dim = (dimValue: bigint, denotation: string) => ({ dimValue, denotation, unknown });
   const bytes = encodeMessage('ModelProto', {
     irVersion: 10n,
     opsetImport: [{ version: 17n }],
@@ -69,7 +70,16 @@ describe('what models say beside what they compute', () => {
           ],
         },
       ],
-      input: [{ name: 'x', type: { tensorType: { elemType: 1, shape: { dim: [dim(1n, 'DATA_BATCH'), {}] } }, denotation: 'IMAGE' } }],
+      input: [
+        {
+          name: 'x',
+          type: {
+            tensorType: { elemType: 1, shape: { dim: [dim(1n, 'DATA_BATCH'), {}], unknown }, unknown },
+            denotation: 'IMAGE',
+            unknown,
+          },
+        },
+      ],
       output: [{ name: 'y' }],
       valueInfo: [{ name: 'nowhere', type: { tensorType: { elemType: 1 } } }],
     },
@@ -77,7 +87,7 @@ describe('what models say beside what they compute', () => {
     functions: [{ name: 'f', domain: 'd', input: ['a'], output: ['b'] }],
   });
 
-  it('is written back: denotations, doc strings and unknown fields of attributes, types of values that nothing has, training, functions', () => {
+  it('is written back: denotations and unknown fields of types, doc strings and unknown fields of attributes, types of values that nothing has, training, functions', () => {
     const encoded = encodeModel(decodeModel(bytes));
 
     expect(withoutPlaces(decodeMessage(WHOLE_SCHEMA, 'ModelProto', encoded))).toEqual(
