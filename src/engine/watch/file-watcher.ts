@@ -3,7 +3,7 @@ import { type BigIntStats, type FSWatcher, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../engine-error.js';
 import type { Hint } from './hints.js';
-import { signPaths } from './sign-paths.js';
+import { pollPaths, STAGING } from './poll-paths.js';
 import { findWatchPoints, type WatchPoints } from './watch-points.js';
 
 export interface WatchOrder {
@@ -31,11 +31,11 @@ export interface WatchListener {
 
 /** @param how 'poll' never asks for events: some network file systems have none of what other machines do. */
 export function createFileWatcher(listener: WatchListener, how: 'events' | 'poll'): FileWatcher {
-  let watcher = how === 'poll' ? pollFolders(listener) : watchFolders(listener, fallBack);
+  let watcher = how === 'poll' ? pollPaths(listener) : watchFolders(listener, fallBack);
   let order: WatchOrder | undefined;
   function fallBack(error: unknown): void {
     watcher.close();
-    watcher = pollFolders(listener);
+    watcher = pollPaths(listener);
     listener.polls(describeTrouble(error));
     listener.hint('input');
     if (order !== undefined) watcher.watch(order);
@@ -55,9 +55,6 @@ interface Point {
   readonly identity: string;
   names: ReadonlySet<string> | 'all';
 }
-
-/** Names in a folder of artifacts that a build itself makes and removes. */
-const STAGING = '.staging';
 
 function watchFolders({ hint }: WatchListener, fallBack: (error: unknown) => void): FileWatcher {
   const points = { input: new Map<string, Point>(), output: new Map<string, Point>() };
@@ -165,29 +162,4 @@ function describeTrouble(error: unknown): string {
   if (code === 'EMFILE' || code === 'ENFILE')
     return 'the system has no more watchers: raise fs.inotify.max_user_instances (sysctl), or the limit of open files';
   return `the system gives no file events (${code ?? String(error)})`;
-}
-
-const POLL_MS = 1_000;
-
-function pollFolders({ hint }: WatchListener): FileWatcher {
-  let timer: NodeJS.Timeout | undefined;
-  let signatures: Readonly<Record<Hint, string>> | undefined;
-  let watched = '';
-  return {
-    watch({ inputs, outputs, projectFolder }) {
-      const wanted = [projectFolder, outputs, ...inputs].join('\n');
-      const sign = (): Readonly<Record<Hint, string>> => ({ input: signPaths(inputs), output: signPaths([outputs]) });
-      clearInterval(timer);
-      timer = setInterval(() => {
-        const now = sign();
-        for (const kind of ['input', 'output'] as const) if (signatures?.[kind] !== now[kind]) hint(kind);
-        signatures = now;
-      }, POLL_MS);
-      if (wanted === watched) return 'same';
-      watched = wanted;
-      signatures = sign();
-      return 'changed';
-    },
-    close: () => clearInterval(timer),
-  };
 }
