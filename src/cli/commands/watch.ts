@@ -6,9 +6,10 @@ import { type Diagnostic, formatDiagnostic } from '../../engine/config/diagnosti
 import type { StageId } from '../../engine/plan/plan.js';
 import type { BuildReport } from '../../engine/report.js';
 import { createRevisions, type Revision, type Revisions } from '../../engine/revisions.js';
-import { createFileWatcher, type FileWatcher } from '../../engine/watch/file-watcher.js';
+import { createFileWatcher } from '../../engine/watch/file-watcher.js';
 import { type Hint, type Hints, makeHints } from '../../engine/watch/hints.js';
 import { createPresence, watchedPaths } from '../../engine/watch/watched-paths.js';
+import type { FileWatcher } from '../../engine/watch/watcher.js';
 import { makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { abortOnSignals } from '../interruption.js';

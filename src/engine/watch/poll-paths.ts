@@ -1,7 +1,7 @@
 /** How are changes noticed where the system tells of none? chokidar looks at every file of the paths, once a second. */
 import { join, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
-import type { FileWatcher, WatchListener } from './file-watcher.js';
+import type { FileWatcher, WatchListener } from './watcher.js';
 
 const POLL_MS = 1_000;
 
