@@ -5,9 +5,9 @@ import { type CrashPlan, playCrashPoints } from '../../support/crash-points.js';
 const day = Math.floor(Date.now() / 86_400_000);
 
 const plans: readonly CrashPlan[] = [
-  { occasion: 'cold', how: 'before', stride: 41, first: 1 + (day % 41) },
-  { occasion: 'edit', how: 'torn', stride: 41, first: 1 + (day % 41) },
-  { occasion: 'restore', how: 'before', stride: 23, first: 1 + (day % 23) },
+  { occasion: 'cold', how: 'before', stride: 67, first: 1 + (day % 67) },
+  { occasion: 'edit', how: 'torn', stride: 67, first: 1 + (day % 67) },
+  { occasion: 'restore', how: 'before', stride: 41, first: 1 + (day % 41) },
 ];
 
 it.each(plans)('$occasion, $how some writes', plan => {
