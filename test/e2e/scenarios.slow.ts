@@ -1,4 +1,4 @@
-/** Does every slow scenario of test/scenarios hold? */
+/** Do the scenarios hold that scenarios.test.ts leaves out? */
 import { playScenarios } from '../support/play-scenarios.js';
 
-playScenarios('slow');
+playScenarios(({ number, pace }) => number > 45 || pace === 'slow');

@@ -57,7 +57,7 @@ async function expectEqualBits({ quantized, compiled, feeds }: Example): Promise
 const onCpu = ({ compiled }: Example): UnitReport[] => compiled.report.units.filter(unit => unit.device === 'cpu');
 
 describe('the backbone', () => {
-  it('keeps its MaxPool 1×1 on the CPU, with measured value, limit, source and three fix-its', async () => {
+  it('keeps its MaxPool 1×1 on the CPU, with measured value, limit, source and four fix-its', async () => {
     const example = await compilePart('backbone');
     const [pool] = onCpu(example).filter(unit => unit.findings.length > 0);
     expect(pool).toMatchObject({
@@ -71,6 +71,7 @@ describe('the backbone', () => {
           source: { kind: 'observed', ref: 'https://github.com/anjn/ryzen-ai-mask-rcnn' },
           fixIts: [
             { rule: 'maxpool-1x1', form: 'depthwise', effect: 'exact' },
+            { rule: 'maxpool-1x1', form: 'delta', effect: 'exact' },
             { rule: 'maxpool-1x1', form: 'slice', effect: 'exact' },
             { rule: 'maxpool-1x1', form: '3x3', effect: 'approximate' },
           ],
@@ -81,7 +82,7 @@ describe('the backbone', () => {
     await expectEqualBits(example);
   });
 
-  it.each(['depthwise', 'slice', '3x3'])('is one NPU part after the rewrite by form %s', async form => {
+  it.each(['depthwise', 'delta', 'slice', '3x3'])('is one NPU part after the rewrite by form %s', async form => {
     const example = await compilePart('backbone', { rule: 'maxpool-1x1', form });
     expect(example.compiled.report).toMatchObject({ legal: true, counts: { parts: 1, npuParts: 1, cpuNodes: 0, npuMacShare: 1 } });
     await expectEqualBits(example);
