@@ -61,7 +61,8 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
     intraOpNumThreads: options.threads ?? INTRA_OP_THREADS,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    logSeverityLevel: 3,
+    // What goes wrong is thrown, and said by who catches it.
+    logSeverityLevel: 4,
     ...(options.profilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
   };
   const session = await create(model, settings);

@@ -17,7 +17,7 @@ import {
 import { alignSecondInput, alignSlope, dropBroadcast } from './broadcast-steps.js';
 import { resizeDropsEmptyScales, resizeSaysCoordinates, upsampleScalesToInput, upsampleToResize } from './resize-steps.js';
 import { softmaxOverOneAxis } from './softmax-step.js';
-import { hasOutput, refuse, type Step } from './step.js';
+import { dropUnread, hasOutput, refuse, type Step } from './step.js';
 
 const batchNormalizationPerChannel: Step = ({ node }) => {
   if (getInt(node, 'spatial', 1) === 0) return 'it normalises per element (spatial is 0), which is gone';
@@ -42,7 +42,7 @@ const sequenceOutputs: Step = ({ node }) => {
 const batchNormalizationAtTest: Step = place =>
   [1, 2, 3, 4].some(index => hasOutput(place, index)) ? 'it gives the statistics of training' : undefined;
 
-const dropoutMaskIsBool: Step = place => (hasOutput(place, 1) ? 'it gives its mask, which has another type now' : undefined);
+const dropoutMaskIsBool: Step = place => (dropUnread(place, 1) ? undefined : 'its mask is read, which has another type now');
 
 const roiAlignSaysCoordinates: Step = ({ node }) => {
   node.attributes.set('coordinate_transformation_mode', string('output_half_pixel'));

@@ -3,7 +3,7 @@
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
-import { addInitializer, addNode, type NewNode, setInput } from '../ir/edit.js';
+import { addInitializer, addNode, indexUses, type NewNode, removeValue, setInput } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, ValueId } from '../ir/model.js';
 import type { NameScope } from '../ir/name-scope.js';
 import { findConstantOf } from '../shape-inference/constant-node.js';
@@ -72,4 +72,15 @@ export function rankOf({ node, types }: StepPlace, index = 0): number | undefine
 /** Is output `index` there? Whether something reads it is not looked at: an operator computes what is connected. */
 export function hasOutput({ node }: StepPlace, index: number): boolean {
   return node.outputs[index] !== undefined;
+}
+
+/** Leaves output `index` out where nothing reads it. @returns whether it is not there any more. */
+export function dropUnread({ graph, node }: StepPlace, index: number): boolean {
+  const output = node.outputs[index];
+  if (output === undefined) return true;
+  if (graph.outputs.includes(output) || indexUses(graph).has(output)) return false;
+  node.outputs[index] = undefined;
+  while (node.outputs.length > 1 && node.outputs.at(-1) === undefined) node.outputs.pop();
+  removeValue(graph, output);
+  return true;
 }

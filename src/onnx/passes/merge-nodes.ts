@@ -40,7 +40,15 @@ function mergeInto(graph: Graph, node: Node, other: Node): boolean {
 
 function keyOf(node: Node): string {
   const attributes = [...node.attributes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => [name, describeAttribute(value)]);
-  return JSON.stringify([node.domain, node.opType, node.overload, node.inputs.map(input => input ?? null), attributes]);
+  // How many outputs a node has can decide what they are: Split divides by it.
+  return JSON.stringify([
+    node.domain,
+    node.opType,
+    node.overload,
+    node.inputs.map(input => input ?? null),
+    node.outputs.length,
+    attributes,
+  ]);
 }
 
 function describeAttribute(attribute: Attribute): unknown {

@@ -2,7 +2,7 @@
 import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import { ints } from '../ir/attribute.js';
-import { addInitializer, addNode } from '../ir/edit.js';
+import { addInitializer, addNode, subgraphsOf } from '../ir/edit.js';
 import { type Inlining, inlineSubgraph, sortValues } from '../ir/inline.js';
 import type { Constant, Graph, Model, Node, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
@@ -10,6 +10,7 @@ import { findConstantValue } from '../rewrite/graph-view.js';
 import { findConstantOf } from '../shape-inference/constant-node.js';
 import { describeNode } from '../shape-inference/node-context.js';
 import { takeOver } from './inline-branches.js';
+import { isDeterministic } from './operator-traits.js';
 import type { Pass } from './pass.js';
 
 /** Copies of body nodes that one Loop may become. */
@@ -52,13 +53,23 @@ function planUnrolling(model: Model, node: Node): Unrolling | string {
   const count = findCount(findConstantValue(model, node.inputs[0]));
   if (count === undefined) return 'its count is not constant';
   const [, condition] = node.inputs;
+  if (!isPure(body)) return 'it draws random numbers, or holds operators that are not known';
   if (condition !== undefined && !isTrue(findConstantValue(model, condition))) return 'its condition is not constantly true';
   if (count === 0) return 'it never runs: its outputs have no elements';
-  if (!staysTrue(model, body)) return 'its body may end it early';
+  // Without a condition the body's own is not looked at.
+  if (condition !== undefined && !staysTrue(model, body)) return 'its body may end it early';
   if (count * body.nodes.size > MOST_NODES) return `${count} times ${body.nodes.size} nodes are more than ${MOST_NODES}`;
   const carried = node.inputs.length - 2;
   if (body.inputs.length !== carried + 2 || node.inputs.slice(2).includes(undefined)) return 'its inputs do not fit its body';
   return { body, count };
+}
+
+function isPure(body: Graph): boolean {
+  for (const node of body.nodes.values()) {
+    if (!isDeterministic(node)) return false;
+    for (const inner of subgraphsOf(node)) if (!isPure(inner)) return false;
+  }
+  return true;
 }
 
 function findCount(constant: Constant | undefined): number | undefined {

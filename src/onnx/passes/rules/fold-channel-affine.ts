@@ -24,7 +24,8 @@ function perChannel(match: Match): Float64Array | Decline {
   const constantOperand = match.constant('operand');
   const values = readFloats(constantOperand);
   const channels = countChannels(match, match.inner('linear'));
-  const rank = match.type(match.output()).dims?.length;
+  const [linearOutput] = match.inner('linear').outputs;
+  const rank = linearOutput === undefined ? undefined : match.type(linearOutput).dims?.length;
   if (values === undefined) return decline('the constant is not float32', match.node);
   if (channels === undefined || rank === undefined) return decline('rank or channels are not known', match.node);
   if (values.length === 1 && constantOperand.dims.length <= rank) return new Float64Array(channels).fill(values[0] ?? 0);

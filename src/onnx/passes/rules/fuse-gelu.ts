@@ -18,10 +18,17 @@ export const fuseGelu: RewriteRule = {
     const found = findErf(match);
     if (found === undefined) return decline('it is no product of x, 1 + erf(x/√2) and 1/2', match.node);
     if (match.opset < GELU) return decline(`Gelu is there from opset ${GELU}; the model has ${match.opset}`, match.node);
+    if (!sameRank(match, found.x)) return decline('a constant may raise its rank', match.node);
     const node = newNode('Gelu', { name: match.node.name, inputs: [found.x] });
     return patch({ add: [node], replace: [[match.output(), outputOf(node)]], also: found.nodes });
   },
 };
+
+/** Constants of one element may still have more axes than x. */
+function sameRank(match: Match, x: ValueId): boolean {
+  const rank = match.type(x).dims?.length;
+  return rank !== undefined && rank === match.type(match.output()).dims?.length;
+}
 
 interface Found {
   readonly x: ValueId;
@@ -86,4 +93,4 @@ function splitConstant(match: Match, node: Node, number: number): readonly Value
   return b !== undefined && isNear(findNumber(match.constantOf(a)), number) ? [b] : [];
 }
 
-const isNear = (value: number | undefined, wanted: number): boolean => value !== undefined && Math.abs(value - wanted) < 1e-4;
+const isNear = (value: number | undefined, wanted: number): boolean => value !== undefined && Math.abs(value - wanted) < 1e-6;

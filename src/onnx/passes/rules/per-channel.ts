@@ -6,6 +6,7 @@ import { getInt } from '../../ir/attribute.js';
 import type { Constant, Node } from '../../ir/model.js';
 import { newConstant, newNode, outputOf, type Patch, patch } from '../../rewrite/patch.js';
 import { type Decline, decline, type Match } from '../../rewrite/rule.js';
+import { isRow } from '../../rewrite/rules/numbers.js';
 
 export const LINEAR = ['Conv', 'ConvTranspose', 'Gemm'];
 
@@ -81,11 +82,13 @@ export function foldAffine(match: Match, linear: Node, affine: Affine): Patch | 
   if (match.find('bias') !== undefined && bias === undefined) return decline('the bias is not a float32 constant', linear);
   const channels = findChannels(linear, weight);
   if (channels === undefined || channels.count !== affine.scale.length) return decline('the channels do not fit', linear);
-  if (linear.opType === 'Gemm' && bias !== undefined && bias.length !== channels.count)
+  const biasDims = match.findConstant('bias')?.dims ?? [];
+  if (linear.opType === 'Gemm' && bias !== undefined && !isRow(biasDims, channels.count))
     return decline('the bias of the Gemm is not one value per channel', linear);
   if (linear.opType === 'Gemm' && (gemmFactor(linear, 'alpha') !== 1 || gemmFactor(linear, 'beta') !== 1))
     return decline('alpha or beta of the Gemm is not 1', linear);
   const scaled = scaleWeights(elements, channels, affine.scale);
+  if (!scaled.every(Number.isFinite)) return decline('a product of weight and factor is not finite', linear);
   const shifted = Float32Array.from(affine.shift, (shift, index) => (bias?.[index] ?? 0) * (affine.scale[index] ?? 1) + shift);
   return patchLinear(match, linear, makeConstant(weight.dims, scaled), makeConstant([channels.count], shifted), affine);
 }

@@ -13,6 +13,8 @@ export const batchNormToConv: RewriteRule = {
   pattern: op('BatchNormalization', { inputs: [any('x'), constant('gamma'), constant('beta'), constant('mean'), constant('variance')] }),
   rewrite(match) {
     if (match.type(match.value('x')).dims?.length !== 4) return decline('its input is not known to have four axes', match.node);
+    if (match.type(match.value('x')).dtype !== 'float32') return decline('its input is not float32', match.node);
+    if (getInt(match.node, 'spatial', 1) !== 1) return decline('it has statistics per element (spatial is 0)', match.node);
     if (getInt(match.node, 'training_mode', 0) !== 0) return decline('training_mode is set', match.node);
     if (match.node.outputs.slice(1).some(output => output !== undefined && match.useCount(output) > 0))
       return decline('another of its outputs is read', match.node);

@@ -1,13 +1,12 @@
 /** What can stand for a fully connected layer where an NPU only convolves? A Conv over the whole window that was flattened, or a 1×1 Conv. */
 import { encodeRawTensor } from '../../../tensor/raw-tensor.js';
-import { countElements } from '../../../tensor/shape.js';
 import { makeTensor, type RawTensor } from '../../../tensor/tensor.js';
 import { getFloat, getInt, int, ints } from '../../ir/attribute.js';
 import type { Constant, Node, ValueId } from '../../ir/model.js';
 import { newConstant, newNode, outputOf, type PatchNode, patch, type Ref } from '../patch.js';
 import { any, constant, op, optional } from '../pattern.js';
 import { type Decline, decline, type Match, type RewriteRule } from '../rule.js';
-import { findFloat32, newInts } from './numbers.js';
+import { findFloat32, isRow, newInts } from './numbers.js';
 
 /** What the Conv reads: [N, C, H, W], and the weight's columns seen as C·H·W. */
 interface Window {
@@ -70,7 +69,9 @@ function whyNot({ node, find, opset }: Match, weight: Constant, bias: Constant |
   if (find('bias') === undefined) return undefined;
   const outputs = weight.dims[getInt(node, 'transB', 0) === 0 ? 1 : 0];
   if (bias === undefined) return 'its bias is not constant';
-  return countElements(bias.dims) === outputs && bias.dtype === 'float32' ? undefined : 'its bias is not one float32 value per output';
+  return outputs !== undefined && isRow(bias.dims, outputs) && bias.dtype === 'float32'
+    ? undefined
+    : 'its bias is not one float32 value per output';
 }
 
 /** The batch, or −1 where it is not known. */

@@ -58,6 +58,9 @@ function fused(pattern: Pattern, whyNot: (match: Match) => string | undefined): 
     rewrite(match) {
       if (match.opset < HARD_SWISH) return decline(`HardSwish is there from opset ${HARD_SWISH}; the model has ${match.opset}`, match.node);
       if (match.value('x') !== match.value('gated')) return decline('what is multiplied is not what is clipped', match.node);
+      const rank = match.type(match.value('x')).dims?.length;
+      if (rank === undefined || rank !== match.type(match.output()).dims?.length)
+        return decline('a constant may raise its rank', match.node);
       const reason = whyNot(match);
       if (reason !== undefined) return decline(reason, match.node);
       const node = newNode('HardSwish', { name: match.node.name, inputs: [match.value('x')] });

@@ -24,3 +24,8 @@ export function findNumber(constant: Constant | undefined): number | undefined {
   const floats = findFloat32(constant);
   return floats?.data.length === 1 ? floats.data[0] : undefined;
 }
+
+/** Is a bias [N] or [1, N], one value per column? Gemm broadcasts others too: [M, 1] is one value per row. */
+export function isRow(dims: readonly number[], columns: number): boolean {
+  return dims.length >= 1 && dims.length <= 2 && dims.at(-1) === columns && dims.slice(0, -1).every(dim => dim === 1);
+}

@@ -18,6 +18,9 @@ export const reduceMeanToPool: RewriteRule = {
     const rank = match.type(match.value('x')).dims?.length;
     if (rank !== 4)
       return decline(rank === undefined ? 'the rank of its input is not known' : `its input has ${rank} axes, not 4`, match.node);
+    const { dtype } = match.type(match.value('x'));
+    if (dtype !== 'float32' && dtype !== 'float16' && dtype !== 'float64')
+      return decline(`its input is ${dtype ?? 'of an unknown type'}`, match.node);
     const axes = axesOf(match)?.map(axis => (axis < 0 ? axis + rank : axis));
     if (axes === undefined) return decline('its axes are not constant', match.node);
     if ([...axes].sort().join() !== '2,3') return decline(`its axes are [${axes.join(', ')}], not [2, 3]`, match.node);

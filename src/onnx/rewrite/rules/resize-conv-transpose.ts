@@ -4,6 +4,7 @@ import { newNode, outputOf, patch } from '../patch.js';
 import { any, op } from '../pattern.js';
 import { decline, type Match, type RewriteRule } from '../rule.js';
 import { newFloats } from './numbers.js';
+import { areGiven } from './resize-scales.js';
 
 /** Coordinate and rounding modes that repeat each element for a whole multiple. */
 const REPEATS = new Set([
@@ -29,8 +30,10 @@ export const resizeToConvTranspose: RewriteRule = {
     const reason = whyNot(match);
     if (reason !== undefined) return decline(reason, match.node);
     const scales = [2, 3].map(axis => Number(to?.[axis]) / Number(from[axis]));
-    if (to?.[1] !== channels || !scales.every(scale => Number.isInteger(scale) && scale >= 1))
+    if (to === undefined || to[1] !== channels || !scales.every(scale => Number.isInteger(scale) && scale >= 1))
       return decline('height and width do not grow by whole multiples', match.node);
+    if (to[0] !== from[0] || !areGiven(match, [1, 1, ...scales]))
+      return decline('its scales are not these multiples, or are computed', match.node);
     const [height = 1, width = 1] = scales;
     const ones = newFloats(
       `${match.nameOf(match.output())}_ones`,

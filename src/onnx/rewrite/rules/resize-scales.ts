@@ -26,6 +26,7 @@ export const resizeByScales: RewriteRule = {
     const scales = from.map((size, axis) => scaleOf(size, to[axis]));
     if (!scales.every(scale => scale !== undefined))
       return decline('an axis has no scale that is exact, or a size is not known', match.node);
+    if (!areGiven(match, scales)) return decline('its scales are not the quotients of the sizes, or are computed', match.node);
     if (isCanonical(match, scales)) return decline('it has constant scales for four axes, and no roi', match.node);
     const attributes = new Map([...match.node.attributes].filter(([name]) => name !== 'axes' && name !== 'keep_aspect_ratio_policy'));
     const base = match.nameOf(match.output());
@@ -41,6 +42,15 @@ function scaleOf(from: unknown, to: unknown): number | undefined {
   if (typeof from !== 'number' || typeof to !== 'number') return from !== undefined && from === to ? 1 : undefined;
   const scale = Math.fround(to / from);
   return from > 0 && scale * from === to ? scale : undefined;
+}
+
+/** Do the sizes decide, or constant scales that are just these? Scales of 1.3 from 4 to 5 elements give other coordinates than 1.25. */
+export function areGiven(match: Match, scales: readonly number[]): boolean {
+  const [, second, third, sizes] = match.node.inputs;
+  if (match.opset >= WITH_SIZES && sizes !== undefined) return true;
+  const given = findFloats(match.constantOf(match.opset < WITH_SIZES ? second : third));
+  const axes = findInts(match.node, 'axes')?.map(axis => (axis < 0 ? axis + scales.length : axis)) ?? scales.map((_, axis) => axis);
+  return given?.length === axes.length && axes.every((axis, index) => given[index] === scales[axis]);
 }
 
 function isCanonical(match: Match, scales: readonly number[]): boolean {

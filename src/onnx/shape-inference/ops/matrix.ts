@@ -49,8 +49,10 @@ const einsum: InferFunction = c => {
     ellipsis = broadcastTwo(ellipsis, hidden) ?? ellipsis;
     const shown = [...dims.slice(0, before.length), ...dims.slice(dims.length - (after?.length ?? 0))];
     if (after === undefined) shown.length = before.length;
-    for (const [at, letter] of [...before, ...(after ?? '')].entries())
-      if (typeof sizes.get(letter) !== 'number') sizes.set(letter, shown[at]);
+    for (const [at, letter] of [...before, ...(after ?? '')].entries()) {
+      const known = sizes.get(letter);
+      if (typeof known !== 'number' || known === 1) sizes.set(letter, shown[at]);
+    }
   }
   const output = right ?? implicitOutput(left);
   const [before = '', after = ''] = output.split('...');

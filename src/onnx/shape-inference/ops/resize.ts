@@ -5,10 +5,10 @@ import { findFloats } from '../constant-elements.js';
 import { resolveAxis, unknownDims } from '../dims.js';
 import { type InferFunction, type InferTable, known, mismatch, type NodeContext } from '../node-context.js';
 
-/** floor(size × scale), the product in single precision's inputs and double arithmetic. */
+/** floor(size × scale), the product in single precision as ONNX Runtime and onnx take it. */
 function scaled(size: Dim, scale: number | undefined): Dim {
   if (scale === 1) return size;
-  return typeof size === 'number' && scale !== undefined ? Math.floor(size * scale) : undefined;
+  return typeof size === 'number' && scale !== undefined ? Math.floor(Math.fround(Math.fround(size) * Math.fround(scale))) : undefined;
 }
 
 const resize: InferFunction = c => {

@@ -90,6 +90,11 @@ describe('unroll-loops', () => {
         text.replace('more = Identity(on)', 'm = ReduceMax<keepdims = 0>(sum) zero = Constant<value = float {0.0}>() more = Less(m, zero)'),
       'its body may end it early',
     ],
+    [
+      'random numbers',
+      text => text.replace('row = Mul(next, f)', 'r = RandomNormalLike<seed = 1.0>(next) row = Mul(r, f)'),
+      'it draws random numbers, or holds operators that are not known',
+    ],
     ['no iterations', text => text.replace('{3}', '{0}'), 'it never runs: its outputs have no elements'],
     ['too many', text => text.replace('{3}', '{700}'), '700 times 4 nodes are more than 2000'],
   ])('leaves %s, and says why', async (_, change, reason) => {

@@ -408,6 +408,24 @@ describe('rounding rules', () => {
 
 const DECLINES: readonly (Case & { readonly reason: string })[] = [
   {
+    name: 'Mul after a Gemm whose bias is one value per row',
+    rule: 'fold-channel-mul',
+    dims: [3, 4],
+    constants: { w: randomConstant([4, 3]), bias: randomConstant([3, 1]), k: floats([3], [1, 2, 3]) },
+    nodes: [
+      { op: 'Gemm', in: ['a', 'w', 'bias'], out: ['c'] },
+      { op: 'Mul', in: ['c', 'k'], out: ['b'] },
+    ],
+    reason: 'the bias of the Gemm is not one value per channel',
+  },
+  {
+    name: 'Mul by a constant with more axes',
+    rule: 'fold-channel-mul',
+    constants: { ...CONV, k: floats([1, 1, 1, 1, 1], [2]) },
+    nodes: [conv(), { op: 'Mul', in: ['c', 'k'], out: ['b'] }],
+    reason: 'the constant [1, 1, 1, 1, 1] is not one value per channel',
+  },
+  {
     name: 'Dropout in training',
     rule: 'remove-dropout',
     opset: 6,

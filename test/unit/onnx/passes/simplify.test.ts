@@ -20,6 +20,25 @@ const simplify = (model: Model, options: { foldLimitBytes?: number; skip?: reado
   simplifyToFixedPoint(model, { evaluate, check: listProblems, foldLimitBytes: 1 << 20, ...options });
 
 describe('simplify', () => {
+  it('tells nodes apart that differ in how many outputs they have', async () => {
+    const given = () =>
+      smallModel({
+        opset: 13,
+        inputs: { x: ['float32', [6, 6]] },
+        nodes: [
+          { op: 'Split', in: ['x'], out: ['p', 'q', 'r'] },
+          { op: 'Split', in: ['x'], out: ['s', 't'] },
+          { op: 'ReduceSum', in: ['p'], out: ['a'], attributes: { keepdims: int(0) } },
+          { op: 'ReduceSum', in: ['s'], out: ['b'], attributes: { keepdims: int(0) } },
+        ],
+        outputs: ['a', 'b'],
+      });
+    const model = given();
+    await simplify(model);
+    const x = randomFloats([6, 6]);
+    expect(await runModel(model, { x })).toEqual(await runModel(given(), { x }));
+  });
+
   it('folds the shape arithmetic of a static model, and what then is dead', async () => {
     const given = () =>
       smallModel({

@@ -553,6 +553,44 @@ describe('rewrite rules', () => {
         },
         'its mode is linear, not nearest',
       ],
+      [
+        'resize-scales',
+        {
+          inputs: x(1, 1, 4, 4),
+          constants: { scales: floats([4], [1, 1, 1.3, 1.3]) },
+          nodes: one('Resize', { in: ['x', '', 'scales'], attributes: { mode: string('linear') } }),
+          outputs: ['y'],
+        },
+        'its scales are not the quotients of the sizes, or are computed',
+      ],
+      [
+        'resize-conv-transpose',
+        {
+          inputs: x(1, 1, 3, 3),
+          constants: { scales: floats([4], [1, 1, 2.3, 2.3]) },
+          nodes: one('Resize', {
+            in: ['x', '', 'scales'],
+            attributes: { coordinate_transformation_mode: string('asymmetric'), nearest_mode: string('floor') },
+          }),
+          outputs: ['y'],
+        },
+        'its scales are not these multiples, or are computed',
+      ],
+      [
+        'gemm-conv',
+        {
+          inputs: x(3, 4),
+          constants: { w: randomConstant([4, 3]), b: randomConstant([3, 1]) },
+          nodes: one('Gemm', { in: ['x', 'w', 'b'] }),
+          outputs: ['y'],
+        },
+        'its bias is not one float32 value per output',
+      ],
+      [
+        'reduce-mean-pool',
+        { inputs: { x: ['int32', [1, 2, 3, 4]] }, nodes: one('ReduceMean', { attributes: { axes: ints([2, 3]) } }), outputs: ['y'] },
+        'its input is int32',
+      ],
       ['large-pool', { inputs: x(1, 1, 31, 31), nodes: one('GlobalMaxPool'), outputs: ['y'] }, ''],
       [
         'large-pool',

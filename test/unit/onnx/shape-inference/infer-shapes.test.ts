@@ -25,6 +25,16 @@ const isConstant = (input: readonly Dim[] | Constant): input is Constant => !Arr
 
 /** Shapes by the operators' specifications, worked out by hand. */
 const ROWS: Row[] = [
+  ['Resize', [[1, 1, 10, 100], [0], floats([4], [1, 1, 0.7, 0.29])], {}, [[1, 1, 7, 29]]],
+  [
+    'Einsum',
+    [
+      [1, 3],
+      [2, 3],
+    ],
+    { equation: string('ij,ij->ij') },
+    [[2, 3]],
+  ],
   [
     'GridSample',
     [
