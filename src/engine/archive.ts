@@ -1,7 +1,9 @@
 /** How do results get from one checkout to another as one file? Out: what the last build of the targets holds, or everything. In: what verifies. */
 import { randomBytes } from 'node:crypto';
+import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import type { ArchiveBytes } from './cache/archive-bytes.js';
+import { ARCHIVE_HEADER } from './cache/archive-format.js';
 import { type CacheFolder, makeCacheFolder } from './cache/cache-folder.js';
 import { takeInventory } from './cache/inventory.js';
 import { partsOf } from './cache/part-list.js';
@@ -51,6 +53,7 @@ export async function exportCache(
   target: ExportTarget,
   signal: AbortSignal,
 ): Promise<ExportReport> {
+  if (target.kind === 'file') assertArchive(target.path);
   const known = await readKnownContent(order.since);
   const source = openStores(cache, 'read', 'links', () => undefined);
   const { keys, unbuilt } = chooseKeys(cache, order.choice, source);
@@ -61,6 +64,23 @@ export async function exportCache(
     }),
   );
   return { ...written, unbuilt };
+}
+
+/** An archive takes the place of an older one, and of nothing else. */
+function assertArchive(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || (found.isFile() && (found.size === 0 || readHead(path) === ARCHIVE_HEADER.slice(0, 15)))) return;
+  throw new EngineError('not-an-archive', `${path} is there, and is no archive of tanren`, { help: 'name another file, or remove it' });
+}
+
+function readHead(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(15);
+    return head.toString('utf8', 0, readSync(file, head, 0, 15, 0));
+  } finally {
+    closeSync(file);
+  }
 }
 
 function chooseKeys(

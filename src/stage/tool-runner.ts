@@ -65,7 +65,7 @@ export function startTool(command: readonly string[], options: SpawnOptions, sur
   // Whoever waits for it hears of a failure; nobody has to wait.
   ended.catch(() => undefined);
   hear(child.stderr, 'stderr', options, surroundings);
-  if (child.stdin === null || child.stdout === null) throw systemLimit(command, undefined);
+  if (!child.stdin || !child.stdout) throw systemLimit(command, undefined);
   // Writing to a program that has ended fails: how it ended says more.
   child.stdin.on('error', () => undefined);
   return { stdin: child.stdin, stdout: child.stdout, ended, stop: () => killGroup(child, reachOf(surroundings)) };
@@ -82,19 +82,31 @@ function spawnTool(command: readonly string[], options: SpawnOptions, surroundin
   if (command.length === 0) throw new StageError('tool-missing', 'the command is empty');
   const [program = '', ...args] = surroundings.wrap?.(command, options.cwd) ?? command;
   surroundings.signal.throwIfAborted();
-  return spawn(program, args, {
-    cwd: options.cwd,
-    env: { ...surroundings.env, ...options.env },
-    stdio: [stdin, 'pipe', 'pipe'],
-    detached: surroundings.group === 'own',
-  });
+  return withPlainUmask(() =>
+    spawn(program, args, {
+      cwd: options.cwd,
+      env: { ...surroundings.env, ...options.env },
+      stdio: [stdin, 'pipe', 'pipe'],
+      detached: surroundings.group === 'own',
+    }),
+  );
 }
 
-/** Without streams where the system had no handle left for them: then its 'error' follows. */
-type Heard = ChildProcess & { readonly stdout: Readable | null; readonly stderr: Readable | null };
+/** A program inherits the umask of the moment when it is started, and may write it into what it makes: the user's own is in no key. */
+function withPlainUmask<T>(start: () => T): T {
+  const before = process.umask(0o022);
+  try {
+    return start();
+  } finally {
+    process.umask(before);
+  }
+}
 
-function hear(from: Readable | null, stream: 'stdout' | 'stderr', options: SpawnOptions, surroundings: ToolSurroundings): void {
-  if (from === null) return;
+/** Without streams, null or undefined, where the system had no handle left for them: then its 'error' follows. */
+type Heard = ChildProcess & { readonly stdout: Readable | null | undefined; readonly stderr: Readable | null | undefined };
+
+function hear(from: Readable | null | undefined, stream: 'stdout' | 'stderr', options: SpawnOptions, surroundings: ToolSurroundings): void {
+  if (from === null || from === undefined) return;
   hearMasked(from, surroundings.mask ?? NO_MASK, text => {
     surroundings.log(text);
     options.onOutput?.(stream, text);

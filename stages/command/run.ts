@@ -41,15 +41,20 @@ export async function runCommand({ params, inputs, outputs, context }: StageJob<
 async function placeInput(from: string, to: string, folder: string): Promise<void> {
   makeFolderOf(to, folder);
   if (statSync(from).isFile()) await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  else await cp(from, to, { recursive: true, dereference: true, errorOnExist: true, force: false });
-  letWrite(to);
+  else await cp(from, to, { recursive: true, dereference: true, errorOnExist: true, force: false, filter: leadsSomewhere });
+  levelModes(to);
 }
 
-/** The original may be read only. */
-function letWrite(path: string): void {
+/** A link that leads nowhere is no content: it stands in no digest of a folder either. */
+function leadsSomewhere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** The original's permissions are in no key but for the owner's right to execute: no more of them reaches the program. */
+function levelModes(path: string): void {
   const stats = statSync(path);
-  if ((stats.mode & 0o200) === 0) chmodSync(path, (stats.mode & 0o777) | 0o200);
-  if (stats.isDirectory()) for (const name of readdirSync(path)) letWrite(join(path, name));
+  chmodSync(path, stats.isDirectory() || (stats.mode & 0o100) !== 0 ? 0o755 : 0o644);
+  if (stats.isDirectory()) for (const name of readdirSync(path)) levelModes(join(path, name));
 }
 
 /** Most paths stand in the program's folder itself, which is there. */

@@ -43,13 +43,13 @@ async function playTen(forge: Forge, random: () => number, round: number): Promi
 export const CONCURRENCY: readonly Scenario[] = [
   scenario(
     39,
-    'ten builds at once, one or two of them killed at random, 200 rounds: the others are right, each stage ran once for each kill at most and once more',
+    'ten builds at once, one or two of them killed at random, 100 rounds: the others are right, each stage ran once for each kill at most and once more',
     async forge => {
       const seed = process.env.TANREN_SEED ?? `${Date.now()}`;
       const random = seededRandom(seed, 'ten builds');
       buildFirst(forge);
       try {
-        for (let round = 0; round < 200; round++) await playTen(forge, random, round);
+        for (let round = 0; round < 100; round++) await playTen(forge, random, round);
       } catch (error) {
         throw new Error(`seed ${seed}`, { cause: error });
       }

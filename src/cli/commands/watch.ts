@@ -43,6 +43,7 @@ interface Watch {
 
 export async function runWatch(targets: readonly string[], options: WatchCommandOptions): Promise<ExitCode> {
   const console = makeConsole({ json: false });
+  if (await hasWrongTargets(targets, options, console)) return EXIT.usage;
   const signal = AbortSignal.any([abortOnSignals(), abortOnClosedOutput()]);
   const hints = makeHints((durationMs, until) => sleep(durationMs, undefined, { signal: until }).catch(() => undefined));
   const polls = (why: string): void => {
@@ -57,6 +58,16 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
     watcher.close();
   }
   return EXIT.interrupted;
+}
+
+/** Targets that the pipeline does not have are a mistake in the arguments; a pipeline file that cannot be read yet is watched for its mending. */
+async function hasWrongTargets(targets: readonly string[], options: WatchCommandOptions, console: Console): Promise<boolean> {
+  if (targets.length === 0) return false;
+  const loaded = await load(options, 'read-only');
+  const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
+  if (loaded.plan === undefined || resolved !== undefined) return false;
+  printDiagnostics(diagnostics, loaded.sources, console);
+  return true;
 }
 
 async function runRounds(watch: Watch): Promise<void> {

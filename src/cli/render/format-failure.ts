@@ -17,6 +17,8 @@ export function formatFailure(stage: StageId, failure: Failure, { style }: Conso
           .split('\n')
           .filter(line => /^\s+at /.test(line))
           .map(line => `  ${line.trim()}`)),
-    ...(failure.logPath === undefined ? [] : [`  log: ${failure.logPath} (tanren log ${stage})`]),
+    ...(failure.logPath === undefined
+      ? []
+      : [`  log: ${failure.logPath}${failure.logPath.includes('/pipeline/') ? ` (tanren log ${stage})` : ''}`]),
   ];
 }

@@ -18,7 +18,7 @@ import type { LockFile } from './lock-path.js';
 import type { BuiltStage } from './next-lock.js';
 import { nextLock } from './next-lock.js';
 import { findPortability } from './portability.js';
-import { digestOfIds } from './proven-lock.js';
+import { proofOf } from './proven-lock.js';
 
 /** What the lock should say, and whether it does. */
 export interface LockCheck {
@@ -67,9 +67,18 @@ export async function keepLock(
   }
   const stamp = check.verdict === 'outdated' ? await writeLockFile(file, check.text, session.cache) : findSettledStamp(file);
   if (stamp === undefined) return undefined;
-  session.writer?.noteLock({ stamp, stages: digestOfIds(selected.map(({ id }) => id)) });
-  session.writer?.flush();
-  return stamp;
+  return noteProof(session, stamp, selected) ? stamp : undefined;
+}
+
+/** The lock is right though the state cannot be written, which the end of the build says: the next build looks again. */
+function noteProof({ writer, plan }: Session, stamp: Stamp, selected: readonly PlannedStage[]): boolean {
+  try {
+    writer?.noteLock({ stamp, stages: proofOf(plan, selected) });
+    writer?.flush();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function findSettledStamp({ path }: LockFile): Stamp | undefined {

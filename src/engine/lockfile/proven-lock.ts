@@ -8,9 +8,11 @@ import type { LockFile } from './lock-path.js';
 /** For the stages of a build: where it wrote the lock for all of them, or for the whole plan. */
 export function isProven(written: WrittenLock | undefined, { path }: LockFile, plan: Plan, selected: readonly PlannedStage[]): boolean {
   if (written === undefined || lookAt(path)?.stamp !== written.stamp) return false;
-  return written.stages === digestOfIds(selected.map(({ id }) => id)) || written.stages === digestOfIds([...plan.stages.keys()]);
+  return written.stages === proofOf(plan, selected) || written.stages === proofOf(plan, [...plan.stages.values()]);
 }
 
-export function digestOfIds(ids: readonly string[]): Digest {
-  return digestBytes(ids.join('\n'));
+/** Of everything in the plan that the lock says and that no accepted result tells: which stages there are, whether they are all, and what they read by name. */
+export function proofOf(plan: Plan, selected: readonly PlannedStage[]): Digest {
+  const stages = selected.map(({ id, determinism, inputs }) => [id, determinism, inputs]);
+  return digestBytes(JSON.stringify([selected.length === plan.stages.size ? 'whole' : 'part', stages]));
 }

@@ -117,6 +117,13 @@ export const say = {
     expect(watch.output()).not.toContain('unknown-setting');
   });
 
+  it('ends with 2 where a target is no stage', () => {
+    const { exitCode, stderr } = world.run('watch', 'nope');
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('error[unknown-stage]: there is no stage "nope"');
+  });
+
   it('ends with 130 on Ctrl-C', async () => {
     const watch = world.start('watch');
     await watch.waitFor(READY);

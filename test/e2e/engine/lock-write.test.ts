@@ -100,6 +100,18 @@ describe('a build with every gate met', () => {
     expect(text()).toBe(right);
   });
 
+  it('says what a stage reads now, though it reads the same bytes from another stage', async () => {
+    const bench = { uses: 'measured', inputs: { text: 'source.txt' } };
+    const reader = (from: string) => ({ uses: 'plain', inputs: { text: from } });
+    world.stages = { one: bench, other: bench, reader: reader('one.text') };
+    await build();
+    world.stages = { one: bench, other: bench, reader: reader('other.text') };
+    const { outcomes } = await build();
+
+    expect(outcomes.reader).toBe('up-to-date');
+    expect(entry('reader')).toContain('text: other.text');
+  });
+
   it('writes what a build without a lock (watch, or one that was killed before it wrote) has left unsaid', async () => {
     await build();
     const first = text();
@@ -129,6 +141,18 @@ describe('a build of targets', () => {
     expect(entry('score')).toBe(score);
     expect(entry('after')).not.toBe(after);
     expect(stages()).toContain('bench');
+  });
+
+  it('of stages that are all there are once another is gone: the next whole build takes it away, though nothing runs', async () => {
+    await build();
+    const { strip, model } = STAGES;
+    world.write('source.txt', 'three');
+    await build({ targets: ids('strip', 'model') });
+    world.stages = { strip, model };
+    const { outcomes } = await build();
+
+    expect(outcomes).toEqual({ strip: 'up-to-date', model: 'up-to-date' });
+    expect(stages()).toEqual(['model', 'strip']);
   });
 
   it('and a whole build then takes away what is gone', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { command } from '../../../stages/command/stage.js';
@@ -28,6 +28,20 @@ describe('command', () => {
       { source: 'source.txt' },
     );
     expect(await readFile(outputs.count ?? '', 'utf8')).toBe('4');
+  });
+
+  it('gives copies with the same permissions and a plain umask, whatever the originals and the caller have, and no links that lead nowhere', async () => {
+    const source = join(folder.path, 'private');
+    await mkdir(source, { mode: 0o700 });
+    await writeFile(join(source, 'file'), 'x', { mode: 0o600 });
+    await writeFile(join(source, 'tool'), 'x', { mode: 0o700 });
+    await symlink('nowhere', join(source, '.#lock'));
+    const before = process.umask(0o077);
+    const { outputs } = await run(
+      { run: ['(umask; find d | sort | xargs stat -c "%n %a") > seen'], shell: 'sh', inputs: { d: 'd' }, outputs: { seen: 'seen' } },
+      { d: 'private' },
+    ).finally(() => process.umask(before));
+    expect(await readFile(outputs.seen ?? '', 'utf8')).toBe('0022\nd 755\nd/file 644\nd/tool 755\n');
   });
 
   it('runs a script of the shell where asked', async () => {
