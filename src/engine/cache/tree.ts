@@ -50,12 +50,18 @@ function walk(folder: string, prefix: string, links: 'follow' | 'keep', above: r
     if (look.kind === 'file') found.push({ kind: 'file', path: relative, look });
     else if (look.kind === 'folder')
       walkInto(path, relative, links, entry.isSymbolicLink() ? [...above, realpathSync(path)] : above, found);
-    else throw new EngineError('special-file', `${path} is neither a file nor a folder`);
+    else
+      throw new EngineError('special-file', `${path} is neither a file nor a folder`, {
+        help: 'move it elsewhere: pipes, sockets and devices have no content',
+      });
   }
 }
 
 function walkInto(path: string, relative: string, links: 'follow' | 'keep', above: readonly string[], found: FoundEntry[]): void {
-  if (new Set(above).size < above.length) throw new EngineError('folder-cycle', `${path} is a link to a folder that it is in`);
+  if (new Set(above).size < above.length)
+    throw new EngineError('folder-cycle', `${path} is a link to a folder that it is in`, {
+      help: 'remove the link, or name a folder without it',
+    });
   const before = found.length;
   walk(path, `${relative}/`, links, above, found);
   if (found.length === before) found.push({ kind: 'folder', path: relative });

@@ -1,5 +1,5 @@
 /** How is a lock file read and written? With care; whole, or not at all. */
-import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { CacheFolder } from '../cache/cache-folder.js';
@@ -56,16 +56,26 @@ const BACKDATE_S = 2;
  * @returns the stamp of what was written: a later edit, however soon, changes it. @throws what the file system throws.
  */
 export async function writeLockFile({ path }: LockFile, text: string, cache: CacheFolder): Promise<Stamp | undefined> {
+  const target = followLink(path);
   const elsewhere = cache.newTemporary('lock');
-  const beside = join(dirname(path), `.${basename(path)}.tmp`);
+  const beside = join(dirname(target), `.${basename(target)}.tmp`);
   try {
-    await put(existsSync(cache.temporary) ? elsewhere : beside, text, path);
+    await put(existsSync(cache.temporary) ? elsewhere : beside, text, target);
   } catch (error) {
     // Another file system, or a cache that cannot be written.
     if (!['EXDEV', 'EROFS', 'EACCES', 'EPERM', 'ENOENT'].includes(systemCode(error) ?? '')) throw error;
-    await put(beside, text, path);
+    await put(beside, text, target);
   }
   return lookAt(path)?.stamp;
+}
+
+/** A lock may be a link to one that stands elsewhere: it stays a link. */
+function followLink(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 async function put(temporary: string, text: string, path: string): Promise<void> {
