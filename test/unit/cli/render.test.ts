@@ -27,7 +27,7 @@ const failure: Failure = {
   details: null,
   causes: ['opset 99 is not known'],
   stack: undefined,
-  logPath: 'cache/logs/float.log',
+  logPath: 'cache/logs/pipeline/float.log',
 };
 
 async function planOfThree(): Promise<Plan> {

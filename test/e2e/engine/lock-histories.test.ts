@@ -1,7 +1,0 @@
-/** Is the lock after a random history the lock of a build from nothing? A few times; the slow suite plays many. */
-import fc from 'fast-check';
-import { histories, playLockHistory } from '../../support/lock-histories.js';
-
-it('after any history of edits and builds, the lock says what a build from nothing says, and holds one', async () => {
-  await fc.assert(fc.asyncProperty(histories, playLockHistory), { numRuns: 2 });
-}, 100_000);
