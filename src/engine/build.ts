@@ -249,6 +249,7 @@ async function writeLock(
   try {
     const { keepLock } = await import('./lockfile/keep-lock.js');
     const stamp = await keepLock(session, lock, selected, results);
+    flushState(session);
     return stamp === undefined ? undefined : { ...NO_SIGHTS, followed: [lock.path, stamp] };
   } catch (error) {
     const message = `${lock.name} is not written: ${messageOf(error)}`;

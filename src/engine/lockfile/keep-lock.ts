@@ -54,7 +54,7 @@ export async function checkLock(
   return { verdict: current !== undefined && sameText(current.text, text) ? 'right' : 'outdated', text };
 }
 
-/** Writes the lock where it is outdated, and notes in the state that it is right. @returns its stamp, where that says something. Only under the cache's lock. @throws as `checkLock`, and what the file system throws. */
+/** Writes the lock where it is outdated, and notes for the state that it is right: whoever calls writes the state. @returns its stamp, where that says something. Only under the cache's lock. @throws as `checkLock`, and what the file system throws. */
 export async function keepLock(
   session: Session,
   file: LockFile,
@@ -67,18 +67,8 @@ export async function keepLock(
   }
   const stamp = check.verdict === 'outdated' ? await writeLockFile(file, check.text, session.cache) : findSettledStamp(file);
   if (stamp === undefined) return undefined;
-  return noteProof(session, stamp, selected) ? stamp : undefined;
-}
-
-/** The lock is right though the state cannot be written, which the end of the build says: the next build looks again. */
-function noteProof({ writer, plan }: Session, stamp: Stamp, selected: readonly PlannedStage[]): boolean {
-  try {
-    writer?.noteLock({ stamp, stages: proofOf(plan, selected) });
-    writer?.flush();
-    return true;
-  } catch {
-    return false;
-  }
+  session.writer?.noteLock({ stamp, stages: proofOf(session.plan, selected) });
+  return stamp;
 }
 
 function findSettledStamp({ path }: LockFile): Stamp | undefined {
