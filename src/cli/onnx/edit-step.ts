@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../../base/json.js';
 import { anyList, fields, integer, type JsonProblem, type JsonReader, list, literal, maybe, number, text } from '../../base/json-shape.js';
 import type { Cut } from '../../onnx/extract.js';
 import type { NodeSelector } from '../../onnx/node-selector.js';
-import type { AttributeType, SetAttribute, SetConstant } from '../../onnx/rewrite/edits.js';
+import type { AttributeType, Edit, SetAttribute } from '../../onnx/rewrite/edits.js';
 import type { Matches } from '../../onnx/rewrite/matches.js';
 import type { Rename } from '../../onnx/surgery/rename.js';
 import { DTYPES, type DType } from '../../tensor/dtype.js';
@@ -59,13 +59,7 @@ export interface WrittenInsertion {
   readonly matches?: Matches;
 }
 
-export interface WrittenStep {
-  readonly select?: NodeSelector;
-  readonly constant?: string;
-  readonly matches?: Matches;
-  readonly setAttribute?: SetAttribute;
-  readonly deleteAttribute?: string;
-  readonly setConstant?: SetConstant;
+export interface WrittenStep extends Edit {
   readonly renameValue?: Rename;
   readonly renameNode?: Rename;
   readonly insert?: WrittenInsertion;

@@ -1,6 +1,6 @@
 /** How does what stands in a sub-graph come to stand in the graph around it? Its nodes are copied before the node that carries it, with ids and names of their own. */
 import { getDefined } from '../../base/invariant.js';
-import { addValue, replaceNodeOrder } from './edit.js';
+import { addNode, addValue, removeNode, replaceNodeOrder } from './edit.js';
 import type { Attribute, Graph, Model, Node, NodeId, ValueId } from './model.js';
 import type { NameScope } from './name-scope.js';
 
@@ -31,6 +31,18 @@ export function inlineSubgraph(into: Inlining, sub: Graph, inputs: readonly Valu
   );
   replaceNodeOrder(into.graph, order);
   return sub.outputs.map(output => ids.get(output) ?? output);
+}
+
+/** Each output of `node` keeps its id and name, and copies the value that stands for it; `remove-identity` takes the copies away. */
+export function takeOver({ model, graph }: Inlining, node: Node, values: readonly ValueId[]): void {
+  const order = [...graph.nodes.keys()];
+  const next = order[order.indexOf(node.id) + 1];
+  removeNode(graph, node.id);
+  for (const [index, output] of node.outputs.entries()) {
+    const value = values[index];
+    if (output === undefined || value === undefined) continue;
+    addNode(model, graph, { opType: 'Identity', inputs: [value], outputs: [output], ...(next === undefined ? {} : { before: next }) });
+  }
 }
 
 /** Puts the table of values into the order in which reading a file fills it: inputs, constants, and what nodes make, in their order. */

@@ -1,8 +1,7 @@
 /** Which If always takes the same branch? That branch comes to stand in its place. */
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
-import { addNode, removeNode } from '../ir/edit.js';
-import { type Inlining, inlineSubgraph, sortValues } from '../ir/inline.js';
-import type { Graph, Model, Node, ValueId } from '../ir/model.js';
+import { type Inlining, inlineSubgraph, sortValues, takeOver } from '../ir/inline.js';
+import type { Graph, Model, Node } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
 import { findConstantValue } from '../rewrite/graph-view.js';
 import { describeNode } from '../shape-inference/node-context.js';
@@ -25,7 +24,7 @@ export const inlineBranches: Pass = {
       }
       changed.push(node.name === '' ? node.opType : node.name);
       const into: Inlining = { model, graph: model.graph, names: makeNameScope(model.graph), before: node.id };
-      takeOver(model, node, inlineSubgraph(into, taken, []));
+      takeOver(into, node, inlineSubgraph(into, taken, []));
     }
     if (changed.length > 0) sortValues(model.graph);
     return { changed, declined };
@@ -37,17 +36,4 @@ function findTaken(model: Model, node: Node): Graph | undefined {
   if (condition?.dtype !== 'bool') return undefined;
   const branch = node.attributes.get(decodeRawTensor({ ...condition, dtype: 'bool' }).data[0] === 0 ? 'else_branch' : 'then_branch');
   return branch?.kind === 'graph' ? branch.value : undefined;
-}
-
-/** Each output of `node` keeps its id and name, and copies the value that stands for it; `remove-identity` takes the copies away. */
-export function takeOver(model: Model, node: Node, values: readonly ValueId[]): void {
-  const { graph } = model;
-  const order = [...graph.nodes.keys()];
-  const next = order[order.indexOf(node.id) + 1];
-  removeNode(graph, node.id);
-  for (const [index, output] of node.outputs.entries()) {
-    const value = values[index];
-    if (output === undefined || value === undefined) continue;
-    addNode(model, graph, { opType: 'Identity', inputs: [value], outputs: [output], ...(next === undefined ? {} : { before: next }) });
-  }
 }

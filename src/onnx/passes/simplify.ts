@@ -18,11 +18,12 @@ import { foldBatchNormalization } from './rules/fold-batch-normalization.js';
 import { CHANNEL_AFFINE_RULES } from './rules/fold-channel-affine.js';
 import { foldPad, foldPoolPad } from './rules/fold-pad.js';
 import { fuseGelu } from './rules/fuse-gelu.js';
+import { fuseGemm } from './rules/fuse-gemm.js';
 import { fuseLayerNorm } from './rules/fuse-layer-norm.js';
-import { fuseGemm } from './rules/matmul-gemm.js';
 import { mergeConcats } from './rules/merge-concats.js';
 import { mergeSlices } from './rules/merge-slices.js';
 import { NO_OP_RULES } from './rules/no-ops.js';
+import { scalarRange } from './rules/scalar-range.js';
 import { sliceChannels } from './rules/slice-channels.js';
 import { unrollLoops } from './unroll-loops.js';
 
@@ -36,7 +37,7 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   unrollLoops,
   ...NO_OP_RULES.map(passOfRule),
   ...[removeMultiplyByOne, removeDivideByOne].map(passOfRule),
-  ...[mergeTransposes, mergeReshapes, mergeSlices, mergeConcats, sliceChannels, fixReshape].map(passOfRule),
+  ...[mergeTransposes, mergeReshapes, mergeSlices, mergeConcats, sliceChannels, scalarRange, fixReshape].map(passOfRule),
   ...[foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad, foldPoolPad].map(passOfRule),
   ...[fuseGemm, fuseGelu, fuseLayerNorm].map(passOfRule),
   { ...passOfRule(fuseHardSwish), name: 'fuse-hard-swish' },

@@ -3,13 +3,12 @@ import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import { ints } from '../ir/attribute.js';
 import { addInitializer, addNode, subgraphsOf } from '../ir/edit.js';
-import { type Inlining, inlineSubgraph, sortValues } from '../ir/inline.js';
+import { type Inlining, inlineSubgraph, sortValues, takeOver } from '../ir/inline.js';
 import type { Constant, Graph, Model, Node, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
 import { findConstantValue } from '../rewrite/graph-view.js';
 import { findConstantOf } from '../shape-inference/constant-node.js';
 import { describeNode } from '../shape-inference/node-context.js';
-import { takeOver } from './inline-branches.js';
 import { isDeterministic } from './operator-traits.js';
 import type { Pass } from './pass.js';
 
@@ -34,7 +33,8 @@ export const unrollLoops: Pass = {
         continue;
       }
       changed.push(node.name === '' ? node.opType : node.name);
-      takeOver(model, node, unroll(model, node, plan));
+      const into: Inlining = { model, graph: model.graph, names: makeNameScope(model.graph), before: node.id };
+      takeOver(into, node, unroll(into, node, plan));
     }
     if (changed.length > 0) sortValues(model.graph);
     return { changed, declined };
@@ -100,9 +100,9 @@ function staysTrue(model: Model, body: Graph): boolean {
 }
 
 /** The values that stand for the Loop's outputs. */
-function unroll(model: Model, node: Node, { body, count }: Unrolling): readonly ValueId[] {
-  const into: Inlining = { model, graph: model.graph, names: makeNameScope(model.graph), before: node.id };
-  const scalar = (name: string, constant: Constant): ValueId => addInitializer(model, model.graph, into.names.take(name), constant).id;
+function unroll(into: Inlining, node: Node, { body, count }: Unrolling): readonly ValueId[] {
+  const { model, graph } = into;
+  const scalar = (name: string, constant: Constant): ValueId => addInitializer(model, graph, into.names.take(name), constant).id;
   const label = node.name === '' ? 'loop' : node.name;
   const condition = scalar(`${label}_condition`, encodeRawTensor(makeTensor('bool', [], Uint8Array.of(1))));
   const carriedCount = body.inputs.length - 2;

@@ -17,8 +17,8 @@ export interface Match {
   type(value: ValueId): Known;
   /** The constant that a value is, also where the pattern does not name it. */
   constantOf(value: ValueId | undefined): Constant | undefined;
-  /** The node whose output a value is. */
-  producerOf(value: ValueId): Node | undefined;
+  /** The node whose output a value is, where it is one of the ONNX domain and, if named, of that operator. */
+  producerOf(value: ValueId | undefined, opType?: string): Node | undefined;
   /** How many node inputs and graph outputs read the value. */
   useCount(value: ValueId): number;
   /** The one reader of a value that only that node reads, and that is no output of the model. */

@@ -141,7 +141,10 @@ function makeMatch(view: GraphView, node: Node, bindings: Bindings): Match & { r
     findConstant,
     type: id => view.typeOf(id),
     constantOf: id => view.constantOf(id),
-    producerOf: id => view.producerOf(id),
+    producerOf(id, opType) {
+      const producer = id === undefined ? undefined : view.producerOf(id);
+      return producer?.domain === '' && (opType === undefined || producer.opType === opType) ? producer : undefined;
+    },
     useCount: id => view.useCount(id),
     soleReader: id => view.soleReader(id),
     output: (index = 0) => getDefined(node.outputs[index], `output ${index} of ${describeNode(node, view.graph)}`),

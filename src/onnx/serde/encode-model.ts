@@ -85,12 +85,25 @@ function encodeGraph(graph: Graph, options: EncodeOptions, findOuterName: FindNa
     docString: orAbsent(graph.docString),
     input: graph.inputs.map(typeOf),
     output: graph.outputs.map(typeOf),
-    valueInfo: values
+    valueInfo: inOrderOfNodes(graph)
       .filter(value => value.type !== undefined && value.constant === undefined && !interfaceIds.has(value.id))
       .map(encodeValueInfo),
     metadataProps: encodeEntries(graph.metadata),
     unknown: graph.unknown,
   };
+}
+
+/** What nodes give in their order, then the rest: a graph that was edited is written as it is read again. */
+function inOrderOfNodes({ nodes, values }: Graph): readonly Value[] {
+  const ordered = new Set<Value>();
+  for (const { outputs } of nodes.values()) {
+    for (const id of outputs) {
+      const value = id === undefined ? undefined : values.get(id);
+      if (value !== undefined) ordered.add(value);
+    }
+  }
+  for (const value of values.values()) ordered.add(value);
+  return [...ordered];
 }
 
 function encodeInitializer(value: Value, constant: Constant, options: EncodeOptions): TensorProto {

@@ -67,23 +67,18 @@ function fromFactors(match: Match, factors: readonly ValueId[]): Found | undefin
 }
 
 function fromPair(match: Match, x: ValueId, sum: ValueId): Found | undefined {
-  const add = producer(match, sum, 'Add');
+  const add = match.producerOf(sum, 'Add');
   const [erfValue] = add === undefined ? [] : splitConstant(match, add, 1);
-  const erf = producer(match, erfValue, 'Erf');
+  const erf = match.producerOf(erfValue, 'Erf');
   const scaled = erf?.inputs[0];
-  const divide = producer(match, scaled, 'Div');
-  const multiply = producer(match, scaled, 'Mul');
+  const divide = match.producerOf(scaled, 'Div');
+  const multiply = match.producerOf(scaled, 'Mul');
   if (add === undefined || erf === undefined) return undefined;
   if (divide !== undefined && divide.inputs[0] === x && isNear(findNumber(match.constantOf(divide.inputs[1])), Math.SQRT2))
     return { x, nodes: [add, erf, divide] };
   if (multiply === undefined) return undefined;
   const [data] = splitConstant(match, multiply, Math.SQRT1_2);
   return data === x ? { x, nodes: [add, erf, multiply] } : undefined;
-}
-
-function producer(match: Match, value: ValueId | undefined, opType: string): Node | undefined {
-  const node = value === undefined ? undefined : match.producerOf(value);
-  return node?.domain === '' && node.opType === opType ? node : undefined;
 }
 
 /** The other operand of a commutative node of which one is near `number`. */

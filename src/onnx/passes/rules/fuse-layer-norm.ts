@@ -57,17 +57,17 @@ interface Normalization {
 
 function findNormalization(match: Match): Normalization | string {
   const centred = match.value('centred');
-  const subtract = nodeOf(match, centred, 'Sub');
+  const subtract = match.producerOf(centred, 'Sub');
   const [x, meanValue] = subtract?.inputs ?? [];
-  const mean = nodeOf(match, meanValue, 'ReduceMean');
+  const mean = match.producerOf(meanValue, 'ReduceMean');
   if (subtract === undefined || x === undefined || mean?.inputs[0] !== x) return 'what is divided is not x − mean(x)';
-  const root = nodeOf(match, match.value('deviation'), 'Sqrt');
-  const add = nodeOf(match, root?.inputs[0], 'Add');
+  const root = match.producerOf(match.value('deviation'), 'Sqrt');
+  const add = match.producerOf(root?.inputs[0], 'Add');
   const [varianceValue, epsilonValue] = add?.inputs ?? [];
   const epsilon = findNumber(match.constantOf(epsilonValue));
-  const variance = nodeOf(match, varianceValue, 'ReduceMean');
+  const variance = match.producerOf(varianceValue, 'ReduceMean');
   if (root === undefined || add === undefined || variance === undefined || epsilon === undefined) return 'the divisor is not √(mean + ε)';
-  const square = nodeOf(match, variance.inputs[0], 'Pow') ?? nodeOf(match, variance.inputs[0], 'Mul');
+  const square = match.producerOf(variance.inputs[0], 'Pow') ?? match.producerOf(variance.inputs[0], 'Mul');
   if (square === undefined || !squares(match, square, centred)) return 'the variance is not that of x';
   const [axes, varianceAxes] = [axesOf(match, mean), axesOf(match, variance)];
   if (axes === undefined || axes.join() !== varianceAxes?.join()) return 'mean and variance are taken over other axes';
@@ -77,11 +77,6 @@ function findNormalization(match: Match): Normalization | string {
 function squares(match: Match, node: Node, value: ValueId): boolean {
   if (node.opType === 'Mul') return node.inputs[0] === value && node.inputs[1] === value;
   return node.inputs[0] === value && findNumber(match.constantOf(node.inputs[1])) === 2;
-}
-
-function nodeOf(match: Match, value: ValueId | undefined, opType: string): Node | undefined {
-  const node = value === undefined ? undefined : match.producerOf(value);
-  return node?.domain === '' && node.opType === opType ? node : undefined;
 }
 
 function axesOf(match: Match, node: Node): readonly number[] | undefined {

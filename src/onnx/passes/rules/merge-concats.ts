@@ -25,8 +25,8 @@ export const mergeConcats: RewriteRule = {
 
 function innerOf(match: Match, input: ValueId | undefined, rank: number): ReturnType<Match['producerOf']> {
   if (input === undefined || match.soleReader(input) !== match.node) return undefined;
-  const producer = match.producerOf(input);
+  const producer = match.producerOf(input, 'Concat');
   const axisOf = (axis: number): number => (axis < 0 ? axis + rank : axis);
-  if (producer?.domain !== '' || producer.opType !== 'Concat') return undefined;
+  if (producer === undefined) return undefined;
   return axisOf(getInt(producer, 'axis', 1)) === axisOf(getInt(match.node, 'axis', 1)) ? producer : undefined;
 }

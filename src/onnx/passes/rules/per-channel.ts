@@ -1,12 +1,12 @@
 /** How are weights scaled and shifted per output channel? In double precision, rounded to single once. */
-import { decodeRawTensor, encodeRawTensor } from '../../../tensor/raw-tensor.js';
+import { encodeRawTensor } from '../../../tensor/raw-tensor.js';
 import { countElements } from '../../../tensor/shape.js';
 import { makeTensor } from '../../../tensor/tensor.js';
 import { getInt } from '../../ir/attribute.js';
 import type { Constant, Node } from '../../ir/model.js';
 import { newConstant, newNode, outputOf, type Patch, patch } from '../../rewrite/patch.js';
 import { type Decline, decline, type Match } from '../../rewrite/rule.js';
-import { isRow } from '../../rewrite/rules/numbers.js';
+import { findFloat32, isRow } from '../../rewrite/rules/numbers.js';
 
 export const LINEAR = ['Conv', 'ConvTranspose', 'Gemm'];
 
@@ -18,13 +18,8 @@ export interface Affine {
 
 /** The elements of a float32 constant as doubles, for vectors; undefined for other types. */
 export function readFloats(constant: Constant | undefined): Float64Array | undefined {
-  const elements = readSingles(constant);
+  const elements = findFloat32(constant)?.data;
   return elements && Float64Array.from(elements);
-}
-
-/** The elements of a float32 constant; undefined for other types. */
-function readSingles(constant: Constant | undefined): Float32Array | undefined {
-  return constant?.dtype === 'float32' ? decodeRawTensor({ ...constant, dtype: 'float32' }).data : undefined;
 }
 
 /** Where the output channels of a linear node's weight lie: it is [outer, channels, inner], one block of channels per outer index. */
@@ -75,7 +70,7 @@ export function countChannels(match: Match, linear: Node): number | undefined {
 /** The patch that makes `linear` compute `affine` of its result, in place of the match's root. */
 export function foldAffine(match: Match, linear: Node, affine: Affine): Patch | Decline {
   const weight = match.constant('weight');
-  const [elements, bias] = [readSingles(weight), readFloats(match.findConstant('bias'))];
+  const [elements, bias] = [findFloat32(weight)?.data, readFloats(match.findConstant('bias'))];
   if (![...affine.scale, ...affine.shift].every(value => Number.isFinite(Math.fround(value))))
     return decline('a factor or offset is not finite', match.node);
   if (elements === undefined) return decline('the weight is not float32', linear);

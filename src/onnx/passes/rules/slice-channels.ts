@@ -40,9 +40,9 @@ interface Shuffle {
 
 /** [1, C, H, W] → [C/k, k, H·W] → [k, C/k, H·W] → [k, 1, C/k, H, W], of which a part along axis 0 is taken. */
 function findShuffle(match: Match): Shuffle | undefined {
-  const joined = nodeOf(match, match.value('shuffled'), 'Reshape');
-  const moved = nodeOf(match, joined?.inputs[0], 'Transpose');
-  const divided = nodeOf(match, moved?.inputs[0], 'Reshape');
+  const joined = match.producerOf(match.value('shuffled'), 'Reshape');
+  const moved = match.producerOf(joined?.inputs[0], 'Transpose');
+  const divided = match.producerOf(moved?.inputs[0], 'Reshape');
   const x = divided?.inputs[0];
   if (joined === undefined || moved === undefined || divided === undefined || x === undefined) return undefined;
   const [batch, channels, height, width] = sizesOf(match, x, 4) ?? [];
@@ -54,11 +54,6 @@ function findShuffle(match: Match): Shuffle | undefined {
   if (!fits || findInts(moved, 'perm')?.join() !== '1,0,2' || shuffled?.join() !== [parts, 1, groups, height, width].join())
     return undefined;
   return { x, parts, nodes: [joined, moved, divided] };
-}
-
-function nodeOf(match: Match, value: ValueId | undefined, opType: string): Node | undefined {
-  const node = value === undefined ? undefined : match.producerOf(value);
-  return node?.domain === '' && node.opType === opType ? node : undefined;
 }
 
 function sizesOf(match: Match, value: ValueId | undefined, rank: number): readonly number[] | undefined {

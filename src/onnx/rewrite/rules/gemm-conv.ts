@@ -83,8 +83,8 @@ function rowsOf(match: Match): number {
 /** Through the Flatten or Reshape before it, where that flattens a [N, C, H, W] whole; else the row is seen as [N, K, 1, 1]. */
 function findWindow(match: Match, columns: number): Window | Decline {
   const x = match.value('x');
-  const flatten = match.producerOf(x);
-  const image = flatten?.domain === '' && (flatten.opType === 'Flatten' || flatten.opType === 'Reshape') ? flatten.inputs[0] : undefined;
+  const flatten = match.producerOf(x, 'Flatten') ?? match.producerOf(x, 'Reshape');
+  const image = flatten?.inputs[0];
   const dims = image === undefined ? undefined : imageDims(match, image, x);
   if (image !== undefined && flatten !== undefined && dims !== undefined && dims[0] * dims[1] * dims[2] === columns)
     return { input: image, dims, before: [], gone: match.useCount(x) === 1 ? [flatten] : [] };

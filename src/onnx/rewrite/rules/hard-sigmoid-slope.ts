@@ -1,11 +1,10 @@
 /** What where a target knows HardSigmoid with slope 1/6 and offset 1/2 alone? The input is scaled and shifted before it. */
-import { float, getFloat } from '../../ir/attribute.js';
+import { getFloat } from '../../ir/attribute.js';
 import { newNode, outputOf, type PatchNode, patch, type Ref } from '../patch.js';
 import { any, op } from '../pattern.js';
 import { decline, type RewriteRule } from '../rule.js';
 import { newFloats } from './numbers.js';
-
-const SLOPE = Math.fround(1 / 6);
+import { GATE_OFFSET, GATE_SLOPE, newSwishGate } from './swish-gate.js';
 
 /** The rule `hard-sigmoid-slope`: max(0, min(1, αx + β)) = HardSigmoid(6α·x + 6(β − 1/2); 1/6, 1/2). */
 export const fixHardSigmoidSlope: RewriteRule = {
@@ -15,7 +14,7 @@ export const fixHardSigmoidSlope: RewriteRule = {
   pattern: op('HardSigmoid', { inputs: [any('x')] }),
   rewrite(match) {
     const [alpha, beta] = [getFloat(match.node, 'alpha', 0.2), getFloat(match.node, 'beta', 0.5)];
-    if (alpha === SLOPE && beta === 0.5) return decline('its slope is 1/6 and its offset 1/2', match.node);
+    if (alpha === GATE_SLOPE && beta === GATE_OFFSET) return decline('its slope is 1/6 and its offset 1/2', match.node);
     if (match.type(match.value('x')).dtype !== 'float32') return decline('its input is not float32', match.node);
     const base = match.nameOf(match.output());
     const add: PatchNode[] = [];
@@ -27,13 +26,9 @@ export const fixHardSigmoidSlope: RewriteRule = {
       add.push(node);
       return outputOf(node);
     };
-    const scaled = alpha === SLOPE ? match.value('x') : step('Mul', 'scale', match.value('x'), 6 * alpha);
-    const shifted = beta === 0.5 ? scaled : step('Add', 'shift', scaled, 6 * (beta - 0.5));
-    const node = newNode('HardSigmoid', {
-      name: match.node.name,
-      inputs: [shifted],
-      attributes: { alpha: float(SLOPE), beta: float(0.5) },
-    });
+    const scaled = alpha === GATE_SLOPE ? match.value('x') : step('Mul', 'scale', match.value('x'), 6 * alpha);
+    const shifted = beta === GATE_OFFSET ? scaled : step('Add', 'shift', scaled, 6 * (beta - GATE_OFFSET));
+    const node = newSwishGate(match.node.name, shifted);
     return patch({ add: [...add, node], replace: [[match.output(), outputOf(node)]] });
   },
 };

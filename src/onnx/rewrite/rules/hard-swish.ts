@@ -1,14 +1,11 @@
 /** In which form does a target want HardSwish? As one operator, or as Mul and HardSigmoid. */
-import { float, getFloat } from '../../ir/attribute.js';
+import { getFloat } from '../../ir/attribute.js';
 import type { Node } from '../../ir/model.js';
 import { newNode, outputOf, patch } from '../patch.js';
 import { any, constant, op, type Pattern } from '../pattern.js';
 import { decline, type Match, type RewriteRule } from '../rule.js';
 import { findNumber } from './numbers.js';
-
-/** HardSwish is an operator from opset 14. */
-const HARD_SWISH = 14;
-const SLOPE = Math.fround(1 / 6);
+import { GATE_OFFSET, HARD_SWISH_OPSET, newSwishGate } from './swish-gate.js';
 
 /** The rule `hard-swish` in its form `decompose`: x · HardSigmoid(x; 1/6, 1/2). ONNX defines HardSwish as this. */
 export const decomposeHardSwish: RewriteRule = {
@@ -18,11 +15,7 @@ export const decomposeHardSwish: RewriteRule = {
   pattern: op('HardSwish', { inputs: [any('x')] }),
   rewrite(match) {
     const { name } = match.node;
-    const gate = newNode('HardSigmoid', {
-      name: name && `${name}/gate`,
-      inputs: [match.value('x')],
-      attributes: { alpha: float(SLOPE), beta: float(0.5) },
-    });
+    const gate = newSwishGate(name && `${name}/gate`, match.value('x'));
     const product = newNode('Mul', { name, inputs: [match.value('x'), outputOf(gate)] });
     return patch({ add: [gate, product], replace: [[match.output(), outputOf(product)]] });
   },
@@ -56,7 +49,8 @@ function fused(pattern: Pattern, whyNot: (match: Match) => string | undefined): 
     proofText: 'The nodes compute x · max(0, min(1, x/6 + 1/2)), as HardSwish does; one kernel rounds once less.',
     pattern,
     rewrite(match) {
-      if (match.opset < HARD_SWISH) return decline(`HardSwish is there from opset ${HARD_SWISH}; the model has ${match.opset}`, match.node);
+      if (match.opset < HARD_SWISH_OPSET)
+        return decline(`HardSwish is there from opset ${HARD_SWISH_OPSET}; the model has ${match.opset}`, match.node);
       if (match.value('x') !== match.value('gated')) return decline('what is multiplied is not what is clipped', match.node);
       const rank = match.type(match.value('x')).dims?.length;
       if (rank === undefined || rank !== match.type(match.output()).dims?.length)
@@ -70,7 +64,7 @@ function fused(pattern: Pattern, whyNot: (match: Match) => string | undefined): 
 }
 
 function isSwishGate(gate: Node): boolean {
-  return Math.abs(getFloat(gate, 'alpha', 0.2) - 1 / 6) < 1e-6 && getFloat(gate, 'beta', 0.5) === 0.5;
+  return Math.abs(getFloat(gate, 'alpha', 0.2) - 1 / 6) < 1e-6 && getFloat(gate, 'beta', 0.5) === GATE_OFFSET;
 }
 
 function whyNoClippedSwish(match: Match): string | undefined {

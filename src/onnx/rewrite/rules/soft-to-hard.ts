@@ -1,13 +1,8 @@
 /** Which piecewise linear function stands for a sigmoid or SiLU where a target has no exponential? */
-import { float } from '../../ir/attribute.js';
-import { newNode, outputOf, type PatchNode, patch, type Ref } from '../patch.js';
+import { newNode, outputOf, patch } from '../patch.js';
 import { any, op } from '../pattern.js';
 import { decline, type Match, type RewriteRule } from '../rule.js';
-
-const HARD_SWISH = 14;
-
-const hardSigmoid = (name: string, x: Ref): PatchNode =>
-  newNode('HardSigmoid', { name, inputs: [x], attributes: { alpha: float(1 / 6), beta: float(0.5) } });
+import { HARD_SWISH_OPSET, newSwishGate } from './swish-gate.js';
 
 /** The rule `sigmoid-hard`. */
 export const hardenSigmoid: RewriteRule = {
@@ -16,7 +11,7 @@ export const hardenSigmoid: RewriteRule = {
   proofText: 'HardSigmoid(x; 1/6, 1/2) stands for the sigmoid: it differs by at most 0.070, at ±1.32.',
   pattern: op('Sigmoid', { inputs: [any('x')] }),
   rewrite(match) {
-    const node = hardSigmoid(match.node.name, match.value('x'));
+    const node = newSwishGate(match.node.name, match.value('x'));
     return patch({ add: [node], replace: [[match.output(), outputOf(node)]] });
   },
 };
@@ -29,7 +24,7 @@ export const hardenSilu: RewriteRule = {
   pattern: op('Mul', { inputs: [any('x'), op('Sigmoid', { name: 'gate', inputs: [any('gated')] })], order: 'commutative' }),
   rewrite(match) {
     if (match.value('x') !== match.value('gated')) return decline('what is multiplied is not what the sigmoid reads', match.node);
-    return match.opset < HARD_SWISH ? asProduct(match) : asOperator(match);
+    return match.opset < HARD_SWISH_OPSET ? asProduct(match) : asOperator(match);
   },
 };
 
@@ -39,7 +34,7 @@ function asOperator(match: Match): ReturnType<RewriteRule['rewrite']> {
 }
 
 function asProduct(match: Match): ReturnType<RewriteRule['rewrite']> {
-  const gate = hardSigmoid(match.inner('gate').name, match.value('x'));
+  const gate = newSwishGate(match.inner('gate').name, match.value('x'));
   const node = newNode('Mul', { name: match.node.name, inputs: [match.value('x'), outputOf(gate)] });
   return patch({ add: [gate, node], replace: [[match.output(), outputOf(node)]] });
 }

@@ -5,11 +5,12 @@ import { foldBatchNormalization } from '../../../../src/onnx/passes/rules/fold-b
 import { CHANNEL_AFFINE_RULES } from '../../../../src/onnx/passes/rules/fold-channel-affine.js';
 import { foldPad, foldPoolPad } from '../../../../src/onnx/passes/rules/fold-pad.js';
 import { fuseGelu } from '../../../../src/onnx/passes/rules/fuse-gelu.js';
+import { fuseGemm } from '../../../../src/onnx/passes/rules/fuse-gemm.js';
 import { fuseLayerNorm } from '../../../../src/onnx/passes/rules/fuse-layer-norm.js';
-import { fuseGemm } from '../../../../src/onnx/passes/rules/matmul-gemm.js';
 import { mergeConcats } from '../../../../src/onnx/passes/rules/merge-concats.js';
 import { mergeSlices } from '../../../../src/onnx/passes/rules/merge-slices.js';
 import { NO_OP_RULES } from '../../../../src/onnx/passes/rules/no-ops.js';
+import { scalarRange } from '../../../../src/onnx/passes/rules/scalar-range.js';
 import { sliceChannels } from '../../../../src/onnx/passes/rules/slice-channels.js';
 import { viewModel } from '../../../../src/onnx/rewrite/graph-view.js';
 import { applyRule } from '../../../../src/onnx/rewrite/rewriter.js';
@@ -44,6 +45,7 @@ const ALL = [
   fuseLayerNorm,
   mergeConcats,
   mergeSlices,
+  scalarRange,
   sliceChannels,
 ];
 
@@ -204,6 +206,18 @@ const EXACT: readonly (Case & { readonly left: readonly string[] })[] = [
     ],
     left: ['Slice'],
   })),
+  {
+    name: 'Range of vectors',
+    rule: 'scalar-range',
+    dims: [4],
+    constants: { zero: { ...integers([0]), dims: [] }, one: { ...integers([1]), dims: [] } },
+    nodes: [
+      { op: 'Shape', in: ['a'], out: ['count'] },
+      { op: 'Range', in: ['zero', 'count', 'one'], out: ['places'] },
+      { op: 'Gather', in: ['a', 'places'], out: ['b'] },
+    ],
+    left: ['Shape', 'Squeeze', 'Range', 'Gather'],
+  },
   {
     name: 'Concat of Concat',
     rule: 'merge-concats',
