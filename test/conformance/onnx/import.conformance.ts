@@ -5,18 +5,15 @@ import { assertModel, checkModel } from '../../../src/onnx/check.js';
 import { type ImportedModel, type ImportOptions, importModel } from '../../../src/onnx/import-model.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import { sortTopologically } from '../../../src/onnx/ir/sort.js';
-import { decodeMessage } from '../../../src/onnx/proto/decode-message.js';
-import { WHOLE_SCHEMA } from '../../../src/onnx/proto/schema.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
-import { decodeTensorProto } from '../../../src/onnx/serde/tensor-proto.js';
 import { isStatic } from '../../../src/onnx/shape-inference/dims.js';
 import { inferShapes } from '../../../src/onnx/shape-inference/infer-shapes.js';
 import { evaluate } from '../../../src/runtime/evaluate.js';
 import { openSession } from '../../../src/runtime/session.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
-import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
+import { readRecordedTensor, readRecordedTensors } from '../../support/backend-tests.js';
 import { relativeError } from '../../support/detector-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
@@ -141,7 +138,7 @@ suite('the ONNX backend tests of other operator sets', () => {
     let [compared, converted] = [0, 0];
     for (const { name, path } of cases) {
       const from = (await readModel(path)).opsets.get('') ?? opset;
-      const [inputs, wanted] = [readRecorded(path, 'input'), readRecorded(path, 'output')];
+      const [inputs, wanted] = [readRecordedTensors(path, 'input'), readRecordedTensors(path, 'output')];
       if (
         (newer === 'keep' ? from >= opset : from <= opset || from > 21) ||
         wanted.length === 0 ||
@@ -221,7 +218,7 @@ suite('the ONNX backend tests of other operator sets', () => {
       }),
     );
     const [output] = Object.values(await runModel(imported, feeds));
-    const wanted = readTensor(path.replace('.onnx', '_output_0.pb'));
+    const wanted = readRecordedTensor(path.replace('.onnx', '_output_0.pb'));
     expect(imported.conversion.from).toBeLessThan(10);
     expect(wanted !== undefined && isNear(wanted, output)).toBe(true);
   });
@@ -256,23 +253,6 @@ suite('the ONNX backend tests of other operator sets', () => {
 });
 
 type Status = Readonly<Record<string, { readonly ort: string; readonly opset: number }>>;
-
-/** undefined: an input that is no tensor. */
-function readRecorded(path: string, side: 'input' | 'output'): (Tensor | undefined)[] {
-  const folder = join(dirname(path), 'test_data_set_0');
-  const files = existsSync(folder) ? readdirSync(folder).filter(file => file.startsWith(`${side}_`)) : [];
-  return files.map((_, index) => readTensor(join(folder, `${side}_${index}.pb`)));
-}
-
-function readTensor(path: string): Tensor | undefined {
-  try {
-    const proto = decodeMessage(WHOLE_SCHEMA, 'TensorProto', new Uint8Array(readFileSync(path)));
-    const constant = decodeTensorProto(proto, undefined);
-    return 'data' in constant ? constant : decodeRawTensor(constant);
-  } catch {
-    return undefined;
-  }
-}
 
 /** The tolerances of the backend tests themselves: relative 1e-3, absolute 1e-7. */
 function isNear(wanted: Tensor, own: Tensor | undefined): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
@@ -16,22 +16,14 @@ import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { decodeTensorProto } from '../../../src/onnx/serde/tensor-proto.js';
 import { openSession, RuntimeError } from '../../../src/runtime/session.js';
-import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
+import { findPassingTests, findRecordedModels, readRecordedTensors } from '../../support/backend-tests.js';
 import { damageBytes, damages } from '../../support/mutate-bytes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
 const shared = findSharedFolder();
 const suite = shared === undefined ? describe.skip : describe;
 const root = shared ?? '';
-
-function findModels(...folders: readonly string[]): string[] {
-  if (shared === undefined) return [];
-  return folders
-    .flatMap(folder => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(file => join(root, folder, file)))
-    .filter(file => file.endsWith('.onnx'))
-    .sort();
-}
 
 const nameOf = (path: string): string => relative(root, path);
 const read = (path: string): Model => decodeModel(new Uint8Array(readFileSync(path)));
@@ -45,8 +37,8 @@ function findings(paths: readonly string[], problem: (path: string) => string | 
 }
 
 suite('public models', () => {
-  const backendTests = findModels('conformance/onnx');
-  const all = [...backendTests, ...findModels('models', 'conformance/arithmetic', 'conformance/quantization', 'shapes')];
+  const backendTests = findRecordedModels('conformance/onnx');
+  const all = [...backendTests, ...findRecordedModels('models', 'conformance/arithmetic', 'conformance/quantization', 'shapes')];
 
   it('are all there', () => {
     const recorded = JSON.parse(readFileSync(join(root, 'conformance/onnx/ort-1.30-status.json'), 'utf8'));
@@ -135,13 +127,10 @@ suite('public models', () => {
   it('give ONNX Runtime the same outputs after decoding and encoding', async () => {
     const differing: string[] = [];
     const compared = { loaded: 0, ran: 0 };
-    const status = JSON.parse(readFileSync(join(root, 'conformance/onnx/ort-1.30-status.json'), 'utf8')) as Readonly<
-      Record<string, { ort: string }>
-    >;
-    const passed = (path: string): boolean => status[relative(join(root, 'conformance/onnx'), dirname(path))]?.ort === 'pass';
-    for (const path of backendTests.filter(path => passed(path) || path.includes('light'))) {
+    const passing = new Set(findPassingTests());
+    for (const path of backendTests.filter(path => passing.has(path) || path.includes('light'))) {
       const bytes = new Uint8Array(readFileSync(path));
-      const inputs = readInputs(path);
+      const inputs = readRecordedTensors(path, 'input');
       const before = await runModel(bytes, inputs);
       const after = await runModel(encodeModel(decodeModel(bytes)), inputs);
       if (before.kind !== 'refused') compared.loaded++;
@@ -190,21 +179,6 @@ function describeTensor({ dtype, dims, data }: Tensor): string {
     ? Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('hex')
     : JSON.stringify(data);
   return `${dtype} ${dims} ${content}`;
-}
-
-/** The recorded inputs of a backend test; undefined where one is no tensor. */
-function readInputs(path: string): (Tensor | undefined)[] {
-  const folder = join(dirname(path), 'test_data_set_0');
-  const files = existsSync(folder) ? readdirSync(folder).filter(file => file.startsWith('input_')) : [];
-  return files.map((_, index) => {
-    try {
-      const proto = decodeMessage(WHOLE_SCHEMA, 'TensorProto', new Uint8Array(readFileSync(join(folder, `input_${index}.pb`))));
-      const constant = decodeTensorProto(proto, undefined);
-      return 'data' in constant ? constant : decodeRawTensor(constant);
-    } catch {
-      return undefined;
-    }
-  });
 }
 
 /**

@@ -1,16 +1,13 @@
 /** Which sizes of the operators' own tests are inferred? Oracle: the outputs recorded beside them, made by the operators' authors. The tests' inputs are given as constants, as shapes and axes are in models. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Constant, Model } from '../../../src/onnx/ir/model.js';
-import { decodeMessage } from '../../../src/onnx/proto/decode-message.js';
-import { WHOLE_SCHEMA } from '../../../src/onnx/proto/schema.js';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Model } from '../../../src/onnx/ir/model.js';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
-import { decodeTensorProto } from '../../../src/onnx/serde/tensor-proto.js';
 import { inferShapes } from '../../../src/onnx/shape-inference/infer-shapes.js';
+import { findPassingTests, readRecordedConstant } from '../../support/backend-tests.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
 const shared = findSharedFolder();
-const root = join(shared ?? '', 'conformance/onnx');
 
 /** The passing tests with an output of which a size stays unknown, by operators, with their number and the reason. All else is inferred completely. */
 const UNKNOWN: Readonly<Record<string, readonly [number, string]>> = {
@@ -38,21 +35,13 @@ const UNKNOWN: Readonly<Record<string, readonly [number, string]>> = {
 
 type Finding = readonly [test: string, operators: string];
 
-function readTensor(path: string): Constant | undefined {
-  try {
-    return decodeTensorProto(decodeMessage(WHOLE_SCHEMA, 'TensorProto', new Uint8Array(readFileSync(path))), undefined);
-  } catch {
-    return undefined; // a sequence or an optional
-  }
-}
-
 /** The model with the recorded inputs as constants, and nothing stated of what its nodes make. */
-function givenInputs(test: string): Model {
-  const model = decodeModel(new Uint8Array(readFileSync(join(root, test, 'model.onnx'))));
+function givenInputs(path: string): Model {
+  const model = decodeModel(new Uint8Array(readFileSync(path)));
   const { graph } = model;
   for (const [index, input] of [...graph.inputs].entries()) {
     const value = graph.values.get(input);
-    const constant = readTensor(join(root, test, 'test_data_set_0', `input_${index}.pb`));
+    const constant = readRecordedConstant(join(dirname(path), 'test_data_set_0', `input_${index}.pb`));
     if (value === undefined || constant === undefined || value.type?.kind !== 'tensor') continue;
     value.constant = constant;
     graph.inputs = graph.inputs.filter(id => id !== input);
@@ -67,18 +56,16 @@ const operatorsOf = (model: Model): string =>
     .join(',');
 
 (shared === undefined ? describe.skip : describe)('shapes of the operators’ own tests', () => {
-  const status = JSON.parse(readFileSync(join(root, 'ort-1.30-status.json'), 'utf8')) as Record<string, { readonly ort: string }>;
-  const passing = Object.keys(status).filter(test => status[test]?.ort === 'pass' && existsSync(join(root, test, 'test_data_set_0')));
-
   it('no size is wrong, and only what the data say stays unknown', () => {
     const wrong: string[] = [];
     const unknown: Finding[] = [];
     let sizes = 0;
-    for (const test of passing) {
-      const model = givenInputs(test);
+    for (const path of findPassingTests()) {
+      const test = basename(dirname(path));
+      const model = givenInputs(path);
       const types = inferShapes(model);
       for (const [index, output] of model.graph.outputs.entries()) {
-        const recorded = readTensor(join(root, test, 'test_data_set_0', `output_${index}.pb`));
+        const recorded = readRecordedConstant(join(dirname(path), 'test_data_set_0', `output_${index}.pb`));
         if (recorded === undefined) continue;
         const found = types.get(output);
         sizes += recorded.dims.length;

@@ -1,5 +1,4 @@
 /** Does surgery leave what public models compute? Names do not count in a model's digest, so renaming, cutting and joining, and swapping a part for itself must keep it. */
-import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { checkModel } from '../../../src/onnx/check.js';
 import { diffModels } from '../../../src/onnx/diff/diff-models.js';
@@ -22,22 +21,14 @@ import { removeNodes } from '../../../src/onnx/surgery/remove-node.js';
 import { renameNodes, renameValues } from '../../../src/onnx/surgery/rename.js';
 import { swapPart } from '../../../src/onnx/surgery/swap-part.js';
 import { evaluate } from '../../../src/runtime/evaluate.js';
+import { findRecordedModels } from '../../support/backend-tests.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
 const shared = findSharedFolder();
 const suite = shared === undefined ? describe.skip : describe;
 const root = shared ?? '';
 
-function findModels(...folders: readonly string[]): string[] {
-  if (shared === undefined) return [];
-  return folders
-    .flatMap(folder => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(file => join(root, folder, file)))
-    .filter(file => file.endsWith('.onnx'))
-    .sort()
-    .map(path => relative(root, path));
-}
-
-const MODELS = findModels('models', 'shapes', 'conformance/onnx/light');
+const MODELS = findRecordedModels('models', 'shapes', 'conformance/onnx/light').map(path => relative(root, path));
 
 /** Without what nothing needs, with the types that follow, and weights that no caller overrides: cutting would drop all that. */
 async function read(name: string): Promise<Model> {
