@@ -6,7 +6,7 @@ import { intersectionArea, type TruthKind } from '../rle-combine.js';
 import type { CocoBox, CocoDataset, CocoImage } from './dataset.js';
 import { indexById } from './image-entry.js';
 import type { CocoParams, IouType } from './params.js';
-import type { CocoResult } from './results.js';
+import { type CocoResult, scoreOf } from './results.js';
 import { rasterise, type Segmentation } from './segmentation.js';
 
 /** What overlap is measured on: a box, or a mask with what is asked of it often. */
@@ -24,7 +24,7 @@ export interface Truth {
 
 export interface Detection {
   readonly score: number;
-  /** Of the box where the result has one, else of the mask: it decides the size class. */
+  /** Of the box where the result has one (see `boxOf`), else of the mask: it decides the size class. */
   readonly area: number;
   readonly region: Region;
 }
@@ -60,7 +60,7 @@ export function gatherEncounters(
       const found = ids.flatMap(id => detections.get(`${id} ${imageId}`) ?? []);
       const annotated = ids.flatMap(id => truths.get(`${id} ${imageId}`) ?? []);
       if (found.length === 0 && annotated.length === 0) return [];
-      const best = found.toSorted((a, b) => b.score - a.score).slice(0, most);
+      const best = found.toSorted((a, b) => scoreOf(b, iouType) - scoreOf(a, iouType)).slice(0, most);
       return [
         {
           truths: annotated.map(({ id, kind, area, box, segmentation }) => ({
@@ -99,12 +99,18 @@ function intersect(a: Region, b: Region): number {
 
 function describeDetection(result: CocoResult, image: CocoImage, iouType: IouType): Detection {
   const what = `a result of image ${image.id}`;
-  const { score, box } = result;
+  const box = boxOf(result, iouType);
+  const score = scoreOf(result, iouType);
   if (box === undefined) {
     const mask = maskRegion(what, undefined, result.segmentation, image);
     return { score, area: mask.area, region: iouType === 'segm' ? mask : { kind: 'box', box: mask.box, area: boxArea(mask.box) } };
   }
   return { score, area: boxArea(box), region: iouType === 'segm' ? maskRegion(what, box, result.segmentation, image) : boxRegion(box) };
+}
+
+/** A result whose mask has a score of its own is two in one, a box and a mask, each measured as if it stood alone. */
+function boxOf({ box, segmentation, maskScore }: CocoResult, iouType: IouType): CocoBox | undefined {
+  return iouType === 'segm' && maskScore !== undefined && segmentation !== undefined ? undefined : box;
 }
 
 function regionOf(

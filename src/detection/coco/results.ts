@@ -4,6 +4,7 @@ import type { Rle } from '../rle.js';
 import { encodeRleText } from '../rle-text.js';
 import { type CocoBox, type CocoDataset, parseBox, unknownImage } from './dataset.js';
 import { indexById } from './image-entry.js';
+import type { IouType } from './params.js';
 import { badField, member, readInteger, readNumber, readObject } from './reading.js';
 import { parseSegmentation, type Segmentation } from './segmentation.js';
 
@@ -12,6 +13,8 @@ export interface CocoResult {
   readonly imageId: number;
   readonly categoryId: number;
   readonly score: number;
+  /** `mask_score`, no part of COCO's format: how sure the detector is of the mask where that is another number. It ranks masks, `score` boxes. */
+  readonly maskScore?: number | undefined;
   readonly box: CocoBox | undefined;
   readonly segmentation: Segmentation | undefined;
 }
@@ -34,6 +37,7 @@ export function parseCocoResults(value: Json, dataset: CocoDataset): readonly Co
       imageId,
       categoryId: readInteger(object, 'category_id', place),
       score: readNumber(object, 'score', place),
+      ...(member(object, 'mask_score') === undefined ? {} : { maskScore: readNumber(object, 'mask_score', place) }),
       box: parseBox(object, place),
       segmentation:
         segmentation === undefined || segmentation === null ? undefined : parseSegmentation(segmentation, image, `${place}.segmentation`),
@@ -42,6 +46,11 @@ export function parseCocoResults(value: Json, dataset: CocoDataset): readonly Co
       throw badField(`${place}.bbox`, 'there, or a segmentation', undefined);
     return result;
   });
+}
+
+/** What ranks a result where `iouType` is measured. */
+export function scoreOf(result: CocoResult, iouType: IouType): number {
+  return iouType === 'segm' ? (result.maskScore ?? result.score) : result.score;
 }
 
 /** A results file: one detection per line, in the order given, members in a fixed order. Equal results give equal text. */
@@ -57,6 +66,7 @@ export function encodeResult(result: CocoResult): JsonObject {
     category_id: result.categoryId,
     ...(result.box === undefined ? {} : { bbox: result.box }),
     score: result.score,
+    ...(result.maskScore === undefined ? {} : { mask_score: result.maskScore }),
     ...(result.segmentation === undefined ? {} : { segmentation: encodeSegmentation(result.segmentation) }),
   };
 }
