@@ -1,9 +1,9 @@
 /** How does a checkpoint become a model? Read it and its config, build, and write model, recipe and report. */
 import type { JsonObject } from '../../src/base/json.js';
+import { toFloat32State } from '../../src/detection/network/float-state.js';
 import { encodeRecipe } from '../../src/detection/recipe.js';
 import { parseDetectorConfig, type ReadConfig } from '../../src/detection/torchvision/config.js';
 import { exportMaskRcnn } from '../../src/detection/torchvision/export-maskrcnn.js';
-import { toFloat32State } from '../../src/detection/torchvision/float-state.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';

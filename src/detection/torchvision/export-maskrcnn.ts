@@ -2,14 +2,16 @@
 import { getDefined } from '../../base/invariant.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { DetectionError } from '../detection-error.js';
+import { startModel } from '../network/layers.js';
+import { BATCH_NORM_EPSILON } from '../network/resnet.js';
+import { checkStateDict, type StateDict } from '../network/state-dict.js';
 import type { FitPolicy, MaskRcnnRecipe, RoiBatch } from '../recipe.js';
-import { BATCH_NORM_EPSILON, buildBackbone } from './backbone.js';
+import { buildBackbone } from './backbone.js';
 import type { DetectorConfig } from './config.js';
-import { startModel } from './layers.js';
 import { makeRecipe } from './make-recipe.js';
 import { buildBoxHead, buildMaskHead } from './roi-heads.js';
-import { checkStateDict, countParameters, expectedTensors, type ParameterCounts } from './state-keys.js';
-import { type MaskRcnnStructure, readStructure, type StateDict, withCurrentNames } from './structure.js';
+import { countParameters, expectedTensors, MASKRCNN_FAMILY, type ParameterCounts } from './state-keys.js';
+import { type MaskRcnnStructure, readStructure, withCurrentNames } from './structure.js';
 
 export interface MaskRcnnExportOptions {
   readonly height: number;
@@ -42,7 +44,7 @@ export function exportMaskRcnn(checkpoint: StateDict, config: DetectorConfig, op
   const state = withCurrentNames(checkpoint);
   const structure = readStructure(state);
   const expected = expectedTensors(structure, config.box.roiSize);
-  checkStateDict(state, expected);
+  checkStateDict(state, expected, MASKRCNN_FAMILY);
   checkConfig(config, structure);
   checkInputSize(options, config);
   const bodyEpsilon = getBodyEpsilon(structure, options);

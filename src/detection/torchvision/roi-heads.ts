@@ -1,8 +1,21 @@
 /** How are the second and third part built? The box head and the mask head, each on a batch of pooled RoIs. */
+
+import {
+  batchNorm,
+  conv,
+  convTranspose,
+  type Flow,
+  flatten,
+  input,
+  linear,
+  type ModelBuilder,
+  markOutput,
+  relu,
+} from '../network/layers.js';
+import { BATCH_NORM_EPSILON } from '../network/resnet.js';
+import type { Size } from '../network/state-dict.js';
 import type { RoiBatch } from '../recipe.js';
-import { BATCH_NORM_EPSILON } from './backbone.js';
-import { batchNorm, conv, convTranspose, type Flow, flatten, input, linear, type ModelBuilder, markOutput, relu } from './layers.js';
-import { type BlockNorm, linearIndex, type MaskRcnnStructure, type Size } from './structure.js';
+import { type BlockNorm, linearIndex, type MaskRcnnStructure } from './structure.js';
 
 export interface RoiHeadOptions {
   readonly channels: number;

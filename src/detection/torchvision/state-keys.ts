@@ -1,57 +1,22 @@
-/** Does a state dict hold exactly the tensors of the network that it describes? The list of expected tensors, and the check. */
-import type { Json } from '../../base/json.js';
-import { formatShape } from '../../tensor/shape.js';
-import { DetectionError } from '../detection-error.js';
-import {
-  type BlockNorm,
-  BODY_STAGES,
-  linearIndex,
-  type MaskRcnnStructure,
-  PYRAMID_LEVELS,
-  type Size,
-  type StateDict,
-} from './structure.js';
+/** Which tensors does a torchvision Mask R-CNN have? All of them, in module order, and how many numbers each part was trained in. */
+import { resNetTensors } from '../network/resnet.js';
+import { countTrained, type ExpectedTensor, type NetworkFamily, norm, type Size, times, weight, withBias } from '../network/state-dict.js';
+import { type BlockNorm, BODY_PLACES, BODY_STAGES, linearIndex, type MaskRcnnStructure, PYRAMID_LEVELS } from './structure.js';
 
-export interface ExpectedTensor {
-  readonly key: string;
-  readonly dims: readonly Size[];
-  /** Parameters are trained and counted; 'counter' is num_batches_tracked, which may be missing and is not used. */
-  readonly role: 'parameter' | 'buffer' | 'counter';
-}
+export const MASKRCNN_FAMILY: NetworkFamily = {
+  name: 'torchvision Mask R-CNN',
+  help: 'export takes the state dict of maskrcnn_resnet50_fpn_v2 or maskrcnn_resnet50_fpn, of any width and depth',
+};
 
 /** Every tensor of the network, in module order. `roiSize`: the side of the box head's input, from the config. */
 export function expectedTensors(structure: MaskRcnnStructure, roiSize: number): ExpectedTensor[] {
   return [
-    ...bodyTensors(structure),
+    ...resNetTensors(structure, BODY_PLACES, structure.bodyNorm === 'frozen' ? 'buffer' : 'parameter'),
     ...pyramidTensors(structure),
     ...rpnTensors(structure),
     ...boxTensors(structure, roiSize),
     ...maskTensors(structure),
   ];
-}
-
-function* bodyTensors({ stem, stages, bodyNorm }: MaskRcnnStructure): Generator<ExpectedTensor> {
-  const body = 'backbone.body';
-  const role = bodyNorm === 'frozen' ? 'buffer' : 'parameter';
-  yield* weight(`${body}.conv1`, [stem, 3, 7, 7]);
-  yield* norm(`${body}.bn1`, stem, role);
-  let before = stem;
-  for (const [index, { blocks, width, channels }] of stages.entries()) {
-    for (let block = 0; block < blocks; block++) {
-      const at = `${body}.layer${index + 1}.${block}`;
-      yield* weight(`${at}.conv1`, [width, before, 1, 1]);
-      yield* norm(`${at}.bn1`, width, role);
-      yield* weight(`${at}.conv2`, [width, width, 3, 3]);
-      yield* norm(`${at}.bn2`, width, role);
-      yield* weight(`${at}.conv3`, [channels, width, 1, 1]);
-      yield* norm(`${at}.bn3`, channels, role);
-      if (block === 0) {
-        yield* weight(`${at}.downsample.0`, [channels, before, 1, 1]);
-        yield* norm(`${at}.downsample.1`, channels, role);
-      }
-      before = channels;
-    }
-  }
 }
 
 function* pyramidTensors({ pyramid, stages }: MaskRcnnStructure): Generator<ExpectedTensor> {
@@ -104,75 +69,9 @@ function* convBlock(at: string, dims: readonly Size[], kind: BlockNorm): Generat
   yield* norm(`${at}.1`, dims[0], 'parameter');
 }
 
-function* weight(module: string, dims: readonly Size[]): Generator<ExpectedTensor> {
-  yield { key: `${module}.weight`, dims, role: 'parameter' };
-}
-
-function* withBias(module: string, dims: readonly Size[]): Generator<ExpectedTensor> {
-  yield* weight(module, dims);
-  yield { key: `${module}.bias`, dims: [dims[0]], role: 'parameter' };
-}
-
-function* norm(module: string, channels: Size, role: 'parameter' | 'buffer'): Generator<ExpectedTensor> {
-  yield { key: `${module}.weight`, dims: [channels], role };
-  yield { key: `${module}.bias`, dims: [channels], role };
-  yield { key: `${module}.running_mean`, dims: [channels], role: 'buffer' };
-  yield { key: `${module}.running_var`, dims: [channels], role: 'buffer' };
-  yield { key: `${module}.num_batches_tracked`, dims: [], role: 'counter' };
-}
-
-function times(size: Size, factor: number): Size {
-  return size === undefined ? undefined : size * factor;
-}
-
-/** How many of each kind of problem a message shows; details hold all. */
-const SHOWN = 10;
-
-/**
- * Asserts that `state` holds every expected tensor with its shape as floating-point numbers, and no other.
- * @throws DetectionError `checkpoint-mismatch` with every missing key, extra key, wrong shape and wrong dtype.
- */
-export function checkStateDict(state: StateDict, expected: readonly ExpectedTensor[]): void {
-  const known = new Set(expected.map(({ key }) => key));
-  const missing = expected.filter(({ key, role }) => role !== 'counter' && !state.has(key)).map(({ key }) => key);
-  const extra = [...state.keys()].filter(key => !known.has(key));
-  const wrong = expected.flatMap(one => mismatchOf(one, state));
-  if (missing.length + extra.length + wrong.length === 0) return;
-  const parts = [show('missing', missing), show('unexpected', extra), show('wrong', wrong)].filter(part => part !== '');
-  const details: Json = { missing, unexpected: extra, wrong };
-  const help = helpFor(state, expected);
-  throw new DetectionError('checkpoint-mismatch', `the checkpoint is not a torchvision Mask R-CNN: ${parts.join('; ')}`, { details, help });
-}
-
-function mismatchOf({ key, dims, role }: ExpectedTensor, state: StateDict): string[] {
-  const tensor = state.get(key);
-  if (tensor === undefined || role === 'counter') return [];
-  const fits = tensor.dims.length === dims.length && dims.every((dim, axis) => dim === undefined || dim === tensor.dims[axis]);
-  const shape = fits ? [] : [`${key} has shape ${formatShape(tensor.dims)}, expected ${formatShape(dims.map(dim => dim ?? '?'))}`];
-  return tensor.dtype === 'float32' ? shape : [...shape, `${key} is ${tensor.dtype}, expected float32`];
-}
-
-function show(what: string, items: readonly string[]): string {
-  if (items.length === 0) return '';
-  const rest = items.length > SHOWN ? `, and ${items.length - SHOWN} more` : '';
-  return `${items.length} ${what}: ${items.slice(0, SHOWN).join(', ')}${rest}`;
-}
-
-function helpFor(state: StateDict, expected: readonly ExpectedTensor[]): string {
-  const wanted = expected[0]?.key ?? '';
-  const prefixed = [...state.keys()].find(key => key.endsWith(`.${wanted}`));
-  return prefixed === undefined
-    ? 'export takes the state dict of maskrcnn_resnet50_fpn_v2 or maskrcnn_resnet50_fpn, of any width and depth'
-    : `every key starts with "${prefixed.slice(0, -wanted.length)}": save the state dict of the inner module, without this prefix`;
-}
-
 /** Trained numbers per part, by the keys that belong to it. */
 export function countParameters(expected: readonly ExpectedTensor[]): ParameterCounts {
-  const counts = { backbone: 0, box_head: 0, mask_head: 0 };
-  for (const { key, dims, role } of expected) {
-    if (role === 'parameter') counts[partOf(key)] += dims.reduce((product: number, dim) => product * (dim ?? 0), 1);
-  }
-  return { ...counts, total: counts.backbone + counts.box_head + counts.mask_head };
+  return countTrained(expected, ['backbone', 'box_head', 'mask_head'], partOf);
 }
 
 export interface ParameterCounts {

@@ -1,11 +1,6 @@
 /** Which network do the keys and shapes of a state dict describe? Widths, depths and forms of torchvision's Mask R-CNN, read and not assumed. */
-import type { RawTensor } from '../../tensor/tensor.js';
-
-/** A state dict under torchvision's current parameter names. */
-export type StateDict = ReadonlyMap<string, RawTensor>;
-
-/** A size that could not be read, as the tensor that tells it is missing, is undefined: the missing key is reported instead. */
-export type Size = number | undefined;
+import type { ResNetPlaces, ResNetStage } from '../network/resnet.js';
+import { countChildren, type Size, type StateDict } from '../network/state-dict.js';
 
 /** 'frozen': FrozenBatchNorm2d, all of whose tensors are buffers; it counts no batches. 'none': convolutions have biases instead. */
 export type BodyNorm = 'batch-norm' | 'frozen';
@@ -15,19 +10,12 @@ export interface MaskRcnnStructure {
   readonly stem: Size;
   readonly bodyNorm: BodyNorm;
   /** layer1 … layer4 of the ResNet. */
-  readonly stages: readonly BodyStage[];
+  readonly stages: readonly ResNetStage[];
   readonly pyramid: { readonly channels: Size; readonly norm: BlockNorm };
   readonly rpn: { readonly depth: number; readonly anchorsPerCell: Size };
   readonly boxHead: BoxHeadStructure;
   readonly maskHead: { readonly convs: readonly Size[]; readonly norm: BlockNorm; readonly hidden: Size };
   readonly classes: Size;
-}
-
-/** Bottleneck blocks: 1×1 to `width`, 3×3 (with the stride), 1×1 to `channels`. */
-export interface BodyStage {
-  readonly blocks: number;
-  readonly width: Size;
-  readonly channels: Size;
 }
 
 export interface BoxHeadStructure {
@@ -40,6 +28,9 @@ export interface BoxHeadStructure {
 
 export const BODY_STAGES = 4;
 export const PYRAMID_LEVELS = 4;
+
+/** The ResNet's modules: layer1 … layer4. */
+export const BODY_PLACES: ResNetPlaces = { body: 'backbone.body', stageAt: stage => `backbone.body.layer${stage + 1}` };
 
 /** torchvision's names before version 0.14 of the modules that are now one level deeper. */
 const RENAMED: readonly (readonly [RegExp, (match: readonly string[]) => string])[] = [
@@ -66,7 +57,7 @@ export function readStructure(state: StateDict): MaskRcnnStructure {
   const keys = [...state.keys()];
   const size = (key: string, axis: number): Size => state.get(key)?.dims[axis];
   const normOf = (block: string): BlockNorm => (state.has(`${block}.1.weight`) ? 'batch-norm' : 'none');
-  const stages = Array.from({ length: BODY_STAGES }, (_, index): BodyStage => {
+  const stages = Array.from({ length: BODY_STAGES }, (_, index): ResNetStage => {
     const layer = `backbone.body.layer${index + 1}`;
     return {
       blocks: Math.max(1, countChildren(keys, `${layer}.`)),
@@ -113,15 +104,4 @@ function readBoxHead(
 /** Where fully connected layer `n` of a conv-fc head stands: after the convolutions and one flatten, each followed by a ReLU. */
 export function linearIndex(convs: number, n: number): number {
   return convs + 1 + 2 * n;
-}
-
-/** How many different numbers follow `prefix`. Counted, not the largest: a key with a huge number must not make a huge network. */
-function countChildren(keys: readonly string[], prefix: string): number {
-  const numbers = new Set<string>();
-  for (const key of keys) {
-    if (!key.startsWith(prefix)) continue;
-    const child = key.slice(prefix.length).split('.', 1)[0] ?? '';
-    if (/^\d+$/.test(child)) numbers.add(child);
-  }
-  return numbers.size;
 }

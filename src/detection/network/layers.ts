@@ -5,7 +5,7 @@ import { addInitializer, addInput, addNode, addValue, makeModel } from '../../on
 import type { Attribute, Dim, Model, ValueId } from '../../onnx/ir/model.js';
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
-import type { StateDict } from './structure.js';
+import type { StateDict } from './state-dict.js';
 
 /** A model being built from a state dict. Initializers keep their keys as names, and are made once however often they are used. */
 export interface ModelBuilder {

@@ -2,7 +2,7 @@
 import { decodeBfloat16Array, decodeFloat16Array } from '../../tensor/half.js';
 import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
-import type { StateDict } from './structure.js';
+import type { StateDict } from './state-dict.js';
 
 export interface Float32State {
   readonly state: StateDict;

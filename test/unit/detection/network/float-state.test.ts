@@ -1,4 +1,4 @@
-import { toFloat32State } from '../../../../src/detection/torchvision/float-state.js';
+import { toFloat32State } from '../../../../src/detection/network/float-state.js';
 import { decodeRawTensor, encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor, type RawTensor, type Tensor } from '../../../../src/tensor/tensor.js';
 
