@@ -1,58 +1,55 @@
 /** What precision is reached at each recall, over all images of a category? */
-import { FALSE_POSITIVE, type Judgement, TRUE_POSITIVE } from './matching.js';
+import { type CategoryJudgement, FALSE_POSITIVE, type RangeJudgement, TRUE_POSITIVE } from './matching.js';
+import type { CocoParams } from './params.js';
 
-/** One image's judgement with the scores of its detections, best first. */
-export interface ScoredJudgement extends Judgement {
-  readonly scores: Float64Array;
-}
-
-/** The curve of one category, area range and number of detections. */
-export interface Curve {
-  /** Row-major [IoU thresholds, recall thresholds]. */
+/** The curves of one category and area range. */
+export interface Curves {
+  /** Row-major [IoU thresholds, recall thresholds], with the most detections that count. */
   readonly precision: Float64Array;
-  /** The recall reached in the end, per IoU threshold. */
-  readonly recall: Float64Array;
-}
-
-export interface CurveOptions {
-  readonly maxDetections: number;
-  readonly thresholds: number;
-  readonly recallThresholds: readonly number[];
+  /** As `precision`: the score at which that recall is reached; 0 where it is not. */
+  readonly scores: Float64Array;
+  /** Per number of detections, the recall reached in the end, per IoU threshold. */
+  readonly recall: readonly Float64Array[];
 }
 
 /** The difference of 1 and the next number: pycocotools adds it to a denominator that could be 0. */
 const TINY = Number.EPSILON;
 
-/** The curve over all images, or undefined where no object should have been found: such a category has no figure. */
-export function drawCurve(judgements: readonly ScoredJudgement[], options: CurveOptions): Curve | undefined {
-  const wanted = judgements.reduce((sum, judgement) => sum + judgement.wanted, 0);
-  if (wanted === 0) return undefined;
-  const order = orderByScore(judgements, options.maxDetections);
-  const points = options.recallThresholds.length;
-  const precision = new Float64Array(options.thresholds * points);
-  const recall = new Float64Array(options.thresholds);
-  for (let t = 0; t < options.thresholds; t++) {
-    const steps = walk(order, judgements, t, wanted);
-    recall[t] = steps.recall[order.length - 1] ?? 0;
-    samplePrecision(precision.subarray(t * points, (t + 1) * points), steps, options.recallThresholds);
-  }
-  return { precision, recall };
-}
-
-interface Place {
-  readonly image: number;
-  readonly detection: number;
-  readonly score: number;
-}
-
-/** All counted detections of all images by descending score; of equal ones those of earlier images first. */
-function orderByScore(judgements: readonly ScoredJudgement[], maxDetections: number): Place[] {
-  const places: Place[] = [];
-  judgements.forEach(({ scores }, image) => {
-    const count = Math.min(scores.length, maxDetections);
-    for (let detection = 0; detection < count; detection++) places.push({ image, detection, score: scores[detection] as number });
+/** Per area range the curves over all images, or undefined where no object should have been found: such a range has no figure. */
+export function drawCurves(judgement: CategoryJudgement, params: CocoParams): readonly (Curves | undefined)[] {
+  const order = orderByScore(judgement, Math.max(...params.maxDetections));
+  return judgement.ranges.map(range => {
+    if (range.wanted === 0) return undefined;
+    return {
+      ...drawRange(judgement, range, order, params),
+      recall: params.maxDetections.map(most => findRecall(judgement, range, most, params.iouThresholds.length)),
+    };
   });
-  return places.sort((a, b) => b.score - a.score);
+}
+
+/** The detections that count, by descending score; of equal ones those of earlier images first. */
+function orderByScore({ scores, places }: CategoryJudgement, maxDetections: number): Uint32Array {
+  const order = Uint32Array.from(scores.keys()).filter(index => (places[index] as number) < maxDetections);
+  return order.sort((a, b) => (scores[b] as number) - (scores[a] as number));
+}
+
+function drawRange(judgement: CategoryJudgement, range: RangeJudgement, order: Uint32Array, params: CocoParams): Omit<Curves, 'recall'> {
+  const [thresholds, points] = [params.iouThresholds.length, params.recallThresholds.length];
+  const curves = { precision: new Float64Array(thresholds * points), scores: new Float64Array(thresholds * points) };
+  const steps: Steps = { precision: new Float64Array(order.length), recall: new Float64Array(order.length) };
+  const count = judgement.scores.length;
+  for (let t = 0; t < thresholds; t++) {
+    walk(steps, order, range.outcomes.subarray(t * count, (t + 1) * count), range.wanted);
+    let step = 0;
+    // Both lists ascend, so one pass is enough.
+    params.recallThresholds.forEach((threshold, i) => {
+      while (step < order.length && (steps.recall[step] as number) < threshold) step++;
+      if (step >= order.length) return;
+      curves.precision[t * points + i] = steps.precision[step] as number;
+      curves.scores[t * points + i] = judgement.scores[order[step] as number] as number;
+    });
+  }
+  return curves;
 }
 
 interface Steps {
@@ -60,28 +57,27 @@ interface Steps {
   readonly recall: Float64Array;
 }
 
-/** Precision and recall after each detection. Precision is then made to fall only: each is at least what any later one is. */
-function walk(order: readonly Place[], judgements: readonly ScoredJudgement[], threshold: number, wanted: number): Steps {
-  const steps: Steps = { precision: new Float64Array(order.length), recall: new Float64Array(order.length) };
+/** Fills in precision and recall after each detection. Precision is then made to fall only: each is at least what any later one is. */
+function walk({ precision, recall }: Steps, order: Uint32Array, outcomes: Uint8Array, wanted: number): void {
   let [found, wrong] = [0, 0];
-  order.forEach(({ image, detection }, i) => {
-    const { outcomes, scores } = judgements[image] as ScoredJudgement;
-    const outcome = outcomes[threshold * scores.length + detection];
+  for (let i = 0; i < order.length; i++) {
+    const outcome = outcomes[order[i] as number];
     if (outcome === TRUE_POSITIVE) found++;
     else if (outcome === FALSE_POSITIVE) wrong++;
-    steps.recall[i] = found / wanted;
-    steps.precision[i] = found / (wrong + found + TINY);
-  });
+    recall[i] = found / wanted;
+    precision[i] = found / (wrong + found + TINY);
+  }
   for (let i = order.length - 1; i > 0; i--)
-    steps.precision[i - 1] = Math.max(steps.precision[i - 1] as number, steps.precision[i] as number);
-  return steps;
+    if ((precision[i] as number) > (precision[i - 1] as number)) precision[i - 1] = precision[i] as number;
 }
 
-/** The precision at the first step that reaches each recall; 0 where none does. Both lists ascend, so one pass is enough. */
-function samplePrecision(target: Float64Array, { precision, recall }: Steps, recallThresholds: readonly number[]): void {
-  let step = 0;
-  recallThresholds.forEach((threshold, i) => {
-    while (step < recall.length && (recall[step] as number) < threshold) step++;
-    target[i] = precision[step] ?? 0;
-  });
+/** The share of objects that the best `most` detections of each image find, per IoU threshold. */
+function findRecall({ places }: CategoryJudgement, { outcomes, wanted }: RangeJudgement, most: number, thresholds: number): Float64Array {
+  const recall = new Float64Array(thresholds);
+  for (let t = 0; t < thresholds; t++) {
+    let found = 0;
+    for (let d = 0; d < places.length; d++) if (outcomes[t * places.length + d] === TRUE_POSITIVE && (places[d] as number) < most) found++;
+    recall[t] = found / wanted;
+  }
+  return recall;
 }

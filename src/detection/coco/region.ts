@@ -1,0 +1,108 @@
+/** What does an object or a detection cover, and how much do two of them overlap? A box, or a mask. */
+import { DetectionError } from '../detection-error.js';
+import { type Rle, rleArea, rleBox } from '../rle.js';
+import { intersectionArea, type TruthKind } from '../rle-combine.js';
+import type { CocoAnnotation, CocoBox } from './dataset.js';
+import type { IouType } from './params.js';
+import { type CocoResult, scoreOf } from './results.js';
+import { rasterise, type Segmentation } from './segmentation.js';
+
+/** What overlap is measured on: a box, or a mask with what is asked of it often. */
+export type Region = BoxRegion | MaskRegion;
+interface BoxRegion {
+  readonly kind: 'box';
+  readonly box: CocoBox;
+  readonly area: number;
+}
+interface MaskRegion {
+  readonly kind: 'mask';
+  readonly box: CocoBox;
+  readonly area: number;
+  readonly rle: Rle;
+}
+
+/** An annotated object. */
+export interface Truth {
+  readonly id: number;
+  readonly kind: TruthKind;
+  /** As annotated: it decides the size class. */
+  readonly area: number;
+  readonly region: Region;
+}
+
+export interface Detection {
+  readonly score: number;
+  /** Of the box where the result has one (see `boxOf`), else of the mask: it decides the size class. */
+  readonly area: number;
+  readonly region: Region;
+}
+
+/** The size of the image that masks are drawn in. */
+interface Canvas {
+  readonly id: number;
+  readonly height: number;
+  readonly width: number;
+}
+
+/** @throws DetectionError `coco-no-region` where the annotation lacks the box or mask that `iouType` needs. */
+export function describeTruth({ id, kind, area, box, segmentation }: CocoAnnotation, image: Canvas, iouType: IouType): Truth {
+  const what = `annotation ${id}`;
+  if (iouType === 'segm') return { id, kind, area, region: maskRegion(what, undefined, segmentation, image) };
+  if (box === undefined) throw noRegion(what, 'bbox');
+  return { id, kind, area, region: boxRegion(box) };
+}
+
+/** @throws DetectionError `coco-no-region` where the result has neither box nor mask. */
+export function describeDetection(result: CocoResult, image: Canvas, iouType: IouType): Detection {
+  const what = `a result of image ${image.id}`;
+  const box = boxOf(result, iouType);
+  const score = scoreOf(result, iouType);
+  if (box === undefined) {
+    const mask = maskRegion(what, undefined, result.segmentation, image);
+    return { score, area: mask.area, region: iouType === 'segm' ? mask : boxRegion(mask.box) };
+  }
+  return { score, area: boxArea(box), region: iouType === 'segm' ? maskRegion(what, box, result.segmentation, image) : boxRegion(box) };
+}
+
+/** Intersection over union, or over the detection alone where the truth is a crowd; 0 where nothing is shared. */
+export function overlap(detection: Region, truth: Region, kind: TruthKind): number {
+  const shared = intersect(detection, truth);
+  if (shared === 0) return 0;
+  return shared / (kind === 'crowd' ? detection.area : detection.area + truth.area - shared);
+}
+
+function intersect(a: Region, b: Region): number {
+  const width = Math.min(a.box[0] + a.box[2], b.box[0] + b.box[2]) - Math.max(a.box[0], b.box[0]);
+  const height = Math.min(a.box[1] + a.box[3], b.box[1] + b.box[3]) - Math.max(a.box[1], b.box[1]);
+  if (width <= 0 || height <= 0) return 0;
+  return a.kind === 'mask' && b.kind === 'mask' ? intersectionArea(a.rle, b.rle) : width * height;
+}
+
+/** A result whose mask has a score of its own is two in one, a box and a mask, each measured as if it stood alone. */
+function boxOf({ box, segmentation, maskScore }: CocoResult, iouType: IouType): CocoBox | undefined {
+  return iouType === 'segm' && maskScore !== undefined && segmentation !== undefined ? undefined : box;
+}
+
+/** Where there is no mask, the box's rectangle stands in for it, if one is given. */
+function maskRegion(what: string, box: CocoBox | undefined, segmentation: Segmentation | undefined, image: Canvas): MaskRegion {
+  const drawn = segmentation ?? (box === undefined ? undefined : rectangle(box));
+  if (drawn === undefined) throw noRegion(what, 'segmentation');
+  const rle = rasterise(drawn, image);
+  return { kind: 'mask', rle, box: rleBox(rle), area: rleArea(rle) };
+}
+
+function rectangle([x, y, width, height]: CocoBox): Segmentation {
+  return { kind: 'polygons', polygons: [[x, y, x, y + height, x + width, y + height, x + width, y]] };
+}
+
+function boxRegion(box: CocoBox): BoxRegion {
+  return { kind: 'box', box, area: boxArea(box) };
+}
+
+function boxArea([, , width, height]: CocoBox): number {
+  return width * height;
+}
+
+function noRegion(what: string, member: string): DetectionError {
+  return new DetectionError('coco-no-region', `${what} has no ${member}, which these figures are about`);
+}
