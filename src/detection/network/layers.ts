@@ -98,6 +98,14 @@ export function add(builder: ModelBuilder, a: Flow, b: Flow, place: Place): Flow
   return emit(builder, 'Add', place, [a.id, b.id], a.dims);
 }
 
+/** One after the other along the channels. */
+export function concat(builder: ModelBuilder, parts: readonly [Flow, ...Flow[]], place: Place): Flow {
+  const [batch, , ...sides] = parts[0].dims;
+  const channels = parts.reduce((sum, { dims: [, dim] }) => sum + (typeof dim === 'number' ? dim : 0), 0);
+  const ids = parts.map(({ id }) => id);
+  return emit(builder, 'Concat', place, ids, [batch, channels, ...sides], { axis: int(1) });
+}
+
 /** All axes but the first become one. */
 export function flatten(builder: ModelBuilder, x: Flow, place: Place): Flow {
   const size = x.dims.slice(1).reduce((product: number, dim) => product * (typeof dim === 'number' ? dim : 0), 1);
