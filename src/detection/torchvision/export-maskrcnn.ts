@@ -2,13 +2,14 @@
 import { getDefined } from '../../base/invariant.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { DetectionError } from '../detection-error.js';
-import { startModel } from '../network/layers.js';
+import { type ModelBuilder, startModel } from '../network/layers.js';
 import { BATCH_NORM_EPSILON } from '../network/resnet.js';
-import { checkStateDict, type StateDict } from '../network/state-dict.js';
+import { checkStateDict, type NetworkFamily, type StateDict } from '../network/state-dict.js';
 import type { FitPolicy, MaskRcnnRecipe, RoiBatch } from '../recipe.js';
 import { buildBackbone } from './backbone.js';
 import type { DetectorConfig } from './config.js';
 import { makeRecipe } from './make-recipe.js';
+import { hasMaskIouHead } from './mask-iou-head.js';
 import { buildBoxHead, buildMaskHead } from './roi-heads.js';
 import { countParameters, expectedTensors, MASKRCNN_FAMILY, type ParameterCounts } from './state-keys.js';
 import { type MaskRcnnStructure, readStructure, withCurrentNames } from './structure.js';
@@ -44,22 +45,35 @@ export function exportMaskRcnn(checkpoint: StateDict, config: DetectorConfig, op
   const state = withCurrentNames(checkpoint);
   const structure = readStructure(state);
   const expected = expectedTensors(structure, config.box.roiSize);
-  checkStateDict(state, expected, MASKRCNN_FAMILY);
+  checkStateDict(state, expected, hasMaskIouHead(state) ? WITH_MASK_IOU : MASKRCNN_FAMILY);
+  const { builder, recipe } = buildMaskRcnn(state, structure, config, options);
+  return { model: builder.model, recipe, structure, parameters: countParameters(expected) };
+}
+
+const WITH_MASK_IOU: NetworkFamily = {
+  ...MASKRCNN_FAMILY,
+  help: 'it has the MaskIoU head of Mask Scoring R-CNN: export it with architecture maskscoring',
+};
+
+/**
+ * Begins a model with the three parts, of a state dict that was checked.
+ * @throws DetectionError `config-mismatch`, `input-size`, `frozen-epsilon`.
+ */
+export function buildMaskRcnn(
+  state: StateDict,
+  structure: MaskRcnnStructure,
+  config: DetectorConfig,
+  options: MaskRcnnExportOptions,
+): { readonly builder: ModelBuilder; readonly recipe: MaskRcnnRecipe } {
   checkConfig(config, structure);
   checkInputSize(options, config);
   const bodyEpsilon = getBodyEpsilon(structure, options);
-
   const channels = getDefined(structure.pyramid.channels, 'the width of the pyramid');
   const builder = startModel(state, 'maskrcnn', OPSET);
   const levels = buildBackbone(builder, structure, { ...options, bodyEpsilon });
   buildBoxHead(builder, structure, { channels, roiSize: config.box.roiSize, batch: options.roiBatch.box });
   buildMaskHead(builder, structure, { channels, roiSize: config.mask.roiSize, batch: options.roiBatch.mask });
-  return {
-    model: builder.model,
-    recipe: makeRecipe(levels, channels, config, options),
-    structure,
-    parameters: countParameters(expected),
-  };
+  return { builder, recipe: makeRecipe(levels, channels, config, options) };
 }
 
 /** @throws DetectionError `config-mismatch` with every field that contradicts the checkpoint. */

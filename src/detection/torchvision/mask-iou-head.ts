@@ -26,6 +26,10 @@ export interface MaskIouStructure {
   readonly hidden: readonly Size[];
 }
 
+export function hasMaskIouHead(state: StateDict): boolean {
+  return [...state.keys()].some(key => key.startsWith(MASK_IOU_PREFIX));
+}
+
 /** Reads what there is to read; what is missing, `maskIouTensors` and the check tell. */
 export function readMaskIouStructure(state: StateDict): MaskIouStructure {
   const size = (module: string): Size => state.get(`${FEATURES}.${module}.weight`)?.dims[0];

@@ -82,7 +82,8 @@ export interface ParameterCounts {
   readonly total: number;
 }
 
-function partOf(key: string): 'backbone' | 'box_head' | 'mask_head' {
+/** The part of Mask R-CNN that a tensor of it belongs to. */
+export function partOf(key: string): 'backbone' | 'box_head' | 'mask_head' {
   if (key.startsWith('roi_heads.box')) return 'box_head';
   return key.startsWith('roi_heads.mask') ? 'mask_head' : 'backbone';
 }

@@ -1,0 +1,86 @@
+/** Is Mask Scoring R-CNN's fourth part the original's? Oracle: recorded inputs, outputs, detections and figures of zjhuang22/maskscoring_rcnn's head on torchvision's Mask R-CNN. */
+import { join } from 'node:path';
+import type { Json, JsonObject } from '../../../src/base/json.js';
+import { parseCocoDataset } from '../../../src/detection/coco/dataset.js';
+import { COCO_FIGURE_NAMES, type CocoFigures, evaluateCoco } from '../../../src/detection/coco/evaluate.js';
+import type { IouType } from '../../../src/detection/coco/params.js';
+import { parseCocoResults } from '../../../src/detection/coco/results.js';
+import { parseDetectorConfig } from '../../../src/detection/torchvision/config.js';
+import { exportMaskScoring } from '../../../src/detection/torchvision/export-maskscoring.js';
+import { poolMasks, scoreMasks } from '../../../src/detection/torchvision/mask-iou.js';
+import type { MaskIouForm } from '../../../src/detection/torchvision/mask-iou-head.js';
+import { extractSubgraph } from '../../../src/onnx/extract.js';
+import type { Model } from '../../../src/onnx/ir/model.js';
+import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
+import { openSession } from '../../../src/runtime/session.js';
+import { readJsonFile } from '../../../src/stage/json-file.js';
+import { readNpz } from '../../../src/tensor/npz.js';
+import { readStateDict } from '../../../src/tensor/state-dict.js';
+import { relativeError } from '../../support/detector-parts.js';
+import { maxDifference } from '../../support/max-difference.js';
+import { findSharedFolder } from '../../support/shared-folder.js';
+
+const shared = findSharedFolder() ?? '';
+const suite = shared === '' ? describe.skip : describe;
+const recorded = join(shared, 'shapes/mask-scoring');
+
+async function exportRecorded(maskInput: MaskIouForm) {
+  const { config } = parseDetectorConfig(await readJsonFile(join(shared, 'shapes/maskrcnn/maskrcnn-shapes.json')), undefined);
+  return exportMaskScoring(await readStateDict(join(recorded, 'maskscoring-shapes.safetensors')), config, {
+    height: 192,
+    width: 256,
+    roiBatch: { box: 'free', mask: 'free', maskIou: 'free' },
+    fit: 'static',
+    frozenEpsilon: undefined,
+    maskInput,
+  });
+}
+
+suite('the MaskIoU head', () => {
+  describe.each(['split', 'concat'] as const)('with the mask taken in the form %s', form => {
+    let head: Model;
+    beforeAll(async () => {
+      const { model, recipe } = await exportRecorded(form);
+      head = extractSubgraph(model, recipe.parts.maskiou_head);
+    });
+
+    it.each([1000, 1007, 1014])('gives the IoUs and the scores of the original on image %i', async image => {
+      const of = await readNpz(join(recorded, `maskiou_${image}.npz`));
+      const pooled = poolMasks({ side: 28, data: of.getFloat32('mask_probs').data });
+      const session = await openSession(encodeModel(head), { optimization: 'all' });
+      const { mask_iou } = await session.run({ maskiou_features: of.getFloat32('mask_features'), mask_probability: pooled });
+      await session.close();
+      const ious = mask_iou?.data as Float32Array;
+      // The order of float32 sums alone; asked for is 1e-3.
+      expect(relativeError(of.getFloat32('mask_iou').data, ious)).toBeLessThan(1e-4);
+      const labels = Int32Array.from(of.get('labels').data as BigInt64Array, Number);
+      const scores = scoreMasks(of.getFloat32('scores').data, labels, ious, 12);
+      expect(maxDifference([...scores], [...of.getFloat32('mask_scores').data])).toBeLessThan(1e-5);
+    });
+  });
+
+  it('scores recorded IoUs bit for bit', async () => {
+    for (const image of [1000, 1007, 1014]) {
+      const of = await readNpz(join(recorded, `maskiou_${image}.npz`));
+      const labels = Int32Array.from(of.get('labels').data as BigInt64Array, Number);
+      const scores = scoreMasks(of.getFloat32('scores').data, labels, of.getFloat32('mask_iou').data, 12);
+      expect(scores).toEqual(of.getFloat32('mask_scores').data);
+    }
+  });
+});
+
+suite('figures of detections whose masks have scores of their own', () => {
+  it.each(['bbox', 'segm'] as const)('%s: one file gives what pycocotools gave for two', async iouType => {
+    const read = (file: string): Promise<Json> => readJsonFile(join(recorded, file));
+    const [boxes, masks] = [(await read('boxes_val.json')) as JsonObject[], (await read('masks_val.json')) as JsonObject[]];
+    const dataset = parseCocoDataset(await readJsonFile(join(shared, 'shapes/data/instances_val.json')));
+    const joined = boxes.map((box, index) => {
+      const { score = null, segmentation = null } = masks[index] ?? {};
+      return { ...box, segmentation, mask_score: score };
+    });
+    const figures = evaluateCoco(dataset, parseCocoResults(joined, dataset), iouType);
+    const oracle = (await read('figures_val.json')) as unknown as { figures: Record<IouType, CocoFigures> };
+    const listed = (of: CocoFigures): number[] => COCO_FIGURE_NAMES.map(name => of[name]);
+    expect(maxDifference(listed(figures), listed(oracle.figures[iouType]))).toBeLessThan(1e-9);
+  });
+});
