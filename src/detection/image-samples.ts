@@ -7,11 +7,11 @@ import type { ModelSample } from '../runtime/model-sample.js';
 import { DetectionError } from './detection-error.js';
 import { decodeImage } from './image.js';
 import { findImageFile, type ListedImage } from './image-list.js';
+import type { InputSize } from './placement.js';
 import { type Preprocessing, preprocessImage } from './preprocessing.js';
-import type { Plane } from './resize.js';
 
 /**
- * @param inputs  the model's; one, float32 [1 or free, 3, H, W] with fixed H and W.
+ * @param inputs  the model's; one, float32 [1 or free, 3, H, W]; free H and W go with `resize: shorter` and `none`.
  * @throws DetectionError `image-input` where the model takes something else; with each sample those of `decodeImage` and `preprocessImage`.
  */
 export function makeImageSamples(
@@ -26,22 +26,30 @@ export function makeImageSamples(
     source: image.fileName,
     async read() {
       const path = await findImageFile(folder, image);
-      return { [name]: preprocessImage(await decodeImage(await readFile(path), basename(path)), size, preprocessing) };
+      return { [name]: preprocessImage(await decodeImage(await readFile(path), basename(path)), size, preprocessing).tensor };
     },
   }));
 }
 
-function readImageInput(inputs: readonly ModelInput[]): { readonly name: string; readonly size: Plane } {
+/** The one input of a model that takes images. @throws DetectionError `image-input`. */
+export function readImageInput(inputs: readonly ModelInput[]): { readonly name: string; readonly size: InputSize } {
   const [input, ...others] = inputs;
   const [batch, channels, height, width, ...more] = input?.dims ?? [];
   const fits =
-    (batch === 1 || typeof batch !== 'number') && channels === 3 && more.length === 0 && (input?.dtype ?? 'float32') === 'float32';
-  if (input !== undefined && others.length === 0 && fits && typeof height === 'number' && typeof width === 'number')
-    return { name: input.name, size: { height, width } };
+    (batch === 1 || typeof batch !== 'number') &&
+    channels === 3 &&
+    (input?.dims?.length ?? 0) === 4 &&
+    more.length === 0 &&
+    (input?.dtype ?? 'float32') === 'float32';
+  if (input !== undefined && others.length === 0 && fits) return { name: input.name, size: { height: fixed(height), width: fixed(width) } };
   const found = inputs.map(one => `"${one.name}" ${one.dtype ?? '?'} ${one.dims === undefined ? '[…]' : formatDims(one.dims)}`);
   throw new DetectionError(
     'image-input',
-    `images are made for one input float32 [1, 3, height, width] with fixed sizes; the model takes ${found.join(', ') || 'nothing'}`,
+    `images are made for one input float32 [1, 3, height, width]; the model takes ${found.join(', ') || 'nothing'}`,
     { help: 'pin the shapes (`import`), or give tensors: .npz, .npy or ONNX .pb files' },
   );
+}
+
+function fixed(dim: number | string | undefined): number | undefined {
+  return typeof dim === 'number' ? dim : undefined;
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { decodeImage } from '../../../src/detection/image.js';
+import { preprocessImage } from '../../../src/detection/preprocessing.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import type { ModelSketches } from '../../../src/quant/model-sketches.js';
@@ -15,7 +16,7 @@ import { domainOf, schemeOf } from '../../../stages/quantize/scheme-of.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { classify, normalize, sketchInputs, stack, topOf } from '../../support/classifier.js';
 import { maxDifference } from '../../support/max-difference.js';
-import { resizeLikePillow } from '../../support/pillow-resize.js';
+import { MOBILENETV2 } from '../../support/public-models.js';
 import { parseParams } from '../../support/run-stage.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
@@ -47,17 +48,8 @@ suite('MobileNetV2 on 60 photographs', () => {
     sketches = await sketchInputs(model, inputs.slice(0, 16));
   }, 300_000);
 
-  /** Short side 278, the middle 244×244. */
   async function preprocess(file: string): Promise<Tensor<'float32'>> {
-    const image = await decodeImage(readFileSync(join(folder, file)), file);
-    const ratio = 278 / Math.min(image.width, image.height);
-    const resized = resizeLikePillow(image, Math.round(image.width * ratio), Math.round(image.height * ratio));
-    const [left, top] = [Math.floor((resized.width - 244) / 2), Math.floor((resized.height - 244) / 2)];
-    const rows = Array.from({ length: 244 }, (_, y) => {
-      const start = ((top + y) * resized.width + left) * 3;
-      return resized.data.subarray(start, start + 244 * 3);
-    });
-    return normalize({ width: 244, height: 244, data: Uint8Array.from(Buffer.concat(rows)) });
+    return preprocessImage(await decodeImage(readFileSync(join(folder, file)), file), { height: 244, width: 244 }, MOBILENETV2).tensor;
   }
 
   it('the input is the recorded one, and float finds what was recorded', async () => {

@@ -16,7 +16,7 @@ function ramp(height: number, width: number): RgbImage {
 }
 
 function planes(image: RgbImage, size: readonly [number, number], params: JsonObject): number[][] {
-  const { data } = preprocessImage(image, { height: size[0], width: size[1] }, parse({ range: '0..255', ...params }));
+  const { data } = preprocessImage(image, { height: size[0], width: size[1] }, parse({ range: '0..255', ...params })).tensor;
   const area = size[0] * size[1];
   return [0, 1, 2].map(channel => [...data.subarray(channel * area, (channel + 1) * area)]);
 }
@@ -61,6 +61,34 @@ describe('preprocessing', () => {
     expect(blue).toEqual([...Array(8).fill(-7), ...Array(8).fill(100)]);
   });
 
+  it('pad in the middle leaves the floor of half the rest above and left, and fills each channel with its own byte', () => {
+    const [red, , blue] = planes(ramp(2, 4), [5, 4], { resize: 'pad', place: 'center', fill: [1, 2, 3] });
+    expect(red).toEqual([1, 1, 1, 1, 0, 10, 20, 30, 0, 10, 20, 30, ...Array(8).fill(1)]);
+    expect(blue?.slice(0, 5)).toEqual([3, 3, 3, 3, 7]);
+  });
+
+  it.each([
+    [{ shorterSide: 10 }, 'down', [10, 16]],
+    [{ shorterSide: 10 }, 'nearest', [10, 17]],
+    [{ shorterSide: 10, longerSide: 15 }, 'down', [9, 15]],
+    [{ shorterSide: 3, longerSide: 5 }, 'nearest', [3, 5]],
+  ] as const)('shorter: of 3×5 pixels %p, sizes %s, makes %p', (sides, sizes, wanted) => {
+    const preprocessing = parse({ resize: 'shorter', sizes, ...sides });
+    const { tensor, placement } = preprocessImage(ramp(3, 5), { height: undefined, width: undefined }, preprocessing);
+    expect(tensor.dims).toEqual([1, 3, ...wanted]);
+    // Boxes go back by the ratio itself, not by the whole sizes.
+    expect(placement.scaleX).toBeCloseTo(Math.min(sides.shorterSide / 3, ('longerSide' in sides ? sides.longerSide : 99) / 5), 12);
+  });
+
+  it.each([
+    ['pad', { height: undefined, width: 4 }, {}, /any height and width/],
+    ['shorter', { height: 4, width: 4 }, { shorterSide: 3 }, /^the image is 5×3, the model takes 4×4/],
+    ['shorter', { height: undefined, width: undefined }, {}, /needs `shorterSide`/],
+  ] as const)('%s refuses a model of %p', async (resize, size, params, message) => {
+    const failure = await failureOf(async () => preprocessImage(ramp(3, 5), size, parse({ resize, ...params })));
+    expect(failure).toMatchObject({ code: 'input-size', message: expect.stringMatching(message) });
+  });
+
   it.each([
     ['none', [4, 6], {}, 'input-size', /^the image is 6×5, the model takes 6×4/],
     ['crop', [4, 6], { resize: 'crop', shorterSide: 4 }, 'input-size', /^the image is 4×4, the model takes 6×4/],
@@ -71,7 +99,7 @@ describe('preprocessing', () => {
 
   it('an image that would lose a side is refused, and so are filters of other names', async () => {
     expect(await failureOf(async () => planes(ramp(1, 100), [10, 10], { resize: 'pad' }))).toMatchObject({ code: 'image-too-narrow' });
-    expect(() => parse({ filter: 'cubic' })).toThrow();
+    expect(() => parse({ filter: 'lanczos' })).toThrow();
     expect(() => parse({ std: [1, 0, 1] })).toThrow();
   });
 });
