@@ -161,17 +161,29 @@ function traceMask({ segmentation }: CocoResult, image: CocoImage, shown: Embedd
 }
 
 function drawPairs(pairs: readonly Pair[], { left, right, categories }: Sides): Html {
-  const score = (result: CocoResult | undefined): string => (result === undefined ? 'not found' : formatFixed(result.score, 3));
+  const masksScored = pairs.some(pair => (pair.left ?? pair.right)?.maskScore !== undefined);
+  const shown = (result: CocoResult | undefined, score: number | undefined): string => {
+    if (result === undefined) return 'not found';
+    return score === undefined ? '–' : formatFixed(score, 3);
+  };
   return drawTable({
     caption: 'Objects on the two sides.',
-    columns: [text('No.'), text('Class'), number(`Score, ${left}`), number(`Score, ${right}`), number('Box IoU')],
+    columns: [
+      text('No.'),
+      text('Class'),
+      number(`Score, ${left}`),
+      number(`Score, ${right}`),
+      ...(masksScored ? [number(`Mask score, ${left}`), number(`Mask score, ${right}`)] : []),
+      number('Box IoU'),
+    ],
     rows: pairs.map((pair, index) => {
       const { categoryId } = pair.left ?? pair.right ?? { categoryId: 0 };
       return [
         String(index + 1),
         categories.get(categoryId) ?? `category ${categoryId}`,
-        score(pair.left),
-        score(pair.right),
+        shown(pair.left, pair.left?.score),
+        shown(pair.right, pair.right?.score),
+        ...(masksScored ? [shown(pair.left, pair.left?.maskScore), shown(pair.right, pair.right?.maskScore)] : []),
         pair.iou === undefined ? '–' : formatFixed(pair.iou, 3),
       ];
     }),

@@ -27,11 +27,11 @@ export function pairDetections(left: readonly CocoResult[], right: readonly Coco
   return [...byScore, ...extra.map(index => ({ left: undefined, right: right[index] }))];
 }
 
-/** 1 for each object that one side lacks; for pairs what they lack to equal boxes and scores. */
+/** 1 for each object that one side lacks; for pairs what they lack to equal boxes and scores, of masks too where these have their own. */
 export function measureDifference(pairs: readonly Pair[]): number {
   return pairs.reduce((sum, { left, right, iou }) => {
     if (left === undefined || right === undefined) return sum + 1;
-    return sum + (1 - (iou ?? 0)) + Math.abs(left.score - right.score);
+    return sum + (1 - (iou ?? 0)) + Math.abs(left.score - right.score) + Math.abs((left.maskScore ?? 0) - (right.maskScore ?? 0));
   }, 0);
 }
 

@@ -119,6 +119,24 @@ describe('overlays', () => {
     expect(page.match(/class="mask lone/g)).toHaveLength(1);
   });
 
+  it('show mask scores beside box scores where masks have their own, and count their difference', async () => {
+    const scored = (side: string, change: (score: number) => number): string => {
+      const path = join(folder.path, `scored-${side}.json`);
+      const found = JSON.parse(readFileSync(inputs.detections?.float ?? '', 'utf8')) as { image_id: number; score: number }[];
+      writeFileSync(
+        path,
+        JSON.stringify(found.map(one => ({ ...one, mask_score: one.image_id === 1 ? change(one.score) : one.score / 2 }))),
+      );
+      return path;
+    };
+    const detections = { float: scored('float', score => score / 2), int8: scored('int8', score => score / 3) };
+    const page = await pageOf({ detections, data: inputs.data } as InputPaths, { overlays: { images: 1 } });
+    // Boxes are equal everywhere; the masks of image 1 alone have other scores.
+    expect(page).toContain('<h3>Image 1 ');
+    expect(page).toMatch(/Mask score, float.*Mask score, int8/s);
+    expect(page).toMatch(/0\.900<\/td><td class="n">0\.900<\/td><td class="n">0\.450<\/td><td class="n">0\.300/);
+  });
+
   it('want both sides and the data', async () => {
     const { detections, data } = inputs;
     expect(await failureOf(() => pageOf({ detections } as InputPaths))).toMatchObject({ code: 'report-overlays' });
