@@ -94,6 +94,11 @@ export function relu(builder: ModelBuilder, x: Flow, place: Place): Flow {
   return emit(builder, 'Relu', place, [x.id], x.dims);
 }
 
+/** x where it is positive, else slope · x. */
+export function leakyRelu(builder: ModelBuilder, x: Flow, place: Place, slope: number): Flow {
+  return emit(builder, 'LeakyRelu', place, [x.id], x.dims, { alpha: float(slope) });
+}
+
 export function add(builder: ModelBuilder, a: Flow, b: Flow, place: Place): Flow {
   return emit(builder, 'Add', place, [a.id, b.id], a.dims);
 }
@@ -129,16 +134,30 @@ export function maxPool(
 
 /** interpolate(mode='nearest') to the size of `like`: cell i takes floor(i · from / to). */
 export function resizeNearestLike(builder: ModelBuilder, x: Flow, like: Flow, place: Place): Flow {
-  const dims = [x.dims[0], x.dims[1], like.dims[2], like.dims[3]];
-  const sizes = BigInt64Array.from(dims, dim => BigInt(getDefined(typeof dim === 'number' ? dim : undefined, 'a static size')));
-  const name = `${place.module}.sizes`;
-  const constant = encodeRawTensor(makeTensor('int64', [4], sizes));
-  const target = addInitializer(builder.model, builder.model.graph, name, constant).id;
-  return emit(builder, 'Resize', place, [x.id, undefined, undefined, target], dims, {
+  return resize(builder, x, [like.dims[2], like.dims[3]], place, {
     coordinate_transformation_mode: string('asymmetric'),
     mode: string('nearest'),
     nearest_mode: string('floor'),
   });
+}
+
+/** interpolate(mode='bilinear', align_corners=False) to height and width `to`: half-pixel centres, no antialiasing. */
+export function resizeBilinear(builder: ModelBuilder, x: Flow, to: readonly [Dim, Dim], place: Place): Flow {
+  return resize(builder, x, to, place, { coordinate_transformation_mode: string('half_pixel'), mode: string('linear') });
+}
+
+function resize(
+  builder: ModelBuilder,
+  x: Flow,
+  [height, width]: readonly [Dim | undefined, Dim | undefined],
+  place: Place,
+  attributes: Readonly<Record<string, Attribute>>,
+): Flow {
+  const dims = [x.dims[0], x.dims[1], height, width];
+  const sizes = BigInt64Array.from(dims, dim => BigInt(getDefined(typeof dim === 'number' ? dim : undefined, 'a static size')));
+  const constant = encodeRawTensor(makeTensor('int64', [4], sizes));
+  const target = addInitializer(builder.model, builder.model.graph, `${place.module}.sizes`, constant).id;
+  return emit(builder, 'Resize', place, [x.id, undefined, undefined, target], dims, attributes);
 }
 
 function emit(

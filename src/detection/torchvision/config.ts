@@ -1,20 +1,8 @@
 /** What does a detector need that its checkpoint cannot hold? Sizes, anchors, thresholds and categories: the explicit detector config. */
-import type { Json, JsonObject } from '../../base/json.js';
-import {
-  fields,
-  formatJsonProblems,
-  integer,
-  type JsonProblem,
-  type JsonReader,
-  list,
-  maybe,
-  number,
-  readJsonShape,
-  record,
-  text,
-} from '../../base/json-shape.js';
-import { DetectionError } from '../detection-error.js';
-import { type DefaultsName, fillDefaults } from './config-defaults.js';
+import type { Json } from '../../base/json.js';
+import { fields, integer, type JsonReader, list, number, record, text } from '../../base/json-shape.js';
+import { type ReadConfigFile, readConfigFile } from '../config-file.js';
+import { DEFAULTS, type DefaultsName } from './config-defaults.js';
 
 /** The values of torchvision's `MaskRCNN`, by readable names. */
 export interface DetectorConfig {
@@ -73,12 +61,7 @@ export interface MaskConfig {
   readonly threshold: number;
 }
 
-/** A config and where its values came from. */
-export interface ReadConfig {
-  readonly config: DetectorConfig;
-  /** Dotted paths of the fields that a named default supplied; empty where everything was written out. */
-  readonly fromDefaults: readonly string[];
-}
+export type ReadConfig = ReadConfigFile<DetectorConfig>;
 
 const probability = number({ min: 0, max: 1 });
 const positive = number({ above: 0 });
@@ -114,9 +97,6 @@ export const detectorConfigReader: JsonReader<DetectorConfig> = checked(
   }),
 );
 
-/** In the file, `architecture` may say for people which network the values belong to. */
-const architectureNote = maybe(text());
-
 /**
  * Parses a detector config.
  *
@@ -125,23 +105,13 @@ const architectureNote = maybe(text());
  * @throws DetectionError `bad-config` with every missing, unknown and wrong field.
  */
 export function parseDetectorConfig(value: Json | undefined, defaults: DefaultsName | undefined): ReadConfig {
-  const problems: JsonProblem[] = [];
-  const { architecture, ...written } = isObject(value) ? value : {};
-  architectureNote(architecture, 'architecture', problems);
-  const filled = defaults === undefined ? { value: written, taken: [] } : fillDefaults(written, defaults);
-  const whole = value === undefined || isObject(value) ? filled.value : value;
-  const read = readJsonShape(detectorConfigReader, defaults === undefined && value === undefined ? undefined : whole);
-  if (read.kind === 'problems') problems.push(...read.problems);
-  if (read.kind === 'ok' && problems.length === 0) return { config: read.value, fromDefaults: filled.taken };
-  throw badConfig(problems);
-}
-
-function badConfig(problems: readonly JsonProblem[]): DetectionError {
-  const lines = formatJsonProblems(problems);
-  return new DetectionError('bad-config', `detector config: ${lines.length} problem${lines.length === 1 ? '' : 's'}: ${lines.join('; ')}`, {
-    details: lines,
-    help: 'docs/detector-config.md lists every field; the param `defaults: torchvision` fills missing ones with the values of torchvision',
-  });
+  const filled = defaults === undefined ? undefined : DEFAULTS[defaults];
+  return readConfigFile(
+    value,
+    detectorConfigReader,
+    filled,
+    'the param `defaults: torchvision` fills missing ones with the values of torchvision',
+  );
 }
 
 /** Adds what no single field can say. */
@@ -157,8 +127,4 @@ function checked(reader: JsonReader<DetectorConfig>): JsonReader<DetectorConfig>
       if (Number(label) >= config.numClasses) add(`categories.${label}`, `should be a label below numClasses (${config.numClasses})`);
     return config;
   };
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
