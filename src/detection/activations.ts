@@ -21,5 +21,7 @@ export function softmaxRows(logits: Float32Array, classes: number): Float32Array
 
 /** 1 / (1 + e⁻ˣ); a new array. */
 export function sigmoid(logits: Float32Array): Float32Array {
-  return logits.map(value => 1 / (1 + Math.exp(-value)));
+  const probabilities = new Float32Array(logits.length);
+  for (let i = 0; i < probabilities.length; i++) probabilities[i] = 1 / (1 + Math.exp(-(logits[i] as number)));
+  return probabilities;
 }

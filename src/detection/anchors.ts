@@ -38,6 +38,29 @@ export function makeAnchors(levels: readonly AnchorLevel[], input: { readonly he
   return anchors;
 }
 
+/** The anchors of one level at `indices`, in their order: as `makeAnchors` makes them, without the others. */
+export function makeAnchorsAt(
+  indices: ArrayLike<number>,
+  { sizes, aspectRatios, height, width }: AnchorLevel,
+  input: { readonly height: number; readonly width: number },
+): Boxes {
+  const base = makeBaseAnchors(sizes, aspectRatios);
+  const perCell = base.length / 4;
+  const [strideX, strideY] = [Math.floor(input.width / width), Math.floor(input.height / height)];
+  const anchors = new Float32Array(4 * indices.length);
+  for (let i = 0; i < indices.length; i++) {
+    const index = indices[i] as number;
+    const cell = Math.floor(index / perCell);
+    const [x, y] = [(cell % width) * strideX, Math.floor(cell / width) * strideY];
+    const from = 4 * (index % perCell);
+    anchors[4 * i] = (base[from] as number) + x;
+    anchors[4 * i + 1] = (base[from + 1] as number) + y;
+    anchors[4 * i + 2] = (base[from + 2] as number) + x;
+    anchors[4 * i + 3] = (base[from + 3] as number) + y;
+  }
+  return anchors;
+}
+
 /** Anchors around the origin, rounded to integers, halves to even: per aspect ratio, per size. */
 export function makeBaseAnchors(sizes: readonly number[], aspectRatios: readonly number[]): Boxes {
   const boxes: number[] = [];

@@ -79,10 +79,17 @@ function blendColumn(column: Float32Array, bordered: Float32Array, columns: Plac
   }
 }
 
-function writeColumn(writer: RunWriter, column: Float32Array, rows: PlacedAxis, threshold: number): void {
-  for (let y = 0; y < rows.count; y++) {
-    const weight = rows.weight[y] as number;
-    const value = (column[rows.low[y] as number] as number) * (1 - weight) + (column[rows.high[y] as number] as number) * weight;
-    writer.push(fround(value) > threshold ? 1 : 0, 1);
+/** Pushes runs, not pixels. */
+function writeColumn(writer: RunWriter, column: Float32Array, { low, high, weight, count }: PlacedAxis, threshold: number): void {
+  let inside: 0 | 1 = 0;
+  let start = 0;
+  for (let y = 0; y < count; y++) {
+    const share = weight[y] as number;
+    const value = (column[low[y] as number] as number) * (1 - share) + (column[high[y] as number] as number) * share;
+    const isSet = fround(value) > threshold ? 1 : 0;
+    if (isSet === inside) continue;
+    writer.push(inside, y - start);
+    [inside, start] = [isSet, y];
   }
+  writer.push(inside, count - start);
 }

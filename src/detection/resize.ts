@@ -39,9 +39,9 @@ export interface Plane {
 }
 
 /**
- * Resizes one plane into a corner of a larger one.
+ * Resizes one plane into a corner of a larger one. Sums are not rounded to float32 before the end.
  *
- * @param source  `from.height` × `from.width` float32 values, row-major.
+ * @param source  `from.height` × `from.width` float32 values, row-major; finite.
  * @param target  receives `to.height` × `to.width` values, its rows `rowStride` apart, from element `offset` on. Changed in place.
  */
 export function resizeBilinearInto(
@@ -50,22 +50,34 @@ export function resizeBilinearInto(
   target: Float32Array,
   to: Plane & { readonly rowStride: number; readonly offset: number },
 ): void {
-  const at = (index: number) => source[index] as number;
+  if (from.height === to.height && from.width === to.width) {
+    for (let y = 0; y < to.height; y++) target.set(source.subarray(y * from.width, (y + 1) * from.width), to.offset + y * to.rowStride);
+    return;
+  }
   const xs = sampleAxis(from.width, to.width);
   const ys = sampleAxis(from.height, to.height);
+  // Rows of the source, blended along x: the lower one of a row is often the upper one of the next.
+  let [upper, lower] = [new Float64Array(to.width), new Float64Array(to.width)];
+  let [inUpper, inLower] = [-1, -1];
   for (let y = 0; y < to.height; y++) {
-    const top = (ys.low[y] as number) * from.width;
-    const bottom = (ys.high[y] as number) * from.width;
-    const wy = ys.weight[y] as number;
-    const out = to.offset + y * to.rowStride;
-    for (let x = 0; x < to.width; x++) {
-      const left = xs.low[x] as number;
-      const right = xs.high[x] as number;
-      const wx = xs.weight[x] as number;
-      const upper = at(top + left) * (1 - wx) + at(top + right) * wx;
-      const lower = at(bottom + left) * (1 - wx) + at(bottom + right) * wx;
-      target[out + x] = upper * (1 - wy) + lower * wy;
+    const [top, bottom] = [ys.low[y] as number, ys.high[y] as number];
+    if (inUpper !== top) {
+      [upper, lower, inUpper, inLower] = [lower, upper, inLower, inUpper];
+      if (inUpper !== top) blendRow(upper, source, top * from.width, xs);
+      inUpper = top;
     }
+    if (inLower !== bottom) blendRow(lower, source, bottom * from.width, xs);
+    inLower = bottom;
+    const weight = ys.weight[y] as number;
+    const out = to.offset + y * to.rowStride;
+    for (let x = 0; x < to.width; x++) target[out + x] = (upper[x] as number) * (1 - weight) + (lower[x] as number) * weight;
+  }
+}
+
+function blendRow(row: Float64Array, source: Float32Array, start: number, { low, high, weight }: AxisSamples): void {
+  for (let x = 0; x < row.length; x++) {
+    const share = weight[x] as number;
+    row[x] = (source[start + (low[x] as number)] as number) * (1 - share) + (source[start + (high[x] as number)] as number) * share;
   }
 }
 

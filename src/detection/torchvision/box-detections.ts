@@ -47,7 +47,7 @@ export function selectDetections(predictions: BoxPredictions, resized: ImageSize
   const boxes = gatherBoxes(clipped, large);
   const scores = Float32Array.from(large, row => probabilities[likely[row] as number] as number);
   const labels = Int32Array.from(large, row => (likely[row] as number) % classes);
-  const kept = batchedNonMaximumSuppression(boxes, scores, labels, config.nmsThreshold).slice(0, config.detectionsPerImage);
+  const kept = batchedNonMaximumSuppression(boxes, scores, labels, config.nmsThreshold, config.detectionsPerImage);
   return {
     boxes: gatherBoxes(boxes, kept),
     scores: Float32Array.from(kept, index => scores[index] as number),

@@ -1,6 +1,6 @@
 /** Where may objects be? The best anchors of every level, moved by the predicted offsets and thinned out. Source: torchvision RegionProposalNetwork.filter_proposals at test time. */
 import { sigmoid } from '../activations.js';
-import { makeAnchors } from '../anchors.js';
+import { makeAnchorsAt } from '../anchors.js';
 import { decodeBoxes } from '../box-coder.js';
 import { type Boxes, clipBoxes, findLargeBoxes, gatherBoxes } from '../boxes.js';
 import { batchedNonMaximumSuppression } from '../nms.js';
@@ -31,7 +31,7 @@ export function findProposals(values: PartValuesByName, resized: ImageSize, reci
   const boxes = concatenate(levels.map(level => level.boxes));
   const scores = concatenate(levels.map(level => level.scores));
   const groups = levels.flatMap((level, index) => Array.from(level.scores, () => index));
-  const kept = batchedNonMaximumSuppression(boxes, scores, groups, config.rpn.nmsThreshold).slice(0, config.rpn.postNmsTopN);
+  const kept = batchedNonMaximumSuppression(boxes, scores, groups, config.rpn.nmsThreshold, config.rpn.postNmsTopN);
   return { boxes: gatherBoxes(boxes, kept), scores: Float32Array.from(kept, index => scores[index] as number) };
 }
 
@@ -48,10 +48,10 @@ function readLevel(values: PartValuesByName, level: PyramidLevel, { index, resiz
   const [sizes, aspectRatios] = [config.anchors.sizes[index] ?? [], config.anchors.aspectRatios];
   const perCell = sizes.length * aspectRatios.length;
   const logits = toCellsFirst(getPartValue(values, level.objectness, [1, perCell, height, width]), height * width);
-  const deltas = toCellsFirst(getPartValue(values, level.deltas, [1, 4 * perCell, height, width]), height * width);
-  const anchors = makeAnchors([{ sizes, aspectRatios, height, width }], recipe.image);
+  const deltas = getPartValue(values, level.deltas, [1, 4 * perCell, height, width]);
   const best = topK(logits, config.rpn.preNmsTopN);
-  const boxes = clipBoxes(decodeBoxes(gatherBoxes(deltas, best), gatherBoxes(anchors, best), UNIT_WEIGHTS), resized);
+  const anchors = makeAnchorsAt(best, { sizes, aspectRatios, height, width }, recipe.image);
+  const boxes = clipBoxes(decodeBoxes(takeDeltas(deltas, best, perCell, height * width), anchors, UNIT_WEIGHTS), resized);
   const scores = sigmoid(Float32Array.from(best, anchor => logits[anchor] as number));
   const kept = findLargeBoxes(boxes, MIN_SIDE).filter(row => (scores[row] as number) >= config.rpn.scoreThreshold);
   return { boxes: gatherBoxes(boxes, kept), scores: Float32Array.from(kept, row => scores[row] as number) };
@@ -65,6 +65,17 @@ function toCellsFirst(values: Float32Array, area: number): Float32Array {
     for (let cell = 0, to = row; cell < area; cell++, to += rows) turned[to] = values[row * area + cell] as number;
   }
   return turned;
+}
+
+/** The four deltas of each anchor of `best` out of [1, A · 4, h, w]. */
+function takeDeltas(values: Float32Array, best: Int32Array, perCell: number, area: number): Float32Array {
+  const taken = new Float32Array(4 * best.length);
+  for (let i = 0; i < best.length; i++) {
+    const anchor = best[i] as number;
+    const from = (anchor % perCell) * 4 * area + Math.floor(anchor / perCell);
+    for (let side = 0; side < 4; side++) taken[4 * i + side] = values[from + side * area] as number;
+  }
+  return taken;
 }
 
 function concatenate(arrays: readonly Float32Array[]): Float32Array {

@@ -1,9 +1,9 @@
 /** Are boxes, anchors, suppression and pooling right on cases that can be worked out by hand? */
 import fc from 'fast-check';
 import { sigmoid, softmaxRows } from '../../../src/detection/activations.js';
-import { makeAnchors, makeBaseAnchors } from '../../../src/detection/anchors.js';
+import { makeAnchors, makeAnchorsAt, makeBaseAnchors } from '../../../src/detection/anchors.js';
 import { decodeBoxes, encodeBoxes } from '../../../src/detection/box-coder.js';
-import { boxAreas, boxIouMatrix, clipBoxes, findLargeBoxes } from '../../../src/detection/boxes.js';
+import { boxAreas, boxIouMatrix, clipBoxes, findLargeBoxes, gatherBoxes } from '../../../src/detection/boxes.js';
 import { matchDetections } from '../../../src/detection/match.js';
 import { batchedNonMaximumSuppression, nonMaximumSuppression } from '../../../src/detection/nms.js';
 import { roiAlignInto } from '../../../src/detection/roi-align.js';
@@ -57,6 +57,13 @@ describe('anchors', () => {
     expect([...anchors.subarray(-4)]).toEqual([128 - 4, 48 - 4, 128 + 4, 48 + 4]);
     expect(anchors.length).toBe(2 * 3 * 4);
   });
+
+  it('chosen anchors are those of the whole list', () => {
+    const level = { sizes: [8, 20], aspectRatios: [0.5, 1, 2], height: 3, width: 5 };
+    const input = { height: 100, width: 160 };
+    const chosen = [89, 0, 7, 31, 30, 7];
+    expect(makeAnchorsAt(chosen, level, input)).toEqual(gatherBoxes(makeAnchors([level], input), chosen));
+  });
 });
 
 describe('suppression', () => {
@@ -72,6 +79,52 @@ describe('suppression', () => {
 
   it('groups do not suppress each other, and the result is ordered by score', () => {
     expect(batchedNonMaximumSuppression(overlapping, boxes(0.5, 0.9, 0.95, 0.5), [1, 2, 1, 1], 0.5)).toEqual([2, 1, 0]);
+  });
+
+  it('what stays is what the matrix of all overlaps says, and a limit takes the best of it', () => {
+    const side = fc.integer({ min: 0, max: 12 });
+    const box = fc.tuple(side, side, side, side).map(([x, y, width, height]) => [x, y, x + width, y + height]);
+    const scored = fc.array(fc.tuple(box, fc.integer({ min: 0, max: 6 })), { maxLength: 30 });
+    fc.assert(
+      fc.property(scored, fc.constantFrom(0, 0.3, 0.5, 0.7), fc.integer({ min: 0, max: 5 }), (given, threshold, limit) => {
+        const all = Float32Array.from(given.flatMap(([sides]) => sides));
+        const scores = Float32Array.from(given, ([, score]) => score);
+        const ious = boxIouMatrix(all, all);
+        const order = given.map((_, index) => index).sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
+        const stays: number[] = [];
+        for (const index of order)
+          if (!stays.some(better => (ious[better * given.length + index] ?? 0) > Math.fround(threshold))) stays.push(index);
+        expect(nonMaximumSuppression(all, scores, Math.fround(threshold))).toEqual(stays);
+        expect(nonMaximumSuppression(all, scores, Math.fround(threshold), limit)).toEqual(stays.slice(0, limit));
+        const groups = given.map((_, index) => index % 3);
+        const joined = batchedNonMaximumSuppression(all, scores, groups, threshold);
+        expect(batchedNonMaximumSuppression(all, scores, groups, threshold, limit)).toEqual(joined.slice(0, limit));
+      }),
+    );
+  });
+
+  it('the order of scores is that of numbers: signs, zeros, infinities, NaN last', () => {
+    const special = fc.constantFrom(
+      0,
+      -0,
+      1e-45,
+      -1e-45,
+      3.4e38,
+      -3.4e38,
+      Number.POSITIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
+      Number.NaN,
+      1,
+      -1,
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(special, fc.float()), { maxLength: 60 }), fc.integer({ min: 0, max: 61 }), (values, k) => {
+        const scores = Float32Array.from(values);
+        const key = (index: number): number => (Number.isNaN(scores[index]) ? Number.NEGATIVE_INFINITY : (scores[index] ?? 0));
+        const order = values.map((_, index) => index).sort((a, b) => (key(a) === key(b) ? a - b : key(b) - key(a)));
+        expect([...topK(scores, k)]).toEqual(order.slice(0, k));
+      }),
+    );
   });
 
   it('top k takes the first of equal scores and nothing of NaN while there is better', () => {
