@@ -60,12 +60,17 @@ export function findValueByName(graph: Graph, name: string): Value | undefined {
   return undefined;
 }
 
-/** A name that no value of `graph` has: `wanted`, or `wanted` with the first free "_1", "_2", … */
+/** A name that no value of `graph`, or of a graph inside it, has: `wanted`, or `wanted` with the first free "_1", "_2", … */
 export function freshName(graph: Graph, wanted: string): string {
   const taken = new Set<string>();
-  for (const value of graph.values.values()) taken.add(value.name);
+  collectValueNames(graph, taken);
   if (!taken.has(wanted)) return wanted;
   for (let n = 1; ; n++) if (!taken.has(`${wanted}_${n}`)) return `${wanted}_${n}`;
+}
+
+export function collectValueNames(graph: Graph, into: Set<string>): void {
+  for (const value of graph.values.values()) into.add(value.name);
+  for (const node of graph.nodes.values()) for (const sub of subgraphsOf(node)) collectValueNames(sub, into);
 }
 
 /** Adds a value that nothing produces yet; `name` must be free (see name-scope). @throws OnnxError `empty-name`. */

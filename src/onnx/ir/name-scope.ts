@@ -1,5 +1,5 @@
 /** How does an edit that adds many values find free names fast? It keeps the set of taken ones. */
-import { subgraphsOf } from './edit.js';
+import { collectValueNames } from './edit.js';
 import type { Graph } from './model.js';
 
 /** The taken value names of a graph and of every graph inside it. It learns of names that `take` gives, not of values added beside it. */
@@ -10,7 +10,7 @@ export interface NameScope {
 
 export function makeNameScope(graph: Graph): NameScope {
   const taken = new Set<string>();
-  collectNames(graph, taken);
+  collectValueNames(graph, taken);
   /** The number to try next for each name: what was taken stays taken. */
   const next = new Map<string, number>();
   return {
@@ -24,9 +24,4 @@ export function makeNameScope(graph: Graph): NameScope {
       return name;
     },
   };
-}
-
-function collectNames(graph: Graph, into: Set<string>): void {
-  for (const value of graph.values.values()) into.add(value.name);
-  for (const node of graph.nodes.values()) for (const sub of subgraphsOf(node)) collectNames(sub, into);
 }

@@ -1,8 +1,9 @@
 /** Where do constants stand? As initializers that nothing can override, each once. */
 import { createHash } from 'node:crypto';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
-import { removeNode, removeValue, replaceAllUses } from '../ir/edit.js';
+import { removeNode, removeValue, replaceAllUses, subgraphsOf } from '../ir/edit.js';
 import type { Constant, Graph, ValueId } from '../ir/model.js';
+import { scopesOf } from '../ir/scope.js';
 import { findConstantOf } from '../shape-inference/constant-node.js';
 import type { Pass } from './pass.js';
 
@@ -32,8 +33,8 @@ export const constantsToInitializers: Pass = {
   name: 'constants-to-initializers',
   proof: 'exact',
   proofText: 'A Constant node holds the same bytes as an initializer.',
-  async run({ graph }) {
-    return { changed: hoistConstants(graph), declined: [] };
+  async run(model) {
+    return { changed: [...scopesOf(model)].flatMap(({ graph }) => hoistConstants(graph)), declined: [] };
   },
 };
 
@@ -53,18 +54,19 @@ export function hoistConstants(graph: Graph): string[] {
   return changed;
 }
 
-/** Exact. Initializers of equal dtype, shape and bytes become one: the first in the table's order, so that shared weights stay shared. */
+/** Exact. Initializers of equal dtype, shape and bytes become one: the outermost, the first in the table's order, so that shared weights stay shared. */
 export const mergeInitializers: Pass = {
   name: 'merge-initializers',
   proof: 'exact',
   proofText: 'Initializers of equal dtype, shape and bytes are read as one.',
-  async run({ graph }) {
-    return { changed: mergeEqual(graph), declined: [] };
+  async run(model) {
+    return { changed: mergeEqual(model.graph, new Map()), declined: [] };
   },
 };
 
-function mergeEqual(graph: Graph): string[] {
-  const first = new Map<string, ValueId>();
+/** @param around the constants of the graphs around `graph`, by content. */
+function mergeEqual(graph: Graph, around: ReadonlyMap<string, ValueId>): string[] {
+  const first = new Map(around);
   const changed: string[] = [];
   for (const value of [...graph.values.values()]) {
     if (value.constant === undefined || graph.outputs.includes(value.id)) continue;
@@ -79,6 +81,7 @@ function mergeEqual(graph: Graph): string[] {
     removeValue(graph, value.id);
     changed.push(value.name);
   }
+  for (const node of graph.nodes.values()) for (const sub of subgraphsOf(node)) changed.push(...mergeEqual(sub, first));
   return changed;
 }
 

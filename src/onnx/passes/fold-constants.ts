@@ -5,27 +5,32 @@ import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { countElements } from '../../tensor/shape.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { addInitializer, addNode, findValueByName, getValue, indexUses, makeModel, removeNode } from '../ir/edit.js';
-import type { Constant, Model, Node, Value, ValueId } from '../ir/model.js';
-import { findConstantValue } from '../rewrite/graph-view.js';
+import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.js';
+import { findVisibleValue, type Scope, scopesOf } from '../ir/scope.js';
+import { findConstantIn } from '../rewrite/graph-view.js';
 import { isStatic } from '../shape-inference/dims.js';
 import { inferShapes, type KnownTypes } from '../shape-inference/infer-shapes.js';
 import { describeNode } from '../shape-inference/node-context.js';
 import { hasSubgraph, isDeterministic, isQuantizer } from './operator-traits.js';
-import type { Pass, PassContext, PassOutcome } from './pass.js';
+import { joinOutcomes, type Pass, type PassContext, type PassOutcome } from './pass.js';
 
 /** Operators whose result can be far larger than their inputs: they are folded only where the size of the result is known beforehand. */
 const GROWING = new Set(['ConstantOfShape', 'Expand', 'Tile', 'Range', 'Resize', 'Upsample', 'Pad', 'OneHot', 'EyeLike', 'Loop', 'Scan']);
 
-/** Exact: the constants are what the same kernels compute. Never folds random operators, quantizers, sub-graphs, or what makes an output of the model. */
+/** Exact: the constants are what the same kernels compute. Never folds random operators, quantizers, nodes with sub-graphs, or what makes an output of its graph. */
 export const foldConstants: Pass = {
   name: 'fold-constants',
   proof: 'exact',
   proofText: 'Nodes whose inputs are all constant are computed once by the same kernels, with graph optimisation off.',
   async run(model, context) {
-    const plan = planFolding(model, inferShapes(model), context.foldLimitBytes);
-    if (plan.nodes.length === 0) return { changed: [], declined: plan.declined };
-    const outcome = await foldTogether(model, plan.nodes, context);
-    return { changed: outcome.changed, declined: [...plan.declined, ...outcome.declined] };
+    const types = inferShapes(model);
+    const outcomes: PassOutcome[] = [];
+    for (const scope of scopesOf(model)) {
+      const plan = planFolding(scope, types, context.foldLimitBytes);
+      outcomes.push({ changed: [], declined: plan.declined });
+      if (plan.nodes.length > 0) outcomes.push(await foldTogether(scope, plan.nodes, context));
+    }
+    return joinOutcomes(outcomes);
   },
 };
 
@@ -34,15 +39,15 @@ interface FoldingPlan {
   readonly declined: PassOutcome['declined'];
 }
 
-function planFolding(model: Model, types: KnownTypes, limitBytes: number): FoldingPlan {
+function planFolding(scope: Scope, types: KnownTypes, limitBytes: number): FoldingPlan {
   const constant = new Set<ValueId>();
   const nodes: Node[] = [];
   const declined: { node: string; reason: string }[] = [];
-  for (const node of model.graph.nodes.values()) {
-    if (!node.inputs.every(input => input === undefined || constant.has(input) || findConstantValue(model, input) !== undefined)) continue;
-    const reason = whyNot(model, node, types, limitBytes);
+  for (const node of scope.graph.nodes.values()) {
+    if (!node.inputs.every(input => input === undefined || constant.has(input) || findConstantIn(scope, input) !== undefined)) continue;
+    const reason = whyNot(scope.graph, node, types, limitBytes);
     if (reason !== undefined) {
-      declined.push({ node: describeNode(node, model.graph), reason });
+      declined.push({ node: describeNode(node, scope.graph), reason });
       continue;
     }
     nodes.push(node);
@@ -51,11 +56,11 @@ function planFolding(model: Model, types: KnownTypes, limitBytes: number): Foldi
   return { nodes, declined };
 }
 
-function whyNot(model: Model, node: Node, types: KnownTypes, limitBytes: number): string | undefined {
+function whyNot(graph: Graph, node: Node, types: KnownTypes, limitBytes: number): string | undefined {
   if (isQuantizer(node)) return 'quantizers are kept';
   if (!isDeterministic(node)) return 'its results may differ from run to run';
   if (hasSubgraph(node)) return 'it carries a sub-graph';
-  if (node.outputs.some(output => output !== undefined && model.graph.outputs.includes(output))) return 'it makes an output of the model';
+  if (node.outputs.some(output => output !== undefined && graph.outputs.includes(output))) return 'it makes an output of its graph';
   for (const output of node.outputs) {
     if (output === undefined) continue;
     const sizeBytes = sizeOf(types, output);
@@ -70,53 +75,54 @@ function sizeOf(types: KnownTypes, value: ValueId): number | undefined {
   return type?.dtype !== undefined && isStatic(type.dims) ? byteLength(type.dtype, countElements(type.dims)) : undefined;
 }
 
-async function foldTogether(model: Model, nodes: readonly Node[], context: PassContext): Promise<PassOutcome> {
+async function foldTogether(scope: Scope, nodes: readonly Node[], context: PassContext): Promise<PassOutcome> {
   try {
-    return await fold(model, nodes, context);
+    return await fold(scope, nodes, context);
   } catch (error) {
     if (!isCodedError(error)) throw error;
     const [node] = nodes;
     if (nodes.length === 1 && node !== undefined)
-      return { changed: [], declined: [{ node: describeNode(node, model.graph), reason: error.message }] };
-    return foldOneByOne(model, nodes, context);
+      return { changed: [], declined: [{ node: describeNode(node, scope.graph), reason: error.message }] };
+    return foldOneByOne(scope, nodes, context);
   }
 }
 
 /** After a failure of all together: each node alone, so that only the one at fault stays. */
-async function foldOneByOne(model: Model, nodes: readonly Node[], context: PassContext): Promise<PassOutcome> {
+async function foldOneByOne(scope: Scope, nodes: readonly Node[], context: PassContext): Promise<PassOutcome> {
   const changed: string[] = [];
   const declined: { node: string; reason: string }[] = [];
   for (const node of nodes) {
-    if (!node.inputs.every(input => input === undefined || findConstantValue(model, input) !== undefined)) continue;
-    const outcome = await foldTogether(model, [node], context);
+    if (!node.inputs.every(input => input === undefined || findConstantIn(scope, input) !== undefined)) continue;
+    const outcome = await foldTogether(scope, [node], context);
     changed.push(...outcome.changed);
     declined.push(...outcome.declined);
   }
   return { changed, declined };
 }
 
-async function fold(model: Model, nodes: readonly Node[], context: PassContext): Promise<PassOutcome> {
+async function fold(scope: Scope, nodes: readonly Node[], context: PassContext): Promise<PassOutcome> {
+  const { graph } = scope;
   const folded = new Set(nodes.map(node => node.id));
-  const wanted = outputsReadOutside(model, nodes, folded);
+  const wanted = outputsReadOutside(graph, nodes, folded);
   if (wanted.length === 0) return { changed: [], declined: [] };
-  const results = await context.evaluate(makeConstantModel(model, nodes, wanted));
+  const results = await context.evaluate(makeConstantModel(scope, nodes, wanted));
   const changed: string[] = [];
   const declined: { node: string; reason: string }[] = [];
   const values = wanted.map(value => ({ value, tensor: results[value.name] }));
   for (const { value, tensor } of values) {
     const constant = tensor === undefined ? undefined : toConstant(tensor);
-    const producer = value.producer === undefined ? undefined : model.graph.nodes.get(value.producer);
+    const producer = value.producer === undefined ? undefined : graph.nodes.get(value.producer);
     if (constant === undefined || producer === undefined) continue;
     const sizeBytes = constant.dtype === 'string' ? 0 : constant.bytes.byteLength;
     if (sizeBytes > context.foldLimitBytes) {
       declined.push({
-        node: describeNode(producer, model.graph),
+        node: describeNode(producer, graph),
         reason: `its result has ${sizeBytes} bytes, the limit is ${context.foldLimitBytes}`,
       });
       continue;
     }
     producer.outputs = producer.outputs.map(output => (output === value.id ? undefined : output));
-    if (producer.outputs.every(output => output === undefined)) removeNode(model.graph, producer.id);
+    if (producer.outputs.every(output => output === undefined)) removeNode(graph, producer.id);
     value.producer = undefined;
     value.constant = constant;
     value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };
@@ -130,26 +136,27 @@ function toConstant(tensor: Tensor): Constant {
 }
 
 /** Outputs of `nodes` that other nodes, or sub-graphs, read: only these are worth keeping. */
-function outputsReadOutside(model: Model, nodes: readonly Node[], folded: ReadonlySet<Node['id']>): Value[] {
+function outputsReadOutside(graph: Graph, nodes: readonly Node[], folded: ReadonlySet<Node['id']>): Value[] {
   const read = new Set<ValueId>();
-  for (const [value, uses] of indexUses(model.graph)) if (uses.some(use => !folded.has(use.node.id) || use.index < 0)) read.add(value);
+  for (const [value, uses] of indexUses(graph)) if (uses.some(use => !folded.has(use.node.id) || use.index < 0)) read.add(value);
   return nodes.flatMap(node =>
-    node.outputs.filter(output => output !== undefined && read.has(output)).map(id => getValue(model.graph, id as ValueId)),
+    node.outputs.filter(output => output !== undefined && read.has(output)).map(id => getValue(graph, id as ValueId)),
   );
 }
 
 /** A model without inputs that computes `wanted` by `nodes`. */
-function makeConstantModel(model: Model, nodes: readonly Node[], wanted: readonly Value[]): Model {
+function makeConstantModel(scope: Scope, nodes: readonly Node[], wanted: readonly Value[]): Model {
+  const { model, graph } = scope;
   const small = makeModel({ irVersion: Math.max(model.irVersion, 4), opset: model.opsets.get('') ?? 1, graphName: 'constants' });
   for (const [domain, version] of model.opsets) small.opsets.set(domain, version);
   const ids = new Map<ValueId, ValueId>();
   for (const node of nodes) {
     for (const input of node.inputs) {
-      const constant = findConstantValue(model, input);
+      const constant = findConstantIn(scope, input);
       if (input === undefined || ids.has(input) || constant === undefined) continue;
-      ids.set(input, addInitializer(small, small.graph, getValue(model.graph, input).name, constant).id);
+      ids.set(input, addInitializer(small, small.graph, findVisibleValue(scope, input)?.name ?? '', constant).id);
     }
-    const outputs = node.outputs.map(output => (output === undefined ? undefined : getValue(model.graph, output).name));
+    const outputs = node.outputs.map(output => (output === undefined ? undefined : getValue(graph, output).name));
     const made = addNode(small, small.graph, {
       opType: node.opType,
       name: node.name,

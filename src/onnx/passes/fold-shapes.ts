@@ -2,9 +2,10 @@
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import { getNode, removeNode } from '../ir/edit.js';
-import type { Constant } from '../ir/model.js';
+import type { Constant, Graph } from '../ir/model.js';
+import { scopesOf } from '../ir/scope.js';
 import { isStatic } from '../shape-inference/dims.js';
-import { inferShapes } from '../shape-inference/infer-shapes.js';
+import { inferShapes, type KnownTypes } from '../shape-inference/infer-shapes.js';
 import type { Known } from '../shape-inference/node-context.js';
 import type { Pass } from './pass.js';
 
@@ -14,22 +15,25 @@ export const foldShapes: Pass = {
   proof: 'exact',
   proofText: 'An integer tensor that follows from static shapes alone is a constant.',
   async run(model) {
-    const { graph } = model;
     const types = inferShapes(model);
-    const changed: string[] = [];
-    for (const value of graph.values.values()) {
-      const constant = toConstant(types.get(value.id));
-      if (constant === undefined || value.producer === undefined || graph.outputs.includes(value.id)) continue;
-      const producer = getNode(graph, value.producer);
-      if (producer.outputs.length !== 1) continue;
-      removeNode(graph, producer.id);
-      value.constant = constant;
-      value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };
-      changed.push(value.name);
-    }
-    return { changed, declined: [] };
+    return { changed: [...scopesOf(model)].flatMap(({ graph }) => foldKnown(graph, types)), declined: [] };
   },
 };
+
+function foldKnown(graph: Graph, types: KnownTypes): string[] {
+  const changed: string[] = [];
+  for (const value of graph.values.values()) {
+    const constant = toConstant(types.get(value.id));
+    if (constant === undefined || value.producer === undefined || graph.outputs.includes(value.id)) continue;
+    const producer = getNode(graph, value.producer);
+    if (producer.outputs.length !== 1) continue;
+    removeNode(graph, producer.id);
+    value.constant = constant;
+    value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };
+    changed.push(value.name);
+  }
+  return changed;
+}
 
 function toConstant(type: Known | undefined): Constant | undefined {
   if (type?.dims === undefined || type.dims.length > 1 || !isStatic(type.dims) || !isStatic(type.elements)) return undefined;

@@ -2,29 +2,35 @@
 import { createHash } from 'node:crypto';
 import { assertNever } from '../../base/assert-never.js';
 import { InternalError } from '../../base/invariant.js';
-import { removeNode, removeValue, replaceAllUses } from '../ir/edit.js';
+import { removeNode, removeValue, replaceAllUses, subgraphsOf } from '../ir/edit.js';
 import type { Attribute, Constant, Graph, Node } from '../ir/model.js';
 import { hasSubgraph, isDeterministic, isQuantizer } from './operator-traits.js';
 import type { Pass } from './pass.js';
 
-/** Exact: common-subexpression elimination. Nodes that make outputs of the model stay, as do random ones, quantizers and those with sub-graphs. */
+/** Exact: common-subexpression elimination; a body reads what was computed before it. Nodes that make outputs of their graph stay, as do random ones, quantizers and those with sub-graphs. */
 export const mergeNodes: Pass = {
   name: 'merge-nodes',
   proof: 'exact',
   proofText: 'Nodes of one operator with equal attributes and the same inputs compute the same; the first is kept.',
   async run({ graph }) {
-    const first = new Map<string, Node>();
-    const changed: string[] = [];
-    for (const node of [...graph.nodes.values()]) {
-      if (!isDeterministic(node) || isQuantizer(node) || hasSubgraph(node)) continue;
-      const key = keyOf(node);
-      const other = first.get(key);
-      if (other === undefined) first.set(key, node);
-      else if (mergeInto(graph, node, other)) changed.push(node.name === '' ? node.opType : node.name);
-    }
-    return { changed, declined: [] };
+    return { changed: mergeEqual(graph, new Map()), declined: [] };
   },
 };
+
+/** @param around what the graphs around `graph` have computed before it, by what it is. */
+function mergeEqual(graph: Graph, around: ReadonlyMap<string, Node>): string[] {
+  const first = new Map(around);
+  const changed: string[] = [];
+  for (const node of [...graph.nodes.values()]) {
+    for (const sub of subgraphsOf(node)) changed.push(...mergeEqual(sub, first));
+    if (!isDeterministic(node) || isQuantizer(node) || hasSubgraph(node)) continue;
+    const key = keyOf(node);
+    const other = first.get(key);
+    if (other === undefined) first.set(key, node);
+    else if (mergeInto(graph, node, other)) changed.push(node.name === '' ? node.opType : node.name);
+  }
+  return changed;
+}
 
 function mergeInto(graph: Graph, node: Node, other: Node): boolean {
   const pairs = node.outputs.map((output, index) => [output, other.outputs[index]] as const);

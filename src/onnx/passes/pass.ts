@@ -1,9 +1,11 @@
-/** What is a pass of `simplify`? A value with a name, a proof class, and a function that edits the model and says what it did. */
+/** What is a pass of `simplify`? A value with a name, a proof class, and a function that edits every graph of the model and says what it did. */
 import type { Model } from '../ir/model.js';
-import { viewModel } from '../rewrite/graph-view.js';
+import { scopesOf } from '../ir/scope.js';
+import { viewScope } from '../rewrite/graph-view.js';
 import type { AppliedRecord } from '../rewrite/rewriter.js';
 import { applyRule } from '../rewrite/rewriter.js';
 import type { ProofClass, RewriteRule } from '../rewrite/rule.js';
+import { startInference } from '../shape-inference/infer-shapes.js';
 import type { Evaluate } from './evaluate.js';
 
 export interface Pass {
@@ -27,15 +29,25 @@ export interface PassOutcome {
   readonly declined: readonly { readonly node: string; readonly reason: string }[];
 }
 
-/** The pass that applies one rule wherever it matches. */
+/** What a pass did to one graph after another. */
+export function joinOutcomes(outcomes: readonly PassOutcome[]): PassOutcome {
+  return { changed: outcomes.flatMap(({ changed }) => changed), declined: outcomes.flatMap(({ declined }) => declined) };
+}
+
+/** The pass that applies one rule wherever it matches, in the bodies of If, Loop and Scan too. */
 export function passOfRule(rule: RewriteRule): Pass {
   return {
     name: rule.name,
     proof: rule.proof,
     proofText: rule.proofText,
     async run(model, { check }) {
-      const { record } = applyRule(viewModel(model), rule, { check });
-      return { changed: record.applied.map(labelOf), declined: record.declined };
+      const inference = startInference(model);
+      const outcomes: PassOutcome[] = [];
+      for (const scope of scopesOf(model)) {
+        const { record } = applyRule(viewScope(scope, inference), rule, { check });
+        outcomes.push({ changed: record.applied.map(labelOf), declined: record.declined });
+      }
+      return joinOutcomes(outcomes);
     },
   };
 }

@@ -1,7 +1,8 @@
 /** Which nodes, values and constants does no output need? They go. */
 import { removeNode, removeValue } from '../ir/edit.js';
-import type { Graph, Node, ValueId } from '../ir/model.js';
+import type { Graph, Model, Node, ValueId } from '../ir/model.js';
 import { valuesReadBy } from '../ir/reads.js';
+import { type Scope, scopesOf } from '../ir/scope.js';
 import { firstOptionalOutput } from './operator-traits.js';
 import type { Pass } from './pass.js';
 
@@ -10,10 +11,13 @@ export const removeDead: Pass = {
   name: 'remove-dead',
   proof: 'exact',
   proofText: 'Removes nodes and constants from which no output of the model can be reached, and optional outputs that nothing reads.',
-  async run({ graph }) {
-    return { changed: removeDeadFrom(graph), declined: [] };
+  async run(model) {
+    return { changed: innermostFirst(model).flatMap(({ graph }) => removeDeadFrom(graph)), declined: [] };
   },
 };
+
+/** What an inner graph no longer reads, an outer one need not make. */
+const innermostFirst = (model: Model): readonly Scope[] => [...scopesOf(model)].reverse();
 
 /** Removes dead nodes and values of one graph; returns labels of what went. */
 export function removeDeadFrom(graph: Graph): string[] {

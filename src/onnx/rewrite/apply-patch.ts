@@ -2,9 +2,12 @@
 import { getDefined } from '../../base/invariant.js';
 import { addInitializer, addNode, freshName, getNode, getValue, removeNode, removeValue, replaceAllUses, subgraphsOf } from '../ir/edit.js';
 import type { Constant, Dim, Graph, Node, Value, ValueId } from '../ir/model.js';
+import { graphsOf } from '../ir/scope.js';
 import { OnnxError } from '../onnx-error.js';
+import { knownOfConstant } from '../shape-inference/infer-shapes.js';
 import { describeNode, formatDims, type Known } from '../shape-inference/node-context.js';
 import type { GraphView } from './graph-view.js';
+import { findMisfit } from './infer-patch.js';
 import type { Patch, PatchNode, Ref } from './patch.js';
 import { type Decline, decline, type RewriteRule } from './rule.js';
 
@@ -19,19 +22,27 @@ export interface AppliedPatch {
 
 /**
  * Applies `patch`, which `rule` made for the match rooted at `root`; `matched` are the match's nodes.
- * @returns a decline, with the graph untouched, where a model output would have to become an alias of an input, a constant or another output.
+ * @returns a decline, with the graph untouched, where an output of the graph would have to become an alias of an input, a constant or another output,
+ *   or where shape inference finds that the new nodes do not go together with what is known.
  * @throws OnnxError `patch-changes-type` where a replaced value would get another dtype or shape.
  */
 export function applyPatch(view: GraphView, rule: RewriteRule, root: Node, matched: readonly Node[], patch: Patch): AppliedPatch | Decline {
   const { graph } = view;
   const blocked = patch.replace.find(([old, ref]) => graph.outputs.includes(old) && !canBeOutput(graph, ref));
-  if (blocked !== undefined) return decline(`"${view.nameOf(blocked[0])}" is an output of the model and would become an alias`, root);
+  if (blocked !== undefined)
+    return decline(
+      `"${view.nameOf(blocked[0])}" is an output of the ${view.scope.around === undefined ? 'model' : 'graph'} and would become an alias`,
+      root,
+    );
+  const misfit = findMisfit(view, patch);
+  if (misfit !== undefined) return decline(`shapes would not fit: ${misfit}`, root);
   const before = patch.replace.map(([old]) => ({ value: getValue(graph, old), type: view.typeOf(old) }));
   const names = before.map(({ value }) => value.name);
   const building = new Building(view, patch, root);
+  const graphs = graphsOf(view.scope);
   const added = patch.add.map(node => building.addPatchNode(node));
   for (const [old, ref] of patch.replace) replaceValue(graph, old, ref);
-  for (const node of added) view.inference.inferNode(graph, node);
+  for (const node of added) view.inference.inferNode(graphs, node);
   for (const { value, type } of before) checkReplaced(view, rule, root, value, type);
   return { kind: 'applied', added: added.map(labelOf), removed: removeUnread(graph, [...patch.also, ...matched]), values: names };
 }
@@ -65,7 +76,7 @@ class Building {
     const outputs = Array.from({ length: count }, (_, index) => {
       const old = taken.find(([, ref]) => indexOf(ref) === index)?.[0];
       if (old !== undefined) detach(graph, old);
-      return old ?? freshName(graph, `${this.#baseName()}_${spec.opType}`);
+      return old ?? freshName(model.graph, `${this.#baseName()}_${spec.opType}`);
     });
     const node = addNode(model, graph, {
       opType: spec.opType,
@@ -90,8 +101,8 @@ class Building {
     const { model, graph, inference } = this.#view;
     const known = this.#constants.get(ref);
     if (known !== undefined) return known;
-    const value = addInitializer(model, graph, freshName(graph, ref.name), ref.constant);
-    inference.types.set(value.id, { dtype: ref.constant.dtype, dims: ref.constant.dims });
+    const value = addInitializer(model, graph, freshName(model.graph, ref.name), ref.constant);
+    inference.types.set(value.id, knownOfConstant(ref.constant));
     this.#constants.set(ref, value.id);
     return value.id;
   }

@@ -4,11 +4,11 @@ import type { Model, Node, NodeId } from '../ir/model.js';
 import { OnnxError } from '../onnx-error.js';
 import { describeNode } from '../shape-inference/node-context.js';
 import { applyPatch } from './apply-patch.js';
-import { type GraphView, refreshView } from './graph-view.js';
+import { type GraphView, viewScope } from './graph-view.js';
 import { type Miss, matchPattern, nodesOfMatch } from './pattern.js';
 import type { ProofClass, RewriteRule } from './rule.js';
 
-/** What one rule did to a model; plain data for reports. */
+/** What one rule did to a graph; plain data for reports. */
 export interface RuleRecord {
   readonly rule: string;
   readonly proof: ProofClass;
@@ -44,7 +44,7 @@ export function findSites(view: GraphView, rule: RewriteRule, nodes: ReadonlySet
 }
 
 /**
- * Applies `rule` once at every node of the main graph where it matches; nodes that a patch adds are not tried again.
+ * Applies `rule` once at every node of the view's graph where it matches; nodes that a patch adds are not tried again.
  * The model that `view` shows is changed; the view returned is the one after it.
  * @throws OnnxError `patch-changes-type`, `patch-breaks-graph`: a defect of the rule.
  */
@@ -69,7 +69,7 @@ export function applyRule(view: GraphView, rule: RewriteRule, scope: RuleScope):
       continue;
     }
     assertSound(rule, label, scope.check(now.model));
-    now = refreshView(now.model, now.inference);
+    now = viewScope(now.scope, now.inference);
     applied.push({ node: label, values: result.values, added: result.added, removed: result.removed });
   }
   const { name, proof, proofText } = rule;

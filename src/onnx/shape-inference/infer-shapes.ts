@@ -19,8 +19,8 @@ export type KnownTypes = Map<ValueId, Known>;
 /** An inference under way: patches use it to infer nodes that they add. */
 export interface Inference {
   readonly types: KnownTypes;
-  /** Infers one node whose inputs are known as far as they can be, and records its outputs. */
-  inferNode(graph: Graph, node: Node): void;
+  /** Infers one node whose inputs are known as far as they can be, and records its outputs. `graphs`: from the model's own to the one that the node stands in. */
+  inferNode(graphs: readonly Graph[], node: Node): void;
 }
 
 const MADE = /^unk__\d+$/;
@@ -41,12 +41,19 @@ export function inferShapes(model: Model, options: InferOptions = {}): KnownType
 export function startInference(model: Model, options: InferOptions = {}): Inference {
   const state: State = { model, types: new Map(), names: collectNames(model.graph), options, graphs: [], next: 0 };
   inferGraph(state, model.graph, undefined);
-  const inferNodeOf = (graph: Graph, node: Node): void => {
-    state.graphs.push(graph);
-    inferNode(state, graph, node);
-    state.graphs.pop();
+  return {
+    types: state.types,
+    inferNode(graphs, node) {
+      const graph = graphs.at(-1);
+      if (graph === undefined) return;
+      state.graphs.push(...graphs);
+      try {
+        inferNode(state, graph, node);
+      } finally {
+        state.graphs.length = 0;
+      }
+    },
   };
-  return { types: state.types, inferNode: inferNodeOf };
 }
 
 /** Writes known types into the values of `model`, in sub-graphs too; made names become unknown sizes. Outputs of the model keep the names of their sizes. */
@@ -81,11 +88,12 @@ function inferGraph(state: State, graph: Graph, inputs: readonly (Known | undefi
 const isFixed = (model: Model): boolean => model.irVersion < 4;
 
 function knownOfValue(value: Value, constant: 'fixed' | 'default'): Known {
-  if (value.constant !== undefined) {
-    const { dtype, dims } = value.constant;
-    return { dtype, dims, elements: constant === 'fixed' ? findIntegers(value.constant) : undefined };
-  }
-  return knownOfType(value.type);
+  if (value.constant === undefined) return knownOfType(value.type);
+  return constant === 'fixed' ? knownOfConstant(value.constant) : { dtype: value.constant.dtype, dims: value.constant.dims };
+}
+
+export function knownOfConstant(constant: Constant): Known {
+  return { dtype: constant.dtype, dims: constant.dims, elements: findIntegers(constant) };
 }
 
 function knownOfType(type: ValueType | undefined): Known {
