@@ -5,7 +5,8 @@ import { getValue } from './ir/edit.js';
 import type { Model, ValueId } from './ir/model.js';
 import { type ConversionRecord, convertOpset } from './opset/convert-opset.js';
 import { freeInitializers } from './passes/constants.js';
-import { FOLDING_PASSES, type SimplifyOptions, type SimplifyStep, simplifyToFixedPoint } from './passes/simplify.js';
+import type { SimplifyStep } from './passes/run-round.js';
+import { FOLDING_PASSES, type SimplifyOptions, simplifyToFixedPoint } from './passes/simplify.js';
 import { assertPinned, assertPinsKnown, listPinnable, type PinRecord, type Pins, pinShapes } from './pin-shapes.js';
 
 /** Where a model begins and ends instead; a side that is absent stays. */

@@ -1,11 +1,12 @@
 /** Which If always takes the same branch? That branch comes to stand in its place. */
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 import { type Inlining, inlineSubgraph, sortValues, takeOver } from '../ir/inline.js';
-import type { Graph, Model, Node } from '../ir/model.js';
+import type { Graph, Node } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
-import { findConstantValue } from '../rewrite/graph-view.js';
+import { type Scope, scopesOf } from '../ir/scope.js';
+import { findConstantIn } from '../rewrite/graph-view.js';
 import { describeNode } from '../shape-inference/node-context.js';
-import type { Pass } from './pass.js';
+import { joinOutcomes, type Pass, type PassOutcome } from './pass.js';
 
 /** Exact. Values of the branch keep their names where these are free. */
 export const inlineBranches: Pass = {
@@ -13,26 +14,34 @@ export const inlineBranches: Pass = {
   proof: 'exact',
   proofText: 'An If whose condition is constant runs one of its branches, always.',
   async run(model) {
-    const changed: string[] = [];
-    const declined: { node: string; reason: string }[] = [];
-    for (const node of [...model.graph.nodes.values()]) {
-      if (node.domain !== '' || node.opType !== 'If') continue;
-      const taken = findTaken(model, node);
-      if (taken === undefined) {
-        declined.push({ node: describeNode(node, model.graph), reason: 'its condition is not constant' });
-        continue;
-      }
-      changed.push(node.name === '' ? node.opType : node.name);
-      const into: Inlining = { model, graph: model.graph, names: makeNameScope(model.graph), before: node.id };
-      takeOver(into, node, inlineSubgraph(into, taken, []));
-    }
-    if (changed.length > 0) sortValues(model.graph);
-    return { changed, declined };
+    const outcomes: PassOutcome[] = [];
+    // One graph after the other: what an outer one takes in is not visited where it was.
+    for (const scope of scopesOf(model)) outcomes.push(inlineIn(scope));
+    return joinOutcomes(outcomes);
   },
 };
 
-function findTaken(model: Model, node: Node): Graph | undefined {
-  const condition = findConstantValue(model, node.inputs[0]);
+function inlineIn(scope: Scope): PassOutcome {
+  const { model, graph } = scope;
+  const changed: string[] = [];
+  const declined: { node: string; reason: string }[] = [];
+  for (const node of [...graph.nodes.values()]) {
+    if (node.domain !== '' || node.opType !== 'If') continue;
+    const taken = findTaken(scope, node);
+    if (taken === undefined) {
+      declined.push({ node: describeNode(node, graph), reason: 'its condition is not constant' });
+      continue;
+    }
+    changed.push(node.name === '' ? node.opType : node.name);
+    const into: Inlining = { model, graph, names: makeNameScope(model.graph), before: node.id };
+    takeOver(into, node, inlineSubgraph(into, taken, []));
+  }
+  if (changed.length > 0) sortValues(graph);
+  return { changed, declined };
+}
+
+function findTaken(scope: Scope, node: Node): Graph | undefined {
+  const condition = findConstantIn(scope, node.inputs[0]);
   if (condition?.dtype !== 'bool') return undefined;
   const branch = node.attributes.get(decodeRawTensor({ ...condition, dtype: 'bool' }).data[0] === 0 ? 'else_branch' : 'then_branch');
   return branch?.kind === 'graph' ? branch.value : undefined;

@@ -1,7 +1,6 @@
 /** Which nodes disappear from a model without changing what it computes? All passes, round after round, until none changes anything. */
 import { InternalError } from '../../base/invariant.js';
 import type { Model } from '../ir/model.js';
-import type { ProofClass } from '../rewrite/rule.js';
 import { fuseClippedSwish, fuseHardSwish } from '../rewrite/rules/hard-swish.js';
 import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
 import { constantsToInitializers, freeInitializers, mergeInitializers } from './constants.js';
@@ -25,6 +24,7 @@ import { mergeSlices } from './rules/merge-slices.js';
 import { NO_OP_RULES } from './rules/no-ops.js';
 import { scalarRange } from './rules/scalar-range.js';
 import { sliceChannels } from './rules/slice-channels.js';
+import { runRound, type SimplifyDecline, type SimplifyStep } from './run-round.js';
 import { unrollLoops } from './unroll-loops.js';
 
 /** In the order of each round. */
@@ -69,22 +69,12 @@ export interface SimplifyOptions {
   readonly check: (model: Model) => readonly string[];
 }
 
-/** What one pass did in one round. */
-export interface SimplifyStep {
-  readonly round: number;
-  readonly pass: string;
-  readonly proof: ProofClass;
-  readonly proofText: string;
-  /** Labels of the nodes or values changed, in order. */
-  readonly changed: readonly string[];
-}
-
 export interface Simplified {
   readonly steps: readonly SimplifyStep[];
   /** Rounds until nothing changed, the last one included. */
   readonly rounds: number;
-  /** What the last round left alone, and why; sorted, each once. */
-  readonly declined: readonly { readonly pass: string; readonly node: string; readonly reason: string }[];
+  /** What the last round left alone, and why. */
+  readonly declined: readonly SimplifyDecline[];
 }
 
 /** Each round shrinks the graph, so that real models settle within ten. */
@@ -99,25 +89,15 @@ const MOST_ROUNDS = 100;
 export async function simplifyToFixedPoint(model: Model, options: SimplifyOptions): Promise<Simplified> {
   const passes = (options.passes ?? SIMPLIFY_PASSES).filter(pass => options.skip?.includes(pass.name) !== true);
   const steps: SimplifyStep[] = [];
+  const undone: SimplifyDecline[] = [];
+  let left = passes;
+  writeTypes(model, inferShapes(model));
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const { changed, declined } = await runRound(model, passes, options, round);
-    steps.push(...changed);
-    if (changed.length === 0) return { steps, rounds: round, declined };
+    const done = await runRound(model, left, options, round);
+    steps.push(...done.changed);
+    if (done.changed.length === 0) return { steps, rounds: round, declined: [...undone, ...done.declined] };
+    undone.push(...done.declined.filter(({ pass }) => done.undone.includes(pass)));
+    left = left.filter(({ name }) => !done.undone.includes(name));
   }
   throw new InternalError(`simplify did not settle within ${MOST_ROUNDS} rounds`);
-}
-
-type Round = { changed: readonly SimplifyStep[]; declined: Simplified['declined'] };
-
-async function runRound(model: Model, passes: readonly Pass[], options: SimplifyOptions, round: number): Promise<Round> {
-  writeTypes(model, inferShapes(model));
-  const changed: SimplifyStep[] = [];
-  const declined: { pass: string; node: string; reason: string }[] = [];
-  for (const pass of passes) {
-    const outcome = await pass.run(model, options);
-    declined.push(...outcome.declined.map(entry => ({ pass: pass.name, ...entry })));
-    if (outcome.changed.length === 0) continue;
-    changed.push({ round, pass: pass.name, proof: pass.proof, proofText: pass.proofText, changed: outcome.changed });
-  }
-  return { changed, declined };
 }

@@ -4,16 +4,19 @@ import { makeTensor } from '../../tensor/tensor.js';
 import { ints } from '../ir/attribute.js';
 import { addInitializer, addNode, subgraphsOf } from '../ir/edit.js';
 import { type Inlining, inlineSubgraph, sortValues, takeOver } from '../ir/inline.js';
-import type { Constant, Graph, Model, Node, ValueId } from '../ir/model.js';
+import type { Constant, Graph, Node, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
-import { findConstantValue } from '../rewrite/graph-view.js';
+import { type Scope, scopesOf } from '../ir/scope.js';
+import { findConstantIn } from '../rewrite/graph-view.js';
 import { findConstantOf } from '../shape-inference/constant-node.js';
 import { describeNode } from '../shape-inference/node-context.js';
 import { isDeterministic } from './operator-traits.js';
-import type { Pass } from './pass.js';
+import { joinOutcomes, type Pass, type PassOutcome } from './pass.js';
 
 /** Copies of body nodes that one Loop may become. */
 const MOST_NODES = 2000;
+/** Nodes that a graph may come to have: loops inside loops multiply. */
+const MOST_IN_GRAPH = 20_000;
 /** Unsqueeze takes its axes as an input from opset 13. */
 const AXES_INPUT = 13;
 
@@ -23,42 +26,51 @@ export const unrollLoops: Pass = {
   proof: 'exact',
   proofText: 'A Loop with a constant count and a condition that stays true runs its body so many times.',
   async run(model) {
-    const changed: string[] = [];
-    const declined: { node: string; reason: string }[] = [];
-    for (const node of [...model.graph.nodes.values()]) {
-      if (node.domain !== '' || node.opType !== 'Loop') continue;
-      const plan = planUnrolling(model, node);
-      if (typeof plan === 'string') {
-        declined.push({ node: describeNode(node, model.graph), reason: plan });
-        continue;
-      }
-      changed.push(node.name === '' ? node.opType : node.name);
-      const into: Inlining = { model, graph: model.graph, names: makeNameScope(model.graph), before: node.id };
-      takeOver(into, node, unroll(into, node, plan));
-    }
-    if (changed.length > 0) sortValues(model.graph);
-    return { changed, declined };
+    const outcomes: PassOutcome[] = [];
+    for (const scope of scopesOf(model)) outcomes.push(unrollIn(scope));
+    return joinOutcomes(outcomes);
   },
 };
+
+function unrollIn(scope: Scope): PassOutcome {
+  const { model, graph } = scope;
+  const changed: string[] = [];
+  const declined: { node: string; reason: string }[] = [];
+  for (const node of [...graph.nodes.values()]) {
+    if (node.domain !== '' || node.opType !== 'Loop') continue;
+    const plan = planUnrolling(scope, node);
+    if (typeof plan === 'string') {
+      declined.push({ node: describeNode(node, graph), reason: plan });
+      continue;
+    }
+    changed.push(node.name === '' ? node.opType : node.name);
+    const into: Inlining = { model, graph, names: makeNameScope(model.graph), before: node.id };
+    takeOver(into, node, unroll(into, node, plan));
+  }
+  if (changed.length > 0) sortValues(graph);
+  return { changed, declined };
+}
 
 interface Unrolling {
   readonly body: Graph;
   readonly count: number;
 }
 
-function planUnrolling(model: Model, node: Node): Unrolling | string {
+function planUnrolling(scope: Scope, node: Node): Unrolling | string {
   const attribute = node.attributes.get('body');
   if (attribute?.kind !== 'graph') return 'it has no body';
   const body = attribute.value;
-  const count = findCount(findConstantValue(model, node.inputs[0]));
+  const count = findCount(findConstantIn(scope, node.inputs[0]));
   if (count === undefined) return 'its count is not constant';
   const [, condition] = node.inputs;
   if (!isPure(body)) return 'it draws random numbers, or holds operators that are not known';
-  if (condition !== undefined && !isTrue(findConstantValue(model, condition))) return 'its condition is not constantly true';
+  if (condition !== undefined && !isTrue(findConstantIn(scope, condition))) return 'its condition is not constantly true';
   if (count === 0) return 'it never runs: its outputs have no elements';
   // Without a condition the body's own is not looked at.
-  if (condition !== undefined && !staysTrue(model, body)) return 'its body may end it early';
-  if (count * body.nodes.size > MOST_NODES) return `${count} times ${body.nodes.size} nodes are more than ${MOST_NODES}`;
+  if (condition !== undefined && !staysTrue(scope, body)) return 'its body may end it early';
+  const size = countNodes(body);
+  if (count * size > MOST_NODES) return `${count} times ${size} nodes are more than ${MOST_NODES}`;
+  if (scope.graph.nodes.size + count * size > MOST_IN_GRAPH) return `its graph would have more than ${MOST_IN_GRAPH} nodes`;
   const carried = node.inputs.length - 2;
   if (body.inputs.length !== carried + 2 || node.inputs.slice(2).includes(undefined)) return 'its inputs do not fit its body';
   return { body, count };
@@ -72,6 +84,16 @@ function isPure(body: Graph): boolean {
   return true;
 }
 
+/** Those of the graphs inside it too. */
+function countNodes(graph: Graph): number {
+  let count = 0;
+  for (const node of graph.nodes.values()) {
+    count++;
+    for (const inner of subgraphsOf(node)) count += countNodes(inner);
+  }
+  return count;
+}
+
 function findCount(constant: Constant | undefined): number | undefined {
   if (constant?.dtype !== 'int64') return undefined;
   const [count] = decodeRawTensor({ ...constant, dtype: 'int64' }).data;
@@ -83,13 +105,13 @@ function isTrue(constant: Constant | undefined): boolean {
 }
 
 /** Does the body hand on its condition, or a constant true? */
-function staysTrue(model: Model, body: Graph): boolean {
+function staysTrue(scope: Scope, body: Graph): boolean {
   let condition = body.outputs[0];
   for (;;) {
     if (condition === undefined) return false;
     if (condition === body.inputs[1]) return true;
     const value = body.values.get(condition);
-    if (value === undefined) return isTrue(findConstantValue(model, condition));
+    if (value === undefined) return isTrue(findConstantIn(scope, condition));
     if (value.constant !== undefined) return isTrue(value.constant);
     const producer = value.producer === undefined ? undefined : body.nodes.get(value.producer);
     if (producer === undefined) return false;

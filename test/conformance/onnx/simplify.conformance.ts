@@ -1,7 +1,8 @@
 /** Do simplified public models compute the same in as few nodes as their published twins? Oracles: the twins, ONNX Runtime on the models before, recorded outputs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Model } from '../../../src/onnx/ir/model.js';
+import type { Model, ValueId } from '../../../src/onnx/ir/model.js';
+import { scopesOf } from '../../../src/onnx/ir/scope.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../src/onnx/passes/simplify.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
@@ -38,6 +39,8 @@ const random = (): (() => number) => {
 
 const worst = (outputs: Readonly<Record<string, OutputComparison>>): number =>
   Math.max(...Object.values(outputs).map(({ maxAbs }) => maxAbs));
+
+const nameOfInput = ({ graph }: Model): string => graph.values.get(graph.inputs[0] as ValueId)?.name ?? '';
 
 interface Case {
   readonly path: string;
@@ -96,6 +99,31 @@ const TOLERANCE = 2e-5;
       optimization: 'disabled',
     });
     expect(worst(outputs)).toBeLessThan(TOLERANCE * Math.max(1, ...Object.values(outputs).map(({ magnitude }) => magnitude)));
+  });
+
+  it('finds the objects of a drawn scene as torchvision’s export does, whose If and Loop read the data', async () => {
+    const path = 'shapes/maskrcnn/maskrcnn-shapes-torchvision.onnx';
+    const count = (of: Model): readonly number[] => {
+      const [main, ...inner] = [...scopesOf(of)].map(({ graph }) => graph.nodes.size);
+      return [main ?? 0, inner.reduce((sum, nodes) => sum + nodes, 0)];
+    };
+    const original = await readModel(at(path));
+    expect(count(original)).toEqual([2243, 238]);
+    const model = await simplified(path, []);
+    expect(count(model)).toEqual([598, 97]);
+    const { dims, data } = (await readNpz(at('shapes/maskrcnn/stages_1000.npz'))).getFloat32('input');
+    const [mean, deviation] = [
+      [0.485, 0.456, 0.406],
+      [0.229, 0.224, 0.225],
+    ];
+    const plane = data.length / 3;
+    const pixels = data.map((value, index) => value * (deviation[Math.floor(index / plane)] ?? 1) + (mean[Math.floor(index / plane)] ?? 0));
+    const feeds = { [nameOfInput(model)]: makeTensor('float32', dims.slice(1), pixels) };
+    const { outputs } = await compareModels(at(path), encodeModel(model), [feeds], { optimization: 'disabled' });
+    expect(Object.values(outputs).map(({ shapes }) => shapes)).toEqual(['equal', 'equal', 'equal', 'equal']);
+    expect(worst(outputs)).toBeLessThan(TOLERANCE * Math.max(...Object.values(outputs).map(({ magnitude }) => magnitude)));
+    // Some object is found: the boxes are not empty, and the masks were pasted one by one.
+    expect(Math.min(...Object.values(outputs).map(({ magnitude }) => magnitude))).toBeGreaterThan(0);
   });
 
   // Counted once by saving what ONNX Runtime 1.30 makes at its basic level, which folds constants of any size.

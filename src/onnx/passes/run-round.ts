@@ -1,0 +1,91 @@
+/** What does one round of simplify do? Each pass once, in order. A pass after which shapes contradict each other is undone, and not run again. */
+import { cloneModel } from '../ir/clone.js';
+import type { Model } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+import type { ProofClass } from '../rewrite/rule.js';
+import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
+import type { Pass, PassContext, PassOutcome } from './pass.js';
+
+/** What one pass did in one round. */
+export interface SimplifyStep {
+  readonly round: number;
+  readonly pass: string;
+  readonly proof: ProofClass;
+  readonly proofText: string;
+  /** Labels of the nodes or values changed, in order. */
+  readonly changed: readonly string[];
+}
+
+/** What a pass left alone, and why. */
+export interface SimplifyDecline {
+  readonly pass: string;
+  readonly node: string;
+  readonly reason: string;
+}
+
+export interface Round {
+  readonly changed: readonly SimplifyStep[];
+  readonly declined: readonly SimplifyDecline[];
+  /** Passes that were undone, by name: what they showed of the model cannot be. */
+  readonly undone: readonly string[];
+}
+
+const CONTRADICTIONS = new Set(['shape-mismatch', 'shape-contradiction']);
+
+/** Runs `passes` on `model`, whose types are known, and writes the types that follow into it. */
+export async function runRound(model: Model, passes: readonly Pass[], context: PassContext, round: number): Promise<Round> {
+  const before = cloneModel(model);
+  try {
+    const outcomes = [];
+    for (const pass of passes) outcomes.push({ pass, outcome: await pass.run(model, context) });
+    writeTypes(model, inferShapes(model));
+    return makeRound(round, outcomes, []);
+  } catch (error) {
+    findContradiction(error);
+    Object.assign(model, before);
+    return runGuarded(model, passes, context, round);
+  }
+}
+
+type Ran = readonly { readonly pass: Pass; readonly outcome: PassOutcome }[];
+
+/** With a look at the shapes after each pass. */
+async function runGuarded(model: Model, passes: readonly Pass[], context: PassContext, round: number): Promise<Round> {
+  const outcomes: { pass: Pass; outcome: PassOutcome }[] = [];
+  const undone: string[] = [];
+  for (const pass of passes) {
+    const before = cloneModel(model);
+    try {
+      const outcome = await pass.run(model, context);
+      writeTypes(model, inferShapes(model));
+      outcomes.push({ pass, outcome });
+    } catch (error) {
+      const reason = `undone, for shapes would contradict each other: ${findContradiction(error)}`;
+      Object.assign(model, before);
+      outcomes.push({ pass, outcome: { changed: [], declined: [{ node: `graph "${model.graph.name}"`, reason }] } });
+      undone.push(pass.name);
+    }
+  }
+  return makeRound(round, outcomes, undone);
+}
+
+/** @throws what is no contradiction of shapes. */
+function findContradiction(error: unknown): string {
+  if (error instanceof OnnxError && CONTRADICTIONS.has(error.code)) return error.message;
+  throw error;
+}
+
+function makeRound(round: number, ran: Ran, undone: readonly string[]): Round {
+  const changed = ran.filter(({ outcome }) => outcome.changed.length > 0);
+  return {
+    changed: changed.map(({ pass, outcome }) => ({
+      round,
+      pass: pass.name,
+      proof: pass.proof,
+      proofText: pass.proofText,
+      changed: outcome.changed,
+    })),
+    declined: ran.flatMap(({ pass, outcome }) => outcome.declined.map(entry => ({ pass: pass.name, ...entry }))),
+    undone,
+  };
+}
