@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { declareBuilds } from './declare/builds.js';
 import { declareCache } from './declare/cache.js';
+import { declareCoco } from './declare/coco.js';
 import { declareModels } from './declare/models.js';
 import { declareOnnx } from './declare/onnx.js';
 import { declareProject } from './declare/project.js';
@@ -11,7 +12,7 @@ import type { ExitCode } from './exit-code.js';
 import { VERSION } from './version.js';
 
 /** In the order of the help. */
-const FAMILIES = [declareBuilds, declareViews, declareRecords, declareCache, declareModels, declareOnnx, declareProject];
+const FAMILIES = [declareBuilds, declareViews, declareRecords, declareCache, declareModels, declareOnnx, declareCoco, declareProject];
 
 /** @param end takes the exit code of the command that was run. */
 export function buildProgram(end: (exitCode: ExitCode) => void): Command {

@@ -26,14 +26,19 @@ export const COCO_PARAMS: CocoParams = {
   iouThresholds: spaced(0.5, 0.95, 10),
   recallThresholds: spaced(0, 1, 101),
   maxDetections: [1, 10, 100],
-  areaRanges: [
-    { label: 'all', low: 0, high: 1e10 },
-    { label: 'small', low: 0, high: 32 ** 2 },
-    { label: 'medium', low: 32 ** 2, high: 96 ** 2 },
-    { label: 'large', low: 96 ** 2, high: 1e10 },
-  ],
+  areaRanges: splitAreas([32, 96]),
   categories: 'separate',
 };
+
+/** The four ranges, parted by the areas of squares with these sides. */
+export function splitAreas([small, large]: readonly [number, number]): readonly AreaRange[] {
+  return [
+    { label: 'all', low: 0, high: 1e10 },
+    { label: 'small', low: 0, high: small ** 2 },
+    { label: 'medium', low: small ** 2, high: large ** 2 },
+    { label: 'large', low: large ** 2, high: 1e10 },
+  ];
+}
 
 /** @throws DetectionError `coco-params` unless there is an IoU threshold and there are three ascending detection counts. */
 export function checkCocoParams({ iouThresholds, maxDetections }: CocoParams): void {

@@ -21,12 +21,20 @@ export interface CocoResult {
 
 /**
  * Parses a results file against the data set that it is about. Categories that the data set lacks are allowed: a detector may know more classes.
- * @throws DetectionError `coco-field` (also where neither `bbox` nor `segmentation` is there), `coco-unknown-image`, `coco-segmentation`.
+ * @throws DetectionError `coco-field` where it is no list, and as `makeResultParser`.
  */
 export function parseCocoResults(value: Json, dataset: CocoDataset): readonly CocoResult[] {
   if (!Array.isArray(value)) throw badField('the results file', 'a list', value);
+  return (value as readonly Json[]).map(makeResultParser(dataset));
+}
+
+/**
+ * Parses the results of a file one by one; `index` is the result's place in it.
+ * @throws DetectionError `coco-field` (also where neither `bbox` nor `segmentation` is there), `coco-unknown-image`, `coco-segmentation`.
+ */
+export function makeResultParser(dataset: CocoDataset): (entry: Json, index: number) => CocoResult {
   const images = indexById(dataset.images, 'image');
-  return value.map((entry: Json, index) => {
+  return (entry, index) => {
     const place = `result ${index}`;
     const object = readObject(entry, place);
     const imageId = readInteger(object, 'image_id', place);
@@ -45,7 +53,7 @@ export function parseCocoResults(value: Json, dataset: CocoDataset): readonly Co
     if (result.box === undefined && result.segmentation === undefined)
       throw badField(`${place}.bbox`, 'there, or a segmentation', undefined);
     return result;
-  });
+  };
 }
 
 /** What ranks a result where `iouType` is measured. */

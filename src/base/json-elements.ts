@@ -1,0 +1,115 @@
+/** How is a JSON list read that is too large to be one text? Element after element, as the bytes come. */
+import type { Json } from './json.js';
+
+/** Why a list could not be read. `index` counts elements from 0. */
+export type ListDefect =
+  | { readonly kind: 'not-a-list' }
+  | { readonly kind: 'element'; readonly index: number; readonly reason: string }
+  | { readonly kind: 'cut-off'; readonly index: number }
+  | { readonly kind: 'after-list' };
+
+export class JsonListError extends Error {
+  override readonly name = 'JsonListError';
+  readonly defect: ListDefect;
+  constructor(defect: ListDefect) {
+    super(`JSON list: ${defect.kind}`);
+    this.defect = defect;
+  }
+}
+
+/** Longer elements are refused before they become text. */
+const LONGEST_ELEMENT_BYTES = 1 << 28;
+
+/**
+ * The elements of a JSON list whose bytes come in chunks of any size, as many at a time as end in a chunk. No more than an element and a chunk are held as text.
+ * @throws JsonListError where it is no list, or an element is no JSON.
+ */
+export async function* readListElements(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Json[]> {
+  const scan = makeScanner();
+  for await (const { buffer, byteOffset, byteLength } of chunks) yield scan.take(Buffer.from(buffer, byteOffset, byteLength));
+  scan.end();
+}
+
+const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125] as const;
+const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
+
+interface Scanner {
+  /** The elements that end in this chunk. */
+  take(chunk: Buffer): readonly Json[];
+  end(): void;
+}
+
+function makeScanner(): Scanner {
+  let where: 'before' | 'inside' | 'after' = 'before';
+  let [depth, index] = [0, 0];
+  let [inString, escaped, filled] = [false, false, false];
+  /** Of the element that has begun, in chunks before this one. */
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+
+  const finish = (last: Buffer): Json => {
+    const bytes = begun.length === 0 ? last : Buffer.concat([...begun, last]);
+    [begun, begunBytes, filled] = [[], 0, false];
+    return parseElement(bytes, index++);
+  };
+  const keep = (part: Buffer): void => {
+    begunBytes += part.length;
+    if (begunBytes > LONGEST_ELEMENT_BYTES) throw new JsonListError({ kind: 'element', index, reason: 'it is too long' });
+    begun.push(Buffer.from(part));
+  };
+  /** Where the list begins; the chunk's length where it does not yet. */
+  const open = (chunk: Buffer): number => {
+    const from = chunk.findIndex(byte => !isSpace(byte) && !BYTE_ORDER_MARK.includes(byte));
+    if (from < 0) return chunk.length;
+    if (chunk[from] !== OPEN_LIST) throw new JsonListError({ kind: 'not-a-list' });
+    where = 'inside';
+    return from + 1;
+  };
+
+  return {
+    take(chunk) {
+      const elements: Json[] = [];
+      let start = where === 'before' ? open(chunk) : 0;
+      for (let i = start; i < chunk.length; i++) {
+        const byte = chunk[i] as number;
+        if (inString) {
+          if (escaped) escaped = false;
+          else if (byte === BACKSLASH) escaped = true;
+          else if (byte === QUOTE) inString = false;
+        } else if (isSpace(byte)) {
+          // Between elements, or inside one: of no account.
+        } else if (where === 'after') {
+          throw new JsonListError({ kind: 'after-list' });
+        } else if (depth === 0 && (byte === COMMA || byte === CLOSE_LIST)) {
+          const isEmptyList = byte === CLOSE_LIST && index === 0 && !filled;
+          if (!isEmptyList) elements.push(finish(chunk.subarray(start, i)));
+          start = i + 1;
+          if (byte === CLOSE_LIST) where = 'after';
+        } else {
+          filled = true;
+          if (byte === QUOTE) inString = true;
+          else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++;
+          else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth = Math.max(0, depth - 1);
+        }
+      }
+      if (where === 'inside' && start < chunk.length) keep(chunk.subarray(start));
+      return elements;
+    },
+    end() {
+      if (where === 'before') throw new JsonListError({ kind: 'not-a-list' });
+      if (where === 'inside') throw new JsonListError({ kind: 'cut-off', index });
+    },
+  };
+}
+
+function parseElement(bytes: Buffer, index: number): Json {
+  try {
+    return JSON.parse(bytes.toString('utf8')) as Json;
+  } catch (error) {
+    throw new JsonListError({ kind: 'element', index, reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 32 || byte === 10 || byte === 13 || byte === 9;
+}

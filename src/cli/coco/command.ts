@@ -1,0 +1,72 @@
+/** What do all commands on COCO files share? One way to read them, and one message for what is wrong. */
+import { basename } from 'node:path';
+import { CodedError } from '../../base/coded-error.js';
+import type { CocoDataset } from '../../detection/coco/dataset.js';
+import { readCocoDataset, readCocoResults } from '../../detection/coco/read-files.js';
+import type { CocoResult } from '../../detection/coco/results.js';
+import { countUnknownCategories, takeImages, takeResults } from '../../detection/coco/subset.js';
+import { endWithError } from '../end-with-error.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { type Console, makeConsole } from '../render/console.js';
+
+/** Runs `action`; what is wrong with files and options is said once, on stderr, and with `--json` as a document of diagnostics too: exit code 2. */
+export async function runCoco({ json }: { readonly json: boolean }, action: (console: Console) => Promise<ExitCode>): Promise<ExitCode> {
+  const console = makeConsole({ json });
+  try {
+    return await action(console);
+  } catch (error) {
+    return endWithError(error, console, { json }, EXIT.usage);
+  }
+}
+
+/** Which images count: 'all', the first so many by id, or those with these ids. */
+export type ImageChoice =
+  | 'all'
+  | { readonly kind: 'first'; readonly count: number }
+  | { readonly kind: 'ids'; readonly ids: readonly number[] };
+
+/** The whole file, and the data set of the chosen images. */
+export interface GroundTruth {
+  readonly whole: CocoDataset;
+  readonly chosen: CocoDataset;
+}
+
+/** @throws CodedError `image-unknown`; DetectionError of the file. */
+export async function readGroundTruth(path: string, choice: ImageChoice): Promise<GroundTruth> {
+  const whole = await readCocoDataset(path);
+  return { whole, chosen: choice === 'all' ? whole : takeImages(whole, choose(whole, choice)) };
+}
+
+/** Results of the chosen images. Of categories that the ground truth lacks a warning tells. @throws DetectionError of the file. */
+export async function readDetections(path: string, { whole, chosen }: GroundTruth, console: Console): Promise<readonly CocoResult[]> {
+  const results = takeResults(await readCocoResults(path, whole), new Set(chosen.images.map(({ id }) => id)));
+  const unknown = countUnknownCategories(chosen, results);
+  if (unknown.size > 0) {
+    const count = [...unknown.values()].reduce((sum, one) => sum + one, 0);
+    const ids = [...unknown.keys()].sort((a, b) => a - b);
+    console.problem(
+      'warning',
+      `warning[${LEFT_OUT}]: ${basename(path)}: ${count} of ${results.length} detections are of categories that the ground truth lacks (${list(ids)}), and are left out`,
+    );
+  }
+  return results;
+}
+
+function choose({ images }: CocoDataset, choice: Exclude<ImageChoice, 'all'>): ReadonlySet<number> {
+  const ids = images.map(({ id }) => id).sort((a, b) => a - b);
+  if (choice.kind === 'first') return new Set(ids.slice(0, choice.count));
+  const known = new Set(ids);
+  const lacking = choice.ids.filter(id => !known.has(id));
+  if (lacking.length === 0) return new Set(choice.ids);
+  throw new CodedError('image-unknown', `the ground truth has no image ${list(lacking)}`, {
+    help: `its ${ids.length} images have ids from ${ids[0] ?? '–'} to ${ids.at(-1) ?? '–'}`,
+  });
+}
+
+const LEFT_OUT = 'coco-left-out';
+
+const LISTED = 6;
+
+function list(ids: readonly number[]): string {
+  return ids.length > LISTED ? `${ids.slice(0, LISTED).join(', ')} and ${ids.length - LISTED} more` : ids.join(', ');
+}

@@ -1,0 +1,141 @@
+/** Which kinds of error cost a detector how much average precision? Each kind is mended on its own, and the gain is what it costs. */
+import type { CocoDataset } from './dataset.js';
+import {
+  ERROR_KINDS,
+  type ErrorKind,
+  type ErrorThresholds,
+  findImageErrors,
+  type ImageErrors,
+  type Labelled,
+  type Point,
+} from './image-errors.js';
+import type { IouType } from './params.js';
+import { type Detection, describeDetection, describeTruth, type Truth } from './region.js';
+import { type CocoResult, scoreOf } from './results.js';
+import { groupByImage } from './subset.js';
+
+export interface ErrorSplit {
+  /** Average precision at the threshold at which an object counts as found. */
+  readonly ap: number;
+  readonly kinds: Readonly<Record<ErrorKind, ErrorCost>>;
+  /** What all detections that find nothing cost, were they ranked last; and what all objects cost that are not found. */
+  readonly falsePositives: ErrorCost;
+  readonly falseNegatives: ErrorCost;
+}
+
+export interface ErrorCost {
+  readonly count: number;
+  /** The gain in average precision where it is mended, and nothing else; 0 where there is none. */
+  readonly cost: number;
+}
+
+export interface ErrorOptions extends ErrorThresholds {
+  /** Best detections per image that count, of all categories together. */
+  readonly maxDetections: number;
+}
+
+export const ERROR_OPTIONS: ErrorOptions = { found: 0.5, background: 0.1, maxDetections: 100 };
+
+/**
+ * Splits the errors of a detector. Categories that have detections and no object count, with a precision of 0; a data set without objects and detections has an
+ * `ap` of −1. Results of categories that the data set lacks are left out.
+ * @throws DetectionError `coco-no-region`.
+ * @see Bolya, Foley, Hays, Hoffman: TIDE, ECCV 2020; the figures are those of its program (tidecv), in 0…1.
+ */
+export function splitErrors(
+  dataset: CocoDataset,
+  results: readonly CocoResult[],
+  iouType: IouType,
+  options: ErrorOptions = ERROR_OPTIONS,
+): ErrorSplit {
+  const images = findErrors(dataset, results, iouType, options);
+  const objects = countBy(dataset.annotations.filter(({ kind }) => kind === 'object').map(({ categoryId }) => categoryId));
+  const points = images.flatMap(one => one.points);
+  const faults = images.flatMap(one => one.faults);
+  const missed = images.flatMap(one => one.missed);
+  const correct = points.filter(point => point.correct);
+  const unmended = [...faults.flatMap(({ is }) => is ?? []), ...correct];
+  const ap = meanPrecision(points, objects);
+  // Where mending leaves nothing to be found and nothing wrong, all is well.
+  const gain = (mended: readonly Point[], left = objects): number => (ap === undefined ? 0 : (meanPrecision(mended, left) ?? 1) - ap);
+  const costOf = (kind: ErrorKind): ErrorCost => {
+    if (kind === 'missed') return { count: missed.length, cost: Math.max(0, gain(unmended, without(objects, missed))) };
+    const mended = faults.flatMap(fault => (fault.kind === kind ? fault.mended : fault.is) ?? []);
+    return { count: faults.filter(fault => fault.kind === kind).length, cost: Math.max(0, gain([...mended, ...correct])) };
+  };
+  const unfound = images.flatMap(one => one.unfound);
+  return {
+    ap: ap ?? -1,
+    kinds: Object.fromEntries(ERROR_KINDS.map(kind => [kind, costOf(kind)])) as Record<ErrorKind, ErrorCost>,
+    falsePositives: {
+      count: points.length - correct.length,
+      cost: gain(unmended.map(point => ({ ...point, score: point.correct ? 1 : 0 }))),
+    },
+    falseNegatives: { count: unfound.length, cost: gain(unmended, without(objects, unfound)) },
+  };
+}
+
+function findErrors(dataset: CocoDataset, results: readonly CocoResult[], iouType: IouType, options: ErrorOptions): readonly ImageErrors[] {
+  const known = new Set(dataset.categories.map(({ id }) => id));
+  const truths = groupByImage(dataset.annotations);
+  const detections = groupByImage(results.filter(({ categoryId }) => known.has(categoryId)));
+  return dataset.images.map(image => {
+    const best = (detections.get(image.id) ?? [])
+      .toSorted((a, b) => scoreOf(b, iouType) - scoreOf(a, iouType))
+      .slice(0, options.maxDetections);
+    return findImageErrors(
+      best.map((result): Labelled<Detection> => ({ categoryId: result.categoryId, value: describeDetection(result, image, iouType) })),
+      (truths.get(image.id) ?? []).map(
+        (annotation): Labelled<Truth> => ({ categoryId: annotation.categoryId, value: describeTruth(annotation, image, iouType) }),
+      ),
+      options,
+    );
+  });
+}
+
+/** The mean over categories that have objects or points; undefined where none has. */
+function meanPrecision(points: readonly Point[], objects: ReadonlyMap<number, number>): number | undefined {
+  const groups = new Map<number, Point[]>([...objects].filter(([, count]) => count > 0).map(([id]) => [id, []]));
+  for (const point of points) {
+    const group = groups.get(point.categoryId);
+    if (group === undefined) groups.set(point.categoryId, [point]);
+    else group.push(point);
+  }
+  if (groups.size === 0) return undefined;
+  let sum = 0;
+  for (const [id, group] of groups) sum += averagePrecision(group, objects.get(id) ?? 0);
+  return sum / groups.size;
+}
+
+/** The mean of the precisions at the recalls 0, 0.01, … 1, each the highest at that recall or above. Points of equal score stay in order. */
+function averagePrecision(points: readonly Point[], objects: number): number {
+  if (objects === 0) return 0;
+  const ranked = points.toSorted((a, b) => b.score - a.score);
+  const precision = new Float64Array(ranked.length);
+  const recall = new Float64Array(ranked.length);
+  let found = 0;
+  ranked.forEach(({ correct }, i) => {
+    if (correct) found++;
+    precision[i] = found / (i + 1);
+    recall[i] = found / objects;
+  });
+  for (let i = ranked.length - 1; i > 0; i--) precision[i - 1] = Math.max(precision[i - 1] as number, precision[i] as number);
+  let [sum, step] = [0, 0];
+  for (let percent = 0; percent <= 100; percent++) {
+    while (step < ranked.length && (recall[step] as number) < percent / 100) step++;
+    sum += precision[step] ?? 0;
+  }
+  return sum / 101;
+}
+
+function without(counts: ReadonlyMap<number, number>, taken: readonly number[]): ReadonlyMap<number, number> {
+  const rest = new Map(counts);
+  for (const id of taken) rest.set(id, (rest.get(id) ?? 0) - 1);
+  return rest;
+}
+
+function countBy(ids: readonly number[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
+}

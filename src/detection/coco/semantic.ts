@@ -1,0 +1,108 @@
+/** How good are masks where pixels are counted, not objects? Masks painted into one picture of classes per image, and the shares of it that are right. */
+import type { Rle } from '../rle.js';
+import type { CocoCategory, CocoDataset } from './dataset.js';
+import { describeDetection, describeTruth, type Region } from './region.js';
+import { type CocoResult, scoreOf } from './results.js';
+import { groupByImage } from './subset.js';
+
+export interface SemanticFigures {
+  /** The share of all pixels whose class is right, background included. */
+  readonly pixelAccuracy: number;
+  /** The mean over classes of the share of a class's pixels that are right (mPA). −1 without a pixel. */
+  readonly meanAccuracy: number;
+  /** The mean over classes of intersection over union (mIoU). */
+  readonly meanIou: number;
+  readonly classes: readonly ClassFigures[];
+}
+
+export interface ClassFigures {
+  /** Undefined: the background. */
+  readonly category: CocoCategory | undefined;
+  readonly pixels: number;
+  readonly detectedPixels: number;
+  /** Undefined where the class has no pixel. */
+  readonly accuracy: number | undefined;
+  /** Undefined where the class has no pixel on either side. */
+  readonly iou: number | undefined;
+}
+
+/**
+ * Each image is painted twice. Ground truth: the annotations in the order of the file, crowds too, later ones over earlier ones. Detections: those of at least
+ * `minScore`, by rising score, so that the best lie on top. What is not painted is background, which is a class like the others. Pixels of all images are counted
+ * together. mPA is taken over classes that the ground truth has, mIoU over those that either side has. Results of categories that the data set lacks are left out.
+ * @throws DetectionError `coco-no-region`.
+ * @see Long, Shelhamer, Darrell: Fully Convolutional Networks for Semantic Segmentation, CVPR 2015, section 5.
+ */
+export function measureSemantic(dataset: CocoDataset, results: readonly CocoResult[], minScore: number): SemanticFigures {
+  const categories = dataset.categories.toSorted((a, b) => a.id - b.id);
+  const labels = new Map(categories.map(({ id }, index) => [id, index + 1]));
+  const classes = categories.length + 1;
+  const counts = new Float64Array(classes * classes);
+  const truths = groupByImage(dataset.annotations);
+  const found = groupByImage(results.filter(result => labels.has(result.categoryId) && scoreOf(result, 'segm') >= minScore));
+  for (const image of dataset.images) {
+    const [truth, detected] = [new Uint16Array(image.width * image.height), new Uint16Array(image.width * image.height)];
+    for (const annotation of truths.get(image.id) ?? [])
+      paint(truth, describeTruth(annotation, image, 'segm').region, labels.get(annotation.categoryId) ?? 0);
+    // Of equal scores the first of the file lies on top.
+    for (const result of (found.get(image.id) ?? []).toSorted((a, b) => scoreOf(b, 'segm') - scoreOf(a, 'segm')).reverse())
+      paint(detected, describeDetection(result, image, 'segm').region, labels.get(result.categoryId) ?? 0);
+    countPixels(counts, classes, truth, detected);
+  }
+  return conclude(counts, [undefined, ...categories]);
+}
+
+/** Pictures are column-major, as run lengths are. */
+function paint(picture: Uint16Array, region: Region, label: number): void {
+  if (region.kind === 'mask') fillRuns(picture, region.rle, label);
+}
+
+function fillRuns(picture: Uint16Array, { counts }: Rle, label: number): void {
+  let start = 0;
+  for (let run = 0; run < counts.length; run++) {
+    const end = start + (counts[run] as number);
+    if (run % 2 === 1) picture.fill(label, start, end);
+    start = end;
+  }
+}
+
+/** Adds to row-major [truth, detected], a stretch of equal pixels at a time. */
+function countPixels(counts: Float64Array, classes: number, truth: Uint16Array, detected: Uint16Array): void {
+  for (let start = 0; start < truth.length; ) {
+    const [a, b] = [truth[start] as number, detected[start] as number];
+    let end = start + 1;
+    while (end < truth.length && truth[end] === a && detected[end] === b) end++;
+    counts[a * classes + b] = (counts[a * classes + b] as number) + end - start;
+    start = end;
+  }
+}
+
+function conclude(counts: Float64Array, categories: readonly (CocoCategory | undefined)[]): SemanticFigures {
+  const classes = categories.map((category, c): ClassFigures & { readonly right: number } => {
+    const row = counts.subarray(c * categories.length, (c + 1) * categories.length);
+    const pixels = row.reduce((sum, count) => sum + count, 0);
+    const detectedPixels = categories.reduce((sum, _, other) => sum + (counts[other * categories.length + c] as number), 0);
+    const right = row[c] as number;
+    const union = pixels + detectedPixels - right;
+    return {
+      category,
+      pixels,
+      detectedPixels,
+      right,
+      accuracy: pixels === 0 ? undefined : right / pixels,
+      iou: union === 0 ? undefined : right / union,
+    };
+  });
+  const sum = (of: (one: (typeof classes)[number]) => number): number => classes.reduce((total, one) => total + of(one), 0);
+  const total = sum(({ pixels }) => pixels);
+  return {
+    pixelAccuracy: total === 0 ? -1 : sum(({ right }) => right) / total,
+    meanAccuracy: mean(classes.flatMap(({ accuracy }) => accuracy ?? [])),
+    meanIou: mean(classes.flatMap(({ iou }) => iou ?? [])),
+    classes: classes.map(({ right: _, ...figures }) => figures),
+  };
+}
+
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? -1 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

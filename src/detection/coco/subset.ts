@@ -1,0 +1,35 @@
+/** What is left of a data set, and of its results, when only some images are looked at? */
+import type { CocoDataset } from './dataset.js';
+import type { CocoResult } from './results.js';
+
+/** The data set of some of its images; all categories stay. */
+export function takeImages(dataset: CocoDataset, ids: ReadonlySet<number>): CocoDataset {
+  return {
+    images: dataset.images.filter(({ id }) => ids.has(id)),
+    categories: dataset.categories,
+    annotations: dataset.annotations.filter(({ imageId }) => ids.has(imageId)),
+  };
+}
+
+export function takeResults(results: readonly CocoResult[], ids: ReadonlySet<number>): readonly CocoResult[] {
+  return results.filter(({ imageId }) => ids.has(imageId));
+}
+
+/** Ids of categories that results have and the data set lacks, with the number of their results. */
+export function countUnknownCategories(dataset: CocoDataset, results: readonly CocoResult[]): ReadonlyMap<number, number> {
+  const known = new Set(dataset.categories.map(({ id }) => id));
+  const unknown = new Map<number, number>();
+  for (const { categoryId } of results) if (!known.has(categoryId)) unknown.set(categoryId, (unknown.get(categoryId) ?? 0) + 1);
+  return unknown;
+}
+
+/** In the order that they have. */
+export function groupByImage<T extends { readonly imageId: number }>(members: readonly T[]): ReadonlyMap<number, T[]> {
+  const groups = new Map<number, T[]>();
+  for (const member of members) {
+    const group = groups.get(member.imageId);
+    if (group === undefined) groups.set(member.imageId, [member]);
+    else group.push(member);
+  }
+  return groups;
+}
