@@ -9,6 +9,8 @@ export interface SplitParams {
   readonly cuts?: Cuts;
   /** With `cuts: structure`: what the recipe that is made says of fitting images. */
   readonly fit?: FitPolicy;
+  /** With `cuts: structure`: who works between the parts. */
+  readonly between?: 'host' | 'pieces';
   readonly parts?: Readonly<Record<string, PartValues>>;
 }
 
@@ -33,6 +35,12 @@ export const SPLIT_PARAMS: ParamsSchema = {
       enum: ['static', 'torchvision'],
       description:
         'With `cuts: structure`: how images of other sizes are fitted to the input. static (the default): scaled to fit it, then padded. torchvision: by minSize and maxSize.',
+    },
+    between: {
+      type: 'string',
+      enum: ['host', 'pieces'],
+      description:
+        'With `cuts: structure`: who works between the parts. host (the default): whoever follows the recipe. pieces: the model’s own nodes, as three more models (to_box, to_mask, rest) for a CPU.',
     },
     parts: {
       type: 'object',

@@ -1,7 +1,9 @@
 /** How is a model cut? Each part is extracted between its values, written, and reported with what it holds; and what no part holds. */
 import type { Json, JsonObject } from '../../src/base/json.js';
-import { encodeRecipe, type PartValues, parseRecipe } from '../../src/detection/recipe.js';
+import { encodeRecipe, type MaskRcnnPart, type PartValues, parseRecipe } from '../../src/detection/recipe.js';
 import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
+import { MASKRCNN_PIECES } from '../../src/detection/torchvision/pieces.js';
+import { type TakenPiece, takeBetween } from '../../src/detection/torchvision/take-between.js';
 import { takeParts } from '../../src/detection/torchvision/take-parts.js';
 import { extractSubgraph } from '../../src/onnx/extract.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
@@ -48,10 +50,19 @@ async function cutByStructure(
   { params, inputs, outputs }: StageJob<SplitParams>,
 ): Promise<{ parts: readonly Part[]; found: JsonObject }> {
   const { config } = parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined);
-  const { parts, recipe, names } = takeParts(whole, config, params.fit ?? 'static');
+  const { parts, recipe, places } = takeParts(whole, config, params.fit ?? 'static');
   await writeJsonFile(getOutputPath(outputs, 'recipe'), encodeRecipe(recipe));
-  const taken = Object.entries(parts).map(([name, model]): Part => ({ name, values: recipe.parts[name as keyof typeof parts], model }));
-  return { parts: taken, found: { found: { ...names } } };
+  const taken = Object.entries(parts).map(([name, model]): [string, TakenPiece] => [
+    name,
+    { values: recipe.parts[name as MaskRcnnPart], model },
+  ]);
+  const all = new Map(params.between === 'pieces' ? [...taken, ...Object.entries(takeBetween(whole, recipe, places))] : taken);
+  const ordered = MASKRCNN_PIECES.flatMap((name): Part[] => {
+    const piece = all.get(name);
+    return piece === undefined ? [] : [{ name, ...piece }];
+  });
+  const found = Object.fromEntries([...places].map(([name, id]) => [name, getValue(whole.graph, id).name]));
+  return { parts: ordered, found: { found } };
 }
 
 /** Operator and first output: unique in a graph. */

@@ -1,5 +1,6 @@
 /** What does `split` take and give? A model, and names of values to cut it at, or what says where they are; one model per part. */
 import { MASKRCNN_PARTS } from '../../src/detection/recipe.js';
+import { MASKRCNN_PIECES } from '../../src/detection/torchvision/pieces.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { type Ports, port } from '../../src/stage/ports.js';
 import { SPLIT_PARAMS, type SplitParams } from './params.js';
@@ -23,6 +24,9 @@ export const split = defineStage<SplitParams>({
     ...(params.fit !== undefined && params.cuts !== 'structure'
       ? ['"fit" goes with "cuts: structure"; a recipe that is given says its own']
       : []),
+    ...(params.between !== undefined && params.cuts !== 'structure'
+      ? ['"between" goes with "cuts: structure": a model that `export` built has nothing between its parts']
+      : []),
     ...(partNames(params).includes('report') ? ['a part cannot be named "report": that is the output port of the report'] : []),
   ],
   run: async job => (await import('./run.js')).runSplit(job),
@@ -35,6 +39,7 @@ function whereToCut({ recipe, cuts }: SplitParams): Ports {
     : { recipe: port('recipe', 'Names the parts and their values.') };
 }
 
-function partNames({ recipe, parts }: SplitParams): readonly string[] {
-  return recipe === undefined ? Object.keys(parts ?? {}) : MASKRCNN_PARTS;
+function partNames({ recipe, parts, between }: SplitParams): readonly string[] {
+  if (recipe === undefined) return Object.keys(parts ?? {});
+  return between === 'pieces' ? MASKRCNN_PIECES : MASKRCNN_PARTS;
 }

@@ -1,21 +1,22 @@
 /** How do the parts come out of an exported Mask R-CNN? Cut at what was located, under the recipe's names and with its shapes, so that they are as `export` makes them. */
-import { extractSubgraph } from '../../onnx/extract.js';
-import { findValueByName, freshName, getValue } from '../../onnx/ir/edit.js';
+import { getDefined } from '../../base/invariant.js';
 import type { Dim, Model, ValueId } from '../../onnx/ir/model.js';
-import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
 import { DetectionError } from '../detection-error.js';
 import type { FitPolicy, MaskRcnnPart, MaskRcnnRecipe } from '../recipe.js';
 import type { DetectorConfig } from './config.js';
 import type { LocatedHead } from './locate-heads.js';
 import { type LocatedParts, locateParts } from './locate-parts.js';
 import { levelNames, makeRecipe } from './make-recipe.js';
+import { type PieceEnd, takePiece } from './take-piece.js';
 
 export interface TakenParts {
   readonly parts: Readonly<Record<MaskRcnnPart, Model>>;
   readonly recipe: MaskRcnnRecipe;
-  /** Per value of the recipe, what it is called in the whole. */
-  readonly names: Readonly<Record<string, string>>;
+  readonly places: ValuePlaces;
 }
+
+/** Per value of the recipe, where it is in the whole. */
+export type ValuePlaces = ReadonlyMap<string, ValueId>;
 
 /**
  * Takes `backbone`, `box_head` and `mask_head` out of the whole detector `model`, which is not changed. The heads take any number of RoIs.
@@ -46,12 +47,12 @@ export function takeParts(model: Model, config: DetectorConfig, fit: FitPolicy):
       mask_head: take('mask_head', roiShape('mask_rois', located.maskHead)),
     },
     recipe,
-    names: Object.fromEntries([...places].map(([name, id]) => [name, getValue(model.graph, id).name])),
+    places,
   };
 }
 
 /** The value of the whole that each name of the recipe means. */
-function placesOf({ image, levels, boxHead, maskHead }: LocatedParts, recipe: MaskRcnnRecipe): ReadonlyMap<string, ValueId> {
+function placesOf({ image, levels, boxHead, maskHead }: LocatedParts, recipe: MaskRcnnRecipe): ValuePlaces {
   const places = new Map<string, ValueId>([
     [recipe.image.value, image.value],
     [recipe.boxHead.input, boxHead.input],
@@ -72,33 +73,16 @@ function placesOf({ image, levels, boxHead, maskHead }: LocatedParts, recipe: Ma
 function takePart(
   whole: Model,
   { inputs, outputs }: MaskRcnnRecipe['parts'][MaskRcnnPart],
-  places: ReadonlyMap<string, ValueId>,
+  places: ValuePlaces,
   dims: readonly Dim[],
 ): Model {
-  const nameInWhole = (name: string): string => {
-    const id = places.get(name);
-    return id === undefined ? name : getValue(whole.graph, id).name;
-  };
-  const part = extractSubgraph(whole, { inputs: inputs.map(nameInWhole), outputs: outputs.map(nameInWhole) });
-  const { graph } = part;
-  for (const [names, ids] of [
-    [inputs, graph.inputs],
-    [outputs, graph.outputs],
-  ] as const) {
-    for (const [index, id] of ids.entries()) rename(part, id, names[index] ?? '');
-  }
-  for (const id of graph.inputs) getValue(graph, id).type = { kind: 'tensor', dtype: 'float32', dims };
-  writeTypes(part, inferShapes(part, { stated: 'ignore' }));
-  return part;
-}
-
-/** Another value that has the name gets a new one. */
-function rename({ graph }: Model, id: ValueId, name: string): void {
-  const value = getValue(graph, id);
-  if (value.name === name) return;
-  const other = findValueByName(graph, name);
-  if (other !== undefined) other.name = freshName(graph, `${name}_inner`);
-  value.name = name;
+  const endAt = (name: string): PieceEnd => ({ name, id: getDefined(places.get(name), `the place of "${name}"`) });
+  const type = { kind: 'tensor', dtype: 'float32', dims } as const;
+  return takePiece(
+    whole,
+    inputs.map(name => ({ ...endAt(name), type })),
+    outputs.map(endAt),
+  );
 }
 
 /** What the model's nodes say and the config says again. */
