@@ -3,10 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../../../src/base/json.js';
 import { parseCocoDataset } from '../../../src/detection/coco/dataset.js';
+import { splitErrors } from '../../../src/detection/coco/errors.js';
 import { COCO_FIGURE_NAMES, type CocoFigures, evaluateCoco } from '../../../src/detection/coco/evaluate.js';
 import { COCO_PARAMS, type CocoParams, type IouType } from '../../../src/detection/coco/params.js';
 import { parseCocoResults } from '../../../src/detection/coco/results.js';
+import { fixturePath } from '../../support/fixtures.js';
 import { maxDifference } from '../../support/max-difference.js';
+import { flattenErrors, flattenTide, type RecordedErrors } from '../../support/recorded-errors.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
 const shared = findSharedFolder();
@@ -66,6 +69,23 @@ suite('figures of recorded triples', () => {
     const recorded = read('shapes/maskrcnn/figures_val.json') as unknown as { figures: Record<IouType, CocoFigures> };
     const stats = evaluateFiles('shapes/data/instances_val.json', 'shapes/maskrcnn/detections_val.json', iouType);
     expect(maxDifference(stats, statsOf(recorded.figures[iouType]))).toBeLessThan(1e-9);
+  });
+});
+
+suite('kinds of error of recorded triples', () => {
+  const recorded = JSON.parse(readFileSync(fixturePath('detection', 'tide-figures.json'), 'utf8')) as Record<string, RecordedErrors>;
+  const triples = cases<Triple>('conformance/coco/triples.json').map(triple => [`${triple.name} ${triple.iouType}`, triple] as const);
+
+  it('has one record per triple', () => {
+    expect(Object.keys(recorded).sort()).toEqual(triples.map(([name]) => name).sort());
+  });
+
+  it.each(triples)('%s: the costs that tidecv finds', (name, { groundTruth, detections, iouType }) => {
+    const dataset = parseCocoDataset(read(`conformance/coco/${groundTruth}`));
+    const results = parseCocoResults(resultsIn(read(`conformance/coco/${detections}`)), dataset);
+    expect(
+      maxDifference(flattenErrors(splitErrors(dataset, results, iouType)), flattenTide(recorded[name] as RecordedErrors)),
+    ).toBeLessThan(1e-9);
   });
 });
 
