@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import type { Json, JsonObject } from '../src/base/json.js';
 import { decodeImage } from '../src/detection/image.js';
 import { listImages, takeFirstImages } from '../src/detection/image-list.js';
-import { parseRecipe } from '../src/detection/recipe.js';
-import { prepareImage } from '../src/detection/torchvision/detector.js';
+import { prepareInput, readSetup } from '../src/detection/setup.js';
 import { CAPTURE_SESSION } from '../src/runtime/capture.js';
 import { openSession, type Session } from '../src/runtime/session.js';
 import { calibrate } from '../stages/calibrate/stage.js';
@@ -58,10 +57,10 @@ async function measure(order: CalibrateOrder): Promise<Measured> {
 }
 
 async function inferPlainly({ files, samples }: CalibrateOrder, session: Session): Promise<number> {
-  const recipe = parseRecipe(await readJson(files.recipe));
+  const setup = readSetup({ recipe: await readJson(files.recipe) });
   for (const { fileName } of takeFirstImages(listImages(await readJson(files.annotations)), samples)) {
     const image = await decodeImage(await readFile(join(files.images, fileName)), fileName);
-    await session.run({ [recipe.image.value]: prepareImage({ recipe, config: recipe.config, fit: recipe.image.fit }, image).tensor });
+    await session.run(prepareInput(setup, image));
   }
   return 0;
 }

@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../src/base/json.js';
+import type { Detector } from '../src/detection/detector.js';
 import { decodeImage } from '../src/detection/image.js';
 import { listImages, takeFirstImages } from '../src/detection/image-list.js';
-import { MASKRCNN_PARTS, parseRecipe } from '../src/detection/recipe.js';
-import { detectObjects } from '../src/detection/torchvision/detector.js';
-import { makeCocoResults } from '../src/detection/torchvision/object-results.js';
-import { type OpenDetector, openDetector } from '../src/detection/torchvision/open-detector.js';
+import { makeCocoResults } from '../src/detection/object-results.js';
+import { openDetector } from '../src/detection/open-detector.js';
+import { listParts, readSetup } from '../src/detection/setup.js';
 import type { ShapesProject } from '../test/support/shapes-project.js';
 import type { Example } from './example.js';
 import { formatRatio, formatSamples, printTable } from './table.js';
@@ -47,16 +47,16 @@ async function readImages(project: ShapesProject): Promise<readonly EncodedImage
   return Promise.all(listed.map(async ({ id, fileName }) => ({ id, fileName, bytes: await readFile(join(data, 'val', fileName)) })));
 }
 
-async function open(project: ShapesProject, group: 'simplify' | 'quantize'): Promise<OpenDetector> {
-  const recipe = parseRecipe(JSON.parse(await readFile(project.path('artifacts/export/recipe.json'), 'utf8')) as Json);
+async function open(project: ShapesProject, group: 'simplify' | 'quantize'): Promise<Detector> {
+  const setup = readSetup({ recipe: JSON.parse(await readFile(project.path('artifacts/export/recipe.json'), 'utf8')) as Json });
   const path = (part: string): string => project.path(join('artifacts', `${group}@${part}`, 'model.onnx'));
-  const [backbone, box_head, mask_head] = MASKRCNN_PARTS.map(path) as [string, string, string];
-  return openDetector({ recipe, config: recipe.config, models: { kind: 'parts', backbone, box_head, mask_head } }, { optimization: 'all' });
+  const parts = Object.fromEntries(listParts(setup.recipe).map(({ name }) => [name, path(name)]));
+  return openDetector({ setup, models: { kind: 'parts', parts } }, { optimization: 'all' });
 }
 
-async function detectAll(detector: OpenDetector, images: readonly EncodedImage[]): Promise<void> {
+async function detectAll(detector: Detector, images: readonly EncodedImage[]): Promise<void> {
   for (const { id, fileName, bytes } of images) {
     const image = await decodeImage(bytes, fileName);
-    makeCocoResults(id, await detectObjects(detector, image), detector.config.mask.threshold);
+    makeCocoResults(id, (await detector.trace(image)).objects);
   }
 }

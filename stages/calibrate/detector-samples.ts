@@ -1,11 +1,12 @@
 /** What does a part of a detector see of each image? A kept part of the work gives it; images with too few RoIs are left out. */
 import { getDefined } from '../../src/base/invariant.js';
-import type { JsonObject } from '../../src/base/json.js';
 import type { ImageSource } from '../../src/detection/data-source.js';
+import type { DetectorPart } from '../../src/detection/detector-part.js';
 import { findImageFile } from '../../src/detection/image-list.js';
-import { encodeRecipe, type MaskRcnnPart, type Recipe } from '../../src/detection/recipe.js';
-import type { DetectorConfig } from '../../src/detection/torchvision/config.js';
+import { checkPartNames } from '../../src/detection/open-detector.js';
+import { type DetectorSetup, encodeSetup, listParts } from '../../src/detection/setup.js';
 import { digestModelContent } from '../../src/onnx/digest.js';
+import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { sessionManifest } from '../../src/runtime/session.js';
 import type { Context } from '../../src/stage/context.js';
@@ -15,12 +16,13 @@ import { type CalibrationSample, type SampleInput, tooFewRows } from './calibrat
 import { imageInputPart } from './image-input-part.js';
 import type { CalibrateParams } from './params.js';
 import { DETECTOR_SESSION, roiInputPart } from './roi-input-part.js';
-import { INPUT_ARRAY, INPUT_FILE, ONE_INPUT, roiFile } from './sample-file.js';
+import { feedsOfPart, INPUT_FILE, roiFile } from './sample-file.js';
 
 export interface DetectorRequest {
-  readonly part: MaskRcnnPart;
-  readonly recipe: Recipe;
-  readonly config: DetectorConfig;
+  /** The part that is calibrated. */
+  readonly model: Model;
+  readonly part: DetectorPart;
+  readonly setup: DetectorSetup;
   /** Paths of the float parts. */
   readonly detector: Readonly<Record<string, string>> | undefined;
   readonly rois: CalibrateParams['rois'];
@@ -31,8 +33,7 @@ type FindInput = (imagePath: string) => Promise<SampleInput>;
 
 /** @throws StageError `detector-missing` where a head is observed and no detector gives its RoIs. */
 export async function openDetectorSamples({ images, folder }: ImageSource, request: DetectorRequest): Promise<CalibrationSample[]> {
-  const base = { recipe: encodeRecipe(request.recipe), config: request.config as unknown as JsonObject };
-  const find = request.part === 'backbone' ? imageInputs(request, base) : await roiInputs(request, request.part, base);
+  const find = request.part.rois === 'none' ? imageInputs(request) : await roiInputs(request);
   return images.map(image => ({
     id: String(image.id),
     source: image.fileName,
@@ -41,35 +42,32 @@ export async function openDetectorSamples({ images, folder }: ImageSource, reque
   }));
 }
 
-type BaseManifest = { readonly recipe: JsonObject; readonly config: JsonObject };
-
-function imageInputs({ context }: DetectorRequest, manifest: BaseManifest): FindInput {
+function imageInputs({ context, setup, model, part }: DetectorRequest): FindInput {
+  const manifest = { setup: encodeSetup(setup) };
+  const feeds = feedsOfPart(model, part);
   return async image => {
     const { files } = await context.memo(imageInputPart, { manifest, blobs: { image } });
-    return { kind: 'input', file: { path: getDefined(files[INPUT_FILE], INPUT_FILE), feeds: ONE_INPUT }, rows: 1 };
+    return { kind: 'input', file: { path: getDefined(files[INPUT_FILE], INPUT_FILE), feeds }, rows: 1 };
   };
 }
 
-async function roiInputs({ context, detector, rois }: DetectorRequest, part: MaskRcnnPart, base: BaseManifest): Promise<FindInput> {
+async function roiInputs({ context, setup, model, part, detector, rois }: DetectorRequest): Promise<FindInput> {
+  const { name } = part;
+  const wanted = listParts(setup.recipe);
   if (detector === undefined) {
-    throw new StageError('detector-missing', `part "${part}" takes RoI features, and no detector is connected that gives them`, {
-      help: 'connect captured tensors, or the float parts: detector: {backbone: …, box_head: …, mask_head: …}',
+    throw new StageError('detector-missing', `part "${name}" takes RoI features, and no detector is connected that gives them`, {
+      help: `connect captured tensors, or the float parts: detector: {${wanted.map(one => `${one.name}: …`).join(', ')}}`,
     });
   }
-  const models = {
-    backbone: await digestOf(detector, 'backbone'),
-    box_head: await digestOf(detector, 'box_head'),
-    mask_head: await digestOf(detector, 'mask_head'),
-  };
-  const manifest = { ...base, models, session: sessionManifest(DETECTOR_SESSION), maxRois: rois.max };
+  checkPartNames(detector, wanted);
+  const models: Record<string, string> = {};
+  for (const one of wanted) models[one.name] = digestModelContent(await readModel(getDefined(detector[one.name], one.name)));
+  const manifest = { setup: encodeSetup(setup), models, session: sessionManifest(DETECTOR_SESSION), maxRois: rois.max };
+  const feeds = feedsOfPart(model, part);
   return async image => {
     const { files } = await context.memo(roiInputPart, { manifest, blobs: { image }, unkeyed: detector });
-    const path = getDefined(files[roiFile(part)], roiFile(part));
-    const rows = (await readNpz(path)).get(INPUT_ARRAY).dims[0] ?? 0;
-    return rows >= rois.min ? { kind: 'input', file: { path, feeds: ONE_INPUT }, rows } : tooFewRows(rows, rois.min);
+    const path = getDefined(files[roiFile(name)], roiFile(name));
+    const rows = (await readNpz(path)).get(getDefined(part.values.inputs[0], 'an input')).dims[0] ?? 0;
+    return rows >= rois.min ? { kind: 'input', file: { path, feeds }, rows } : tooFewRows(rows, rois.min);
   };
-}
-
-async function digestOf(detector: Readonly<Record<string, string>>, part: MaskRcnnPart): Promise<string> {
-  return digestModelContent(await readModel(getDefined(detector[part], part)));
 }

@@ -1,27 +1,30 @@
 /** Which part of the detector is a model? The one that is named, or the one whose inputs it has. */
-import { MASKRCNN_PARTS, type MaskRcnnPart, type Recipe } from '../../src/detection/recipe.js';
+import type { DetectorPart } from '../../src/detection/detector-part.js';
+import type { Recipe } from '../../src/detection/recipe.js';
+import { listParts } from '../../src/detection/setup.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { StageError } from '../../src/stage/stage-error.js';
 
 /** @throws StageError `part-unknown` where `wanted` is no part, or none fits; `part-mismatch` where the named part takes other inputs. */
-export function findPart(model: Model, recipe: Recipe, wanted: string | undefined): MaskRcnnPart {
+export function findPart(model: Model, recipe: Recipe, wanted: string | undefined): DetectorPart {
+  const parts = listParts(recipe);
   const inputs = inputNames(model);
   if (wanted === undefined) {
-    const found = MASKRCNN_PARTS.find(part => sameNames(recipe.parts[part].inputs, inputs));
+    const found = parts.find(({ values }) => sameNames(values.inputs, inputs));
     if (found !== undefined) return found;
     throw new StageError('part-unknown', `no part of the recipe takes inputs ${inputs.join(', ')}`, {
-      help: `it has ${describeParts(recipe)}`,
+      help: `it has ${describeParts(parts)}`,
     });
   }
-  const part = MASKRCNN_PARTS.find(name => name === wanted);
+  const part = parts.find(({ name }) => name === wanted);
   if (part === undefined) {
-    throw new StageError('part-unknown', `the recipe has no part "${wanted}"`, { help: `it has ${describeParts(recipe)}` });
+    throw new StageError('part-unknown', `the recipe has no part "${wanted}"`, { help: `it has ${describeParts(parts)}` });
   }
   // Names may have been changed on the way; the number of inputs may not.
-  if (inputs.length !== recipe.parts[part].inputs.length) {
+  if (inputs.length !== part.values.inputs.length) {
     throw new StageError(
       'part-mismatch',
-      `the model takes ${inputs.join(', ')}, part "${part}" takes ${recipe.parts[part].inputs.join(', ')}`,
+      `the model takes ${inputs.join(', ')}, part "${part.name}" takes ${part.values.inputs.join(', ')}`,
       {
         help: 'connect the model of that part',
       },
@@ -41,6 +44,6 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every(name => b.includes(name));
 }
 
-function describeParts(recipe: Recipe): string {
-  return MASKRCNN_PARTS.map(part => `${part} (${recipe.parts[part].inputs.join(', ')})`).join(', ');
+function describeParts(parts: readonly DetectorPart[]): string {
+  return parts.map(({ name, values }) => `${name} (${values.inputs.join(', ')})`).join(', ');
 }

@@ -1,8 +1,7 @@
 /** Where do the samples of a calibration come from? From what is connected: captured tensors, images through a detector, or a plain model's own data. */
 import { openDataSource, openImageSource } from '../../src/detection/data-source.js';
 import { DetectionError } from '../../src/detection/detection-error.js';
-import { parseRecipe } from '../../src/detection/recipe.js';
-import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
+import { readSetup } from '../../src/detection/setup.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
@@ -31,13 +30,14 @@ export async function openSamples(job: StageJob<CalibrateParams>, model: Model):
     return openPlainSamples(await openDataSource({ data, images, tensors }, params.samples), model, params, context.scratch);
   }
   if (params.preprocess !== undefined) throw tooMuch('a recipe is connected, which says how images are fitted, and `preprocess` is set');
-  const recipe = parseRecipe(await readInput(inputs, 'recipe', readJsonFile));
-  const config =
-    inputs.config === undefined ? recipe.config : parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined).config;
-  const part = findPart(model, recipe, params.part);
+  const setup = readSetup({
+    recipe: await readInput(inputs, 'recipe', readJsonFile),
+    config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
+  });
+  const part = findPart(model, setup.recipe, params.part);
   const source = await openImageSource({ data, images }, params.samples);
   const detector = findInputRecord(inputs, 'detector');
-  return { part, samples: await openDetectorSamples(source, { part, recipe, config, detector, rois: params.rois, context }) };
+  return { part: part.name, samples: await openDetectorSamples(source, { model, part, setup, detector, rois: params.rois, context }) };
 }
 
 function tooMuch(message: string): DetectionError {

@@ -1,23 +1,23 @@
-/** What do the heads see of one image? RoI features that the float detector gives: one run of the detector, kept for both heads. */
+/** What do the heads see of one image? RoI features that the float detector gives: one run of the detector, kept for all heads. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { parseRecipe } from '../../src/detection/recipe.js';
-import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
-import { type OpenDetector, openDetector } from '../../src/detection/torchvision/open-detector.js';
-import { collectPartInputs } from '../../src/detection/torchvision/part-inputs.js';
+import type { Detector } from '../../src/detection/detector.js';
+import { openDetector } from '../../src/detection/open-detector.js';
+import { collectPartInputs } from '../../src/detection/part-inputs.js';
+import { readSetup, type SetupFiles } from '../../src/detection/setup.js';
 import type { SessionOptions } from '../../src/runtime/session.js';
 import { definePart } from '../../src/stage/context.js';
 import { encodeNpz } from '../../src/tensor/npz.js';
-import { INPUT_ARRAY, roiFile } from './sample-file.js';
+import { roiFile } from './sample-file.js';
 
 export interface RoiInputManifest extends JsonObject {
-  readonly recipe: JsonObject;
-  readonly config: JsonObject;
+  /** Recipe, config and fit policy: what `encodeSetup` writes. */
+  readonly setup: SetupFiles & JsonObject;
   /** Content digests of the parts, names left out. */
-  readonly models: { readonly backbone: string; readonly box_head: string; readonly mask_head: string };
+  readonly models: Readonly<Record<string, string>>;
   readonly session: JsonObject;
   /** The first so many RoIs of each head. */
   readonly maxRois: number;
@@ -27,40 +27,27 @@ export const DETECTOR_SESSION: SessionOptions = { optimization: 'all' };
 
 export const roiInputPart = definePart<RoiInputManifest>({
   name: 'calibrate-roi-inputs',
-  version: 1,
+  version: 2,
   module: import.meta.url,
   runsModels: 'always',
   async run({ manifest, blobs, unkeyed, folder }) {
     const detector = await reuseDetector(manifest, unkeyed);
-    const inputs = await collectPartInputs(detector, getDefined(blobs.image, 'image'), { box: manifest.maxRois, mask: manifest.maxRois });
-    for (const part of ['box_head', 'mask_head'] as const) {
-      await writeFile(join(folder, roiFile(part)), encodeNpz({ [INPUT_ARRAY]: inputs[part] }));
-    }
-    return [roiFile('box_head'), roiFile('mask_head')];
+    const inputs = await collectPartInputs(detector, getDefined(blobs.image, 'image'), () => manifest.maxRois);
+    const heads = detector.parts.filter(({ rois }) => rois !== 'none').map(({ name }) => name);
+    for (const head of heads) await writeFile(join(folder, roiFile(head)), encodeNpz(getDefined(inputs[head], head)));
+    return heads.map(roiFile);
   },
 });
 
-let kept: { readonly key: string; readonly detector: OpenDetector } | undefined;
+let kept: { readonly key: string; readonly detector: Detector } | undefined;
 
 /** The sessions stay open from one image to the next of the same detector. */
-async function reuseDetector(manifest: RoiInputManifest, models: Readonly<Record<string, string>>): Promise<OpenDetector> {
+async function reuseDetector(manifest: RoiInputManifest, models: Readonly<Record<string, string>>): Promise<Detector> {
   const key = digestJson(manifest);
   if (kept?.key === key) return kept.detector;
   await kept?.detector.close();
   kept = undefined;
-  const detector = await openDetector(
-    {
-      recipe: parseRecipe(manifest.recipe),
-      config: parseDetectorConfig(manifest.config, undefined).config,
-      models: {
-        kind: 'parts',
-        backbone: getDefined(models.backbone, 'backbone'),
-        box_head: getDefined(models.box_head, 'box_head'),
-        mask_head: getDefined(models.mask_head, 'mask_head'),
-      },
-    },
-    DETECTOR_SESSION,
-  );
+  const detector = await openDetector({ setup: readSetup(manifest.setup), models: { kind: 'parts', parts: models } }, DETECTOR_SESSION);
   kept = { key, detector };
   return detector;
 }

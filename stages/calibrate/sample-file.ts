@@ -2,7 +2,7 @@
 
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import type { MaskRcnnPart } from '../../src/detection/recipe.js';
+import type { DetectorPart } from '../../src/detection/detector-part.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { listModelInputs } from '../../src/runtime/model-inputs.js';
 import { readNpz } from '../../src/tensor/npz.js';
@@ -10,10 +10,9 @@ import { sliceRows } from '../../src/tensor/rows.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 
 export const INPUT_FILE = 'input.npz';
-export const INPUT_ARRAY = 'input';
 
-/** The file that holds the RoI features of a head. */
-export function roiFile(part: MaskRcnnPart): string {
+/** The file that holds what a part that takes RoIs is fed. */
+export function roiFile(part: string): string {
   return `${part}.npz`;
 }
 
@@ -30,8 +29,12 @@ export interface FeedsManifest extends JsonObject {
   readonly rows: number | null;
 }
 
-/** All of the one array that the parts of this stage write. */
-export const ONE_INPUT: FeedsManifest = { arrays: [INPUT_ARRAY], rows: null };
+/** All rows of a part's values: by name, by place where the model's names were changed on the way. */
+export function feedsOfPart(model: Model, { values }: DetectorPart): FeedsManifest {
+  const names = listModelInputs(model).map(({ name }) => name);
+  const isNamed = names.every(name => values.inputs.includes(name));
+  return { arrays: isNamed ? names : values.inputs, rows: null };
+}
 
 /** A sample by the names of the model's inputs. @throws TensorError of a damaged archive. */
 export async function readFeeds(model: Model, path: string, { arrays, rows }: FeedsManifest): Promise<Record<string, Tensor>> {

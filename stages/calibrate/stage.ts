@@ -82,14 +82,10 @@ export const calibrate = defineStage<CalibrateParams>({
     recipe: port('recipe', 'With images, for a part of a detector: what the part takes, and how images are fitted to it.', {
       optional: true,
     }),
-    detector: recordPort(
-      { backbone: 'onnx-model', box_head: 'onnx-model', mask_head: 'onnx-model' },
-      'The float parts that give RoIs to heads.',
-      {
-        kind: 'onnx-model',
-        optional: true,
-      },
-    ),
+    detector: recordPort('any', 'The float parts that give RoIs to heads: one model per part of the recipe, by its name.', {
+      kind: 'onnx-model',
+      optional: true,
+    }),
     config: port('detector-config', "Thresholds and counts of the detector that gives RoIs; the recipe's own where absent.", {
       optional: true,
     }),

@@ -1,7 +1,8 @@
 /** What may be set on `capture`? */
+
+import type { RoiCap } from '../../src/detection/part-tensors.js';
 import type { Preprocessing } from '../../src/detection/preprocessing.js';
-import type { FitPolicy } from '../../src/detection/recipe.js';
-import type { RoiCap } from '../../src/detection/torchvision/part-tensors.js';
+import type { FitPolicy } from '../../src/detection/torchvision/recipe.js';
 import type { SessionOptions } from '../../src/runtime/session.js';
 
 export interface CaptureParams {

@@ -1,12 +1,12 @@
 /** How does `capture` work? One kept part per sample runs the models; its files are copied into the folder, and the index is written last. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Digest } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
-import type { JsonObject } from '../../src/base/json.js';
 import { openDataSource, openImageSource, openModelSamples } from '../../src/detection/data-source.js';
 import { findImageFile } from '../../src/detection/image-list.js';
-import { encodeRecipe, MASKRCNN_PARTS, parseRecipe } from '../../src/detection/recipe.js';
-import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
+import { checkPartNames } from '../../src/detection/open-detector.js';
+import { encodeSetup, listParts, readSetup } from '../../src/detection/setup.js';
 import { digestModelContent } from '../../src/onnx/digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
@@ -35,22 +35,26 @@ async function captureDetector(job: CaptureJob): Promise<void> {
   const { params, inputs, context } = job;
   const { images, folder } = await openImageSource(dataPaths(job), params.samples);
   const detector = getInputRecord(inputs, 'detector');
-  const recipe = parseRecipe(await readInput(inputs, 'recipe', readJsonFile));
-  const config =
-    inputs.config === undefined ? recipe.config : parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined).config;
-  const digestOf = async (part: string) => digestModelContent(await readModel(getDefined(detector[part], part)));
-  const models = { backbone: await digestOf('backbone'), box_head: await digestOf('box_head'), mask_head: await digestOf('mask_head') };
+  const setup = readSetup({
+    recipe: await readInput(inputs, 'recipe', readJsonFile),
+    config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
+    fit: params.fit,
+  });
+  const wanted = listParts(setup.recipe);
+  checkPartNames(detector, wanted);
+  const models: Record<string, Digest> = {};
+  for (const { name } of wanted) models[name] = digestModelContent(await readModel(getDefined(detector[name], name)));
   const { optimization, rois } = params;
   const manifest: DetectorManifest = {
-    recipe: encodeRecipe(recipe),
-    config: config as unknown as JsonObject,
-    fit: params.fit ?? recipe.image.fit,
+    setup: encodeSetup(setup),
     models,
     optimization,
     session: sessionManifest({ optimization }),
     rois: { max: rois.max, keep: rois.keep },
   };
-  const parts = MASKRCNN_PARTS.map(name => ({ name, model: models[name], firstAxis: name === 'backbone' ? 'any' : 'rows' }) as const);
+  const parts = wanted.map(
+    ({ name, rois }) => ({ name, model: getDefined(models[name], name), firstAxis: rois === 'none' ? 'any' : 'rows' }) as const,
+  );
   await write(job, await openCaptureWriter(getOutputPath(job.outputs, 'captured'), parts), images.length, async (index, add) => {
     const image = getDefined(images[index], 'image');
     await nameSample(`image ${image.id} (${image.fileName})`, async () => {

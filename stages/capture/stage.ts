@@ -4,8 +4,6 @@ import { defineStage } from '../../src/stage/define-stage.js';
 import { type Ports, port, recordPort } from '../../src/stage/ports.js';
 import type { CaptureParams } from './params.js';
 
-const PARTS = { backbone: 'onnx-model', box_head: 'onnx-model', mask_head: 'onnx-model' } as const;
-
 export const capture = defineStage<CaptureParams>({
   name: 'capture',
   version: 1,
@@ -80,7 +78,7 @@ function portsOf({ of }: CaptureParams): Ports {
     };
   }
   return {
-    detector: recordPort(PARTS, 'The float parts.'),
+    detector: recordPort('any', 'The float parts: one model per part of the recipe, by its name.', { kind: 'onnx-model' }),
     recipe: port('recipe', 'How the host joins them.'),
     config: port('detector-config', "Thresholds and counts; the recipe's own where absent.", { optional: true }),
     ...data,

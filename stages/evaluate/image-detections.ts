@@ -2,7 +2,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
-import type { OpenDetector } from '../../src/detection/torchvision/open-detector.js';
+import type { Detector } from '../../src/detection/detector.js';
 import { openSession } from '../../src/runtime/session.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
 import { type DetectionSettings, detectInImage, openParts } from './detect-image.js';
@@ -14,13 +14,16 @@ export interface ImageDetectionsManifest extends DetectionSettings {
   readonly width: number;
 }
 
+/** What the blob of a part's model is called: a part may be named `image`. */
+export const PART_PREFIX = 'part:';
+
 /** The name of the file that the part writes: COCO results. */
 export const DETECTIONS_FILE = 'detections.json';
 
-/** Blobs `backbone`, `box_head`, `mask_head`, `recipe`, `image`; writes COCO results of the one image. */
+/** Blobs `image`, and one per part under `PART_PREFIX` and its name; writes COCO results of the one image. */
 export const imageDetections = definePart<ImageDetectionsManifest>({
   name: 'image-detections',
-  version: 1,
+  version: 2,
   module: import.meta.url,
   runsModels: 'always',
   run: async job => {
@@ -31,18 +34,20 @@ export const imageDetections = definePart<ImageDetectionsManifest>({
 });
 
 /** The detector of the last call: its sessions stay open while the same files are asked for. */
-let opened: { readonly key: string; readonly detector: OpenDetector } | undefined;
+let opened: { readonly key: string; readonly detector: Detector } | undefined;
 
-async function getDetector({ manifest, blobs }: PartJob<ImageDetectionsManifest>): Promise<OpenDetector> {
-  const blob = (role: string): string => getDefined(blobs[role], `blob ${role}`);
-  const stamps = await Promise.all(['backbone', 'box_head', 'mask_head', 'recipe'].map(role => stampOf(blob(role))));
-  const { optimization, session, config, fit } = manifest;
-  const key = JSON.stringify([optimization, session, config, fit, stamps]);
+async function getDetector({ manifest, blobs }: PartJob<ImageDetectionsManifest>): Promise<Detector> {
+  const parts = Object.fromEntries(
+    Object.entries(blobs).flatMap(([role, path]) => (role.startsWith(PART_PREFIX) ? [[role.slice(PART_PREFIX.length), path]] : [])),
+  ) as Record<string, string>;
+  const stamps = await Promise.all(Object.entries(parts).map(async ([part, path]) => [part, ...(await stampOf(path))]));
+  const { optimization, session, setup } = manifest;
+  const key = JSON.stringify([optimization, session, setup, stamps]);
   if (opened?.key === key) return opened.detector;
   const previous = opened;
   opened = undefined;
   await previous?.detector.close();
-  const detector = await openParts(blobs, manifest, openSession);
+  const detector = await openParts(parts, manifest, openSession);
   opened = { key, detector };
   return detector;
 }

@@ -1,22 +1,22 @@
 /** How good is a detector? Its detections in every image, each image kept on its own, then the COCO figures over all of them. */
 import { writeFile } from 'node:fs/promises';
 import { getDefined } from '../../src/base/invariant.js';
-import type { Json, JsonObject } from '../../src/base/json.js';
+import type { Json } from '../../src/base/json.js';
 import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
 import { encodeCocoResults, parseCocoResults } from '../../src/detection/coco/results.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/image-list.js';
-import { parseRecipe } from '../../src/detection/recipe.js';
-import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
+import { checkPartNames } from '../../src/detection/open-detector.js';
+import { encodeSetup, listParts, readSetup } from '../../src/detection/setup.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
-import { getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { type AnnotatedImage, type DetectionSettings, detectInImage, openParts } from './detect-image.js';
-import { DETECTIONS_FILE, imageDetections } from './image-detections.js';
+import { DETECTIONS_FILE, imageDetections, PART_PREFIX } from './image-detections.js';
 import { type FiguresByType, makeMetrics } from './metrics.js';
 import type { EvaluateParams } from './params.js';
 
@@ -67,7 +67,8 @@ interface Detecting {
 /** On this machine each image's detections are kept on their own; nothing that a device gives is kept, as it may be another device tomorrow. */
 async function openDetecting(job: EvaluateJob): Promise<Detecting> {
   const { params, inputs, context } = job;
-  const { settings, blobs } = await makeRequest(job);
+  const { settings, parts } = await makeRequest(job);
+  const blobs = Object.fromEntries(Object.entries(parts).map(([part, path]) => [`${PART_PREFIX}${part}`, path]));
   if (params.runner === 'cpu') {
     return {
       async detect(path, image) {
@@ -82,7 +83,7 @@ async function openDetecting(job: EvaluateJob): Promise<Detecting> {
   }
   const runner = await openRunner(params, runnerFiles(inputs), context);
   try {
-    const detector = await openParts(blobs, settings, runner.open);
+    const detector = await openParts(parts, settings, runner.open);
     return {
       detect: async (path, image) => JSON.parse(await detectInImage(detector, path, image)) as Json,
       close: () => detector.close().finally(runner.close),
@@ -95,18 +96,19 @@ async function openDetecting(job: EvaluateJob): Promise<Detecting> {
 
 /** What is the same for every image. */
 async function makeRequest({ params, inputs }: EvaluateJob) {
-  const recipePath = getInputPath(inputs, 'recipe');
-  const recipe = parseRecipe(await readJsonFile(recipePath));
-  const config: Json =
-    inputs.config === undefined ? (recipe.config as unknown as JsonObject) : await readInput(inputs, 'config', readJsonFile);
-  parseDetectorConfig(config, undefined);
+  const setup = readSetup({
+    recipe: await readInput(inputs, 'recipe', readJsonFile),
+    config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
+    fit: params.fit,
+  });
+  const parts = getInputRecord(inputs, 'parts');
+  checkPartNames(parts, listParts(setup.recipe));
   const settings: DetectionSettings = {
     optimization: params.optimization,
     session: sessionManifest({ optimization: params.optimization }),
-    config,
-    fit: params.fit ?? recipe.image.fit,
+    setup: encodeSetup(setup),
   };
-  return { settings, blobs: { ...getInputRecord(inputs, 'parts'), recipe: recipePath } };
+  return { settings, parts };
 }
 
 /** The data set of some of its images. */

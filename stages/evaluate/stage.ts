@@ -1,4 +1,4 @@
-/** What does `evaluate` take and give? The three parts of a detector and a data set; the COCO figures, and the detections behind them. */
+/** What does `evaluate` take and give? The parts of a detector and a data set; the COCO figures, and the detections behind them. */
 import { checkRunnerParams, determinismOf, RUNNER_SCHEMA, runnerDevice, runnerTools } from '../../src/runtime/runner-params.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
@@ -37,7 +37,7 @@ export const evaluate = defineStage<EvaluateParams>({
     },
   },
   inputs: params => ({
-    parts: recordPort({ backbone: 'onnx-model', box_head: 'onnx-model', mask_head: 'onnx-model' }, 'The parts of the detector.'),
+    parts: recordPort('any', 'The parts of the detector: one model per part of the recipe, by its name.', { kind: 'onnx-model' }),
     recipe: port('recipe', 'How the host joins them.'),
     config: port('detector-config', "Thresholds, counts, mean and std; the recipe's own where absent.", { optional: true }),
     data: recordPort({ annotations: 'annotations', images: 'images' }, 'What to detect in, and what is there.'),

@@ -4,8 +4,7 @@ import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import { decodeImage } from '../../src/detection/image.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/image-list.js';
-import { parseRecipe, type Recipe } from '../../src/detection/recipe.js';
-import { prepareImage } from '../../src/detection/torchvision/detector.js';
+import { type DetectorSetup, listParts, prepareInput, readSetup } from '../../src/detection/setup.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { compareModels, type OutputComparison } from '../../src/runtime/compare-models.js';
 import type { Context } from '../../src/stage/context.js';
@@ -34,15 +33,17 @@ export async function measurePrice(
 ): Promise<Price> {
   if (inputs.data === undefined || inputs.recipe === undefined) return notMeasured('no data and recipe are connected');
   if (options.samples === 0) return notMeasured('samples is 0');
-  const recipe = parseRecipe(await readJsonFile(getInputPath(inputs, 'recipe')));
+  const setup = readSetup({ recipe: await readJsonFile(getInputPath(inputs, 'recipe')) });
+  const [imagePart] = listParts(setup.recipe);
+  const value = imagePart?.values.inputs[0];
   const names = inputNames(rewritten.model);
-  if (names.length !== 1 || names[0] !== recipe.image.value)
-    return notMeasured(`the model reads ${names.map(name => `"${name}"`).join(', ')}, an image gives "${recipe.image.value}"`);
+  if (names.length !== 1 || names[0] !== value)
+    return notMeasured(`the model reads ${names.map(name => `"${name}"`).join(', ')}, an image gives "${value}"`);
   const data = getInputRecord(inputs, 'data');
   const images = takeFirstImages(listImages(await readJsonFile(getDefined(data.annotations, 'annotations'))), options.samples);
   const folder = getDefined(data.images, 'images');
   const samples = await Promise.all(images.map(image => findImageFile(folder, image)));
-  const feeds = prepareFeeds(samples, recipe, options.context);
+  const feeds = prepareFeeds(samples, setup, options.context);
   const { outputs } = await compareModels(rewritten.before, rewritten.after, feeds, { optimization: 'disabled' });
   return { kind: 'measured', samples: samples.map(path => basename(path)), outputs };
 }
@@ -56,11 +57,14 @@ function inputNames({ graph }: Model): readonly string[] {
   });
 }
 
-async function* prepareFeeds(paths: readonly string[], recipe: Recipe, context: Context): AsyncGenerator<Readonly<Record<string, Tensor>>> {
+async function* prepareFeeds(
+  paths: readonly string[],
+  setup: DetectorSetup,
+  context: Context,
+): AsyncGenerator<Readonly<Record<string, Tensor>>> {
   for (const [index, path] of paths.entries()) {
     context.progress(index, paths.length, 'images');
     const image = await decodeImage(await readFile(path), basename(path));
-    const { tensor } = prepareImage({ recipe, config: recipe.config, fit: recipe.image.fit }, image);
-    yield { [recipe.image.value]: tensor };
+    yield prepareInput(setup, image);
   }
 }

@@ -1,8 +1,10 @@
 /** How is a model cut? Each part is extracted between its values, written, and reported with what it holds; and what no part holds. */
 import type { Json, JsonObject } from '../../src/base/json.js';
-import { encodeRecipe, type MaskRcnnPart, type PartValues, parseRecipe } from '../../src/detection/recipe.js';
+import type { PartValues } from '../../src/detection/part-values.js';
+import { encodeRecipe, parseRecipe } from '../../src/detection/recipe.js';
 import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
 import { MASKRCNN_PIECES } from '../../src/detection/torchvision/pieces.js';
+import type { MaskRcnnPart } from '../../src/detection/torchvision/recipe.js';
 import { type TakenPiece, takeBetween } from '../../src/detection/torchvision/take-between.js';
 import { takeParts } from '../../src/detection/torchvision/take-parts.js';
 import { extractSubgraph } from '../../src/onnx/extract.js';

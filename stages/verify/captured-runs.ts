@@ -1,6 +1,6 @@
 /** How is a model run on tensors that were captured? On the samples that have rows of its part. */
 import { DetectionError } from '../../src/detection/detection-error.js';
-import type { PartValuesByName } from '../../src/detection/torchvision/part-runner.js';
+import type { PartValuesByName } from '../../src/detection/part-runner.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { type CapturedSample, getCapturedPart } from '../../src/runtime/capture-index.js';
 import type { Captured } from '../../src/runtime/captured.js';

@@ -1,8 +1,6 @@
 /** How is a model held to captured tensors? It is fed the inputs that were kept, and its outputs are compared with those that were kept. */
 
-import { getDefined } from '../../src/base/invariant.js';
-import { MASKRCNN_PARTS } from '../../src/detection/recipe.js';
-import { compareValues, type ValueComparisons } from '../../src/detection/torchvision/compare-parts.js';
+import { compareValues, type ValueComparisons } from '../../src/detection/compare-parts.js';
 import { openCaptured } from '../../src/runtime/captured.js';
 import type { OpenModel } from '../../src/runtime/session.js';
 import { nameSample } from '../../src/stage/name-sample.js';
@@ -42,6 +40,5 @@ export async function compareCaptured(
 
 function candidatesOf({ params, inputs }: VerifyJob): readonly (readonly [part: string, path: string])[] {
   if (params.candidate === 'model') return [[params.part ?? 'model', getInputPath(inputs, 'candidate')]];
-  const paths = getInputRecord(inputs, 'candidate');
-  return MASKRCNN_PARTS.map(part => [part, getDefined(paths[part], part)] as const);
+  return Object.entries(getInputRecord(inputs, 'candidate'));
 }

@@ -1,17 +1,10 @@
 /** How are two whole detectors compared? Image by image: every value of every part on equal inputs, then the detections that each side finds on its own. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { decodeImage } from '../../src/detection/image.js';
-import { compareDetections, type DetectionComparison } from '../../src/detection/torchvision/compare-detections.js';
-import { compareParts, type ValueComparisons } from '../../src/detection/torchvision/compare-parts.js';
-import {
-  type Detector,
-  locateObjects,
-  prepareImage,
-  readObjects,
-  runRoiHead,
-  traceImage,
-} from '../../src/detection/torchvision/detector.js';
+import { getDefined } from '../../src/base/invariant.js';
+import { compareDetections, type DetectionComparison } from '../../src/detection/compare-detections.js';
+import { compareParts, type ValueComparisons } from '../../src/detection/compare-parts.js';
+import { decodeImage, type RgbImage } from '../../src/detection/image.js';
 import type { ChosenImage } from './choose-images.js';
 import type { VerifyJob } from './params.js';
 import { type Summary, summarize } from './report.js';
@@ -24,7 +17,7 @@ export async function compareDetectors(
   { reference: options, candidate: candidateOptions }: { readonly reference: SideOptions; readonly candidate: SideOptions },
   errors: ValueErrors,
 ): Promise<Summary> {
-  const rule = { matchIou: params.matchIou, minScore: params.minScore, maskThreshold: options.config.mask.threshold };
+  const rule = { matchIou: params.matchIou, minScore: params.minScore };
   const values: ValueComparisons[] = [];
   const detections: DetectionComparison[] = [];
   const sides = [
@@ -32,24 +25,19 @@ export async function compareDetectors(
     openSide(inputs, 'candidate', params.candidate, candidateOptions),
   ] as const;
   await withOpened(sides, async ([reference, candidate]) => {
-    for (const [index, image] of images.entries()) {
+    for (const [index, { id, path }] of images.entries()) {
       context.signal.throwIfAborted();
-      const trace = await traceImage(reference, await prepareFile(reference, image.path));
-      const compared = await compareParts(trace, candidate);
-      const located = await locateObjects(candidate, compared.backbone, trace.image.resized);
-      const maskHead = await runRoiHead(candidate, 'mask_head', located.maskFeatures);
-      const found = readObjects(candidate, { image: trace.image, ...located, maskHead });
-      values.push(compared.values);
-      detections.push(compareDetections(image.id, readObjects(reference, trace), found, rule));
-      await errors.add('backbone', trace.image.tensor);
-      await errors.add('box_head', trace.boxFeatures);
-      await errors.add('mask_head', trace.maskFeatures);
+      const image = await readImage(path);
+      const [right, own] = [await reference.trace(image), await candidate.trace(image)];
+      values.push(await compareParts(right, candidate, own));
+      detections.push(compareDetections(id, right.objects, own.objects, rule));
+      for (const { name } of reference.parts) await errors.add(name, getDefined(right.inputs[name], name));
       context.progress(index + 1, images.length, 'images');
     }
   });
   return summarize(values, detections);
 }
 
-export async function prepareFile(detector: Pick<Detector, 'recipe' | 'config' | 'fit'>, path: string) {
-  return prepareImage(detector, await decodeImage(await readFile(path), basename(path)));
+export async function readImage(path: string): Promise<RgbImage> {
+  return decodeImage(await readFile(path), basename(path));
 }

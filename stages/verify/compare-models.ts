@@ -1,6 +1,7 @@
 /** How are two models compared that stand for themselves? Every output, on captured tensors or on data of their own. */
+
+import { compareValues, type ValueComparisons } from '../../src/detection/compare-parts.js';
 import { openDataSource, openModelSamples } from '../../src/detection/data-source.js';
-import { compareValues, type ValueComparisons } from '../../src/detection/torchvision/compare-parts.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openCaptured } from '../../src/runtime/captured.js';
 import { listModelInputs } from '../../src/runtime/model-inputs.js';

@@ -1,34 +1,42 @@
 /** How are two models of one part compared? On what the part sees of each image; RoIs for a head are found by the detector. */
-import type { MaskRcnnPart } from '../../src/detection/recipe.js';
-import { compareValues, runPart, type ValueComparisons } from '../../src/detection/torchvision/compare-parts.js';
-import type { Detector } from '../../src/detection/torchvision/detector.js';
-import { collectPartInputs } from '../../src/detection/torchvision/part-inputs.js';
-import type { Tensor } from '../../src/tensor/tensor.js';
+import { getDefined } from '../../src/base/invariant.js';
+import { compareValues, type ValueComparisons } from '../../src/detection/compare-parts.js';
+import type { Detector } from '../../src/detection/detector.js';
+import type { DetectorPart } from '../../src/detection/detector-part.js';
+import type { PartValuesByName } from '../../src/detection/part-runner.js';
+import { listParts, prepareInput } from '../../src/detection/setup.js';
+import { StageError } from '../../src/stage/stage-error.js';
 import type { ChosenImage } from './choose-images.js';
-import { prepareFile } from './compare-detectors.js';
+import { readImage } from './compare-detectors.js';
 import type { VerifyJob } from './params.js';
 import { type Summary, summarize } from './report.js';
-import { type OpenPart, openPartSide, openSide, type SideOptions, withOpened } from './sides.js';
+import { openPartSide, openSide, type SideOptions, withOpened } from './sides.js';
 import type { ValueErrors } from './value-errors.js';
 
+/** @throws StageError `part-unknown`, `detector-missing`. */
 export async function comparePart(
   { inputs, context }: VerifyJob,
-  part: MaskRcnnPart,
+  name: string,
   images: readonly ChosenImage[],
   { reference: options, candidate: candidateOptions }: { readonly reference: SideOptions; readonly candidate: SideOptions },
   errors: ValueErrors,
 ): Promise<Summary> {
+  const part = choosePart(name, options);
+  if (part.rois !== 'none' && inputs.detector === undefined) {
+    throw new StageError('detector-missing', `part "${name}" takes RoI features, and no detector is connected that gives them`, {
+      help: 'connect the float parts to the port `detector`',
+    });
+  }
   const values: ValueComparisons[] = [];
   const sides = [openPartSide(inputs, 'reference', part, options), openPartSide(inputs, 'candidate', part, candidateOptions)] as const;
-  const finders = part === 'backbone' ? [] : [openSide(inputs, 'detector', 'parts', options)];
+  const finders = part.rois === 'none' ? [] : [openSide(inputs, 'detector', 'parts', options)];
   await withOpened(sides, ([reference, candidate]) =>
     withOpened(finders, async ([detector]) => {
       for (const [index, image] of images.entries()) {
         context.signal.throwIfAborted();
         const input = await readPartInput(part, image.path, detector, options);
-        const run = (side: OpenPart) => runPart({ ...options, run: side.run }, part, input);
-        values.push(compareValues(await run(reference), await run(candidate)));
-        await errors.add(part, input);
+        values.push(compareValues(await reference.run(input), await candidate.run(input)));
+        await errors.add(name, input);
         context.progress(index + 1, images.length, 'images');
       }
     }),
@@ -36,13 +44,21 @@ export async function comparePart(
   return summarize(values, undefined);
 }
 
+function choosePart(wanted: string, { setup }: SideOptions): DetectorPart {
+  const parts = listParts(setup.recipe);
+  const found = parts.find(({ name }) => name === wanted);
+  if (found !== undefined) return found;
+  throw new StageError('part-unknown', `the recipe has no part "${wanted}"`, {
+    help: `it has ${parts.map(({ name }) => name).join(', ')}`,
+  });
+}
+
 async function readPartInput(
-  part: MaskRcnnPart,
+  { name }: DetectorPart,
   path: string,
   detector: Detector | undefined,
-  options: SideOptions,
-): Promise<Tensor<'float32'>> {
-  if (detector === undefined) return (await prepareFile({ ...options, fit: options.fit ?? options.recipe.image.fit }, path)).tensor;
-  const limit = Number.POSITIVE_INFINITY;
-  return (await collectPartInputs(detector, path, { box: limit, mask: limit }))[part];
+  { setup }: SideOptions,
+): Promise<PartValuesByName> {
+  const image = await readImage(path);
+  return detector === undefined ? prepareInput(setup, image) : getDefined((await detector.findInputs(image))[name], name);
 }

@@ -1,6 +1,6 @@
 /** What may be set on `verify`? */
 import type { Preprocessing } from '../../src/detection/preprocessing.js';
-import type { FitPolicy, MaskRcnnPart } from '../../src/detection/recipe.js';
+import type { FitPolicy } from '../../src/detection/torchvision/recipe.js';
 import type { RunnerParams } from '../../src/runtime/runner-params.js';
 import type { SessionOptions } from '../../src/runtime/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
@@ -25,7 +25,7 @@ export interface Thresholds {
 
 /** `runner`: of the candidate. */
 export interface VerifyParams extends RunnerParams {
-  readonly part?: MaskRcnnPart;
+  readonly part?: string;
   readonly reference: SideForm;
   readonly candidate: SideForm;
   /** 'all': inner values too, with the errors that reach them. */

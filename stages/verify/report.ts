@@ -1,11 +1,7 @@
 /** What does `verify` write down? The figures per value and of the detections, with every lone object; and the same numbers for gates. */
 import type { JsonObject } from '../../src/base/json.js';
-import {
-  type DetectionComparison,
-  detectionFiguresOf,
-  mergeDetectionComparisons,
-} from '../../src/detection/torchvision/compare-detections.js';
-import type { ValueComparisons } from '../../src/detection/torchvision/compare-parts.js';
+import { type DetectionComparison, detectionFiguresOf, mergeDetectionComparisons } from '../../src/detection/compare-detections.js';
+import type { ValueComparisons } from '../../src/detection/compare-parts.js';
 import { encodePropagatedErrors, type PartErrors } from '../../src/quant/propagated-error.js';
 import { type Comparison, type ComparisonFigures, figuresOf, mergeComparisons, NO_COMPARISON } from '../../src/tensor/compare.js';
 

@@ -1,8 +1,7 @@
 /** How does `verify` work? It compares what its params say, holds the figures to the thresholds, and writes them down. */
 import type { JsonObject } from '../../src/base/json.js';
-import { parseRecipe } from '../../src/detection/recipe.js';
-import { detectionFiguresOf } from '../../src/detection/torchvision/compare-detections.js';
-import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
+import { detectionFiguresOf } from '../../src/detection/compare-detections.js';
+import { readSetup } from '../../src/detection/setup.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { type OpenModel, openSession } from '../../src/runtime/session.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
@@ -58,10 +57,12 @@ async function compare(job: VerifyJob, openCandidate: OpenModel, errors: ValueEr
 }
 
 async function readOptions({ params, inputs }: VerifyJob): Promise<SideOptions> {
-  const recipe = parseRecipe(await readInput(inputs, 'recipe', readJsonFile));
-  const config =
-    inputs.config === undefined ? recipe.config : parseDetectorConfig(await readInput(inputs, 'config', readJsonFile), undefined).config;
-  return { recipe, config, fit: params.fit, session: { optimization: params.optimization }, open: openSession };
+  const setup = readSetup({
+    recipe: await readInput(inputs, 'recipe', readJsonFile),
+    config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
+    fit: params.fit,
+  });
+  return { setup, session: { optimization: params.optimization }, open: openSession };
 }
 
 function assertNear(summary: Summary, thresholds: VerifyJob['params']['thresholds'], samples: number): void {

@@ -1,30 +1,31 @@
 /** Which models stand on the two sides? Opened with one recipe, one config and equal session options, and closed together. */
-import type { FitPolicy, MaskRcnnPart, MaskRcnnRecipe } from '../../src/detection/recipe.js';
-import type { DetectorConfig } from '../../src/detection/torchvision/config.js';
-import { type DetectorModels, type OpenDetector, openDetector } from '../../src/detection/torchvision/open-detector.js';
-import { type RunPart, runnerOfPart } from '../../src/detection/torchvision/part-runner.js';
+import type { Detector } from '../../src/detection/detector.js';
+import type { DetectorPart } from '../../src/detection/detector-part.js';
+import { type DetectorModels, openDetector } from '../../src/detection/open-detector.js';
+import { type PartValuesByName, runnerOfPart } from '../../src/detection/part-runner.js';
+import { runPart } from '../../src/detection/run-part.js';
+import type { DetectorSetup } from '../../src/detection/setup.js';
 import type { OpenModel, SessionOptions } from '../../src/runtime/session.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
 import type { SideForm } from './params.js';
 
 export interface SideOptions {
-  readonly recipe: MaskRcnnRecipe;
-  readonly config: DetectorConfig;
-  readonly fit: FitPolicy | undefined;
+  readonly setup: DetectorSetup;
   readonly session: SessionOptions;
   /** Where the models run. */
   readonly open: OpenModel;
 }
 
 /** A whole detector, from the port `side`. */
-export async function openSide(inputs: InputPaths, side: string, form: SideForm, options: SideOptions): Promise<OpenDetector> {
-  const { recipe, config, fit, session, open } = options;
-  return openDetector({ recipe, config, fit, models: modelsOf(inputs, side, form) }, session, open);
+export async function openSide(inputs: InputPaths, side: string, form: SideForm, options: SideOptions): Promise<Detector> {
+  const { setup, session, open } = options;
+  return openDetector({ setup, models: modelsOf(inputs, side, form) }, { ...session, openModel: open });
 }
 
 export interface OpenPart {
-  readonly run: RunPart;
+  /** RoIs in batches of the recipe's size. */
+  run(inputs: PartValuesByName): Promise<PartValuesByName>;
   close(): Promise<void>;
 }
 
@@ -32,17 +33,22 @@ export interface OpenPart {
 export async function openPartSide(
   inputs: InputPaths,
   side: string,
-  part: MaskRcnnPart,
-  { recipe, session, open }: SideOptions,
+  part: DetectorPart,
+  { session, open }: SideOptions,
 ): Promise<OpenPart> {
   const opened = await open(getInputPath(inputs, side), session);
-  return { run: runnerOfPart(opened, part, recipe), close: () => opened.close() };
+  try {
+    const run = runnerOfPart(opened, part);
+    return { run: inputs => runPart(run, part, inputs), close: () => opened.close() };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }
 
 function modelsOf(inputs: InputPaths, side: string, form: SideForm): DetectorModels {
   if (form === 'whole') return { kind: 'whole', model: getInputPath(inputs, side) };
-  const { backbone = '', box_head = '', mask_head = '' } = getInputRecord(inputs, side);
-  return { kind: 'parts', backbone, box_head, mask_head };
+  return { kind: 'parts', parts: getInputRecord(inputs, side) };
 }
 
 /** Waits for what is being opened, uses it, and closes all of it that was opened, whatever fails. */

@@ -6,8 +6,6 @@ import { type Port, type Ports, port, recordPort } from '../../src/stage/ports.j
 import { runnerPorts } from '../../src/stage/runner-port.js';
 import type { SideForm, VerifyParams } from './params.js';
 
-const PARTS = { backbone: 'onnx-model', box_head: 'onnx-model', mask_head: 'onnx-model' } as const;
-
 const bound = (description: string, range: { minimum?: number; maximum?: number } = {}) => ({
   anyOf: [
     { type: 'number', ...range },
@@ -22,7 +20,7 @@ const form = (side: string, forms: readonly SideForm[], more: string) => ({
   type: 'string',
   enum: forms,
   default: 'parts',
-  description: `How the ${side} is given: parts, a record of a detector's three models (with \`part\`, the model of that part); whole, one model with all of their inputs and outputs; model, one model that stands for itself${more}.`,
+  description: `How the ${side} is given: parts, a record of a detector's models (with \`part\`, the model of that part); whole, one model with all of their inputs and outputs; model, one model that stands for itself${more}.`,
 });
 
 export const verify = defineStage<VerifyParams>({
@@ -36,7 +34,7 @@ export const verify = defineStage<VerifyParams>({
     properties: {
       part: {
         type: 'string',
-        enum: ['backbone', 'box_head', 'mask_head'],
+        minLength: 1,
         description: 'Compare this part alone: the sides are its model; with captured tensors, the captured part.',
       },
       reference: form('reference', ['parts', 'whole', 'model', 'captured'], '; captured, what `capture` kept'),
@@ -135,7 +133,9 @@ function checkForms({ part, reference, candidate, values, runner, thresholds, pr
 function portsOf(params: VerifyParams): Ports {
   const { part, reference, candidate } = params;
   const side = (text: string, given: SideForm): Port =>
-    part !== undefined || given === 'whole' || given === 'model' ? port('onnx-model', text) : recordPort(PARTS, text);
+    part !== undefined || given === 'whole' || given === 'model'
+      ? port('onnx-model', text)
+      : recordPort('any', text, { kind: 'onnx-model' });
   const runner = runnerPorts(params);
   const sides = { reference: side('What is right.', reference), candidate: side('What is compared with it.', candidate) };
   if (reference === 'captured')
@@ -146,9 +146,9 @@ function portsOf(params: VerifyParams): Ports {
     recipe: port('recipe', 'How the host joins the parts.'),
     config: port('detector-config', "Thresholds, counts, mean and std; the recipe's own where absent.", { optional: true }),
     data: recordPort({ annotations: 'annotations', images: 'images' }, 'The images.'),
-    ...(part === 'box_head' || part === 'mask_head'
-      ? { detector: recordPort(PARTS, 'The detector that finds the RoIs for the head.') }
-      : {}),
+    ...(part === undefined
+      ? {}
+      : { detector: recordPort('any', 'For a head: the detector that finds its RoIs.', { kind: 'onnx-model', optional: true }) }),
     ...runner,
   };
 }

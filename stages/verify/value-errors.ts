@@ -1,11 +1,11 @@
 /** How far has every value moved, not the outputs alone? Both models of each part run once more, piece by piece, with all values in sight. */
 
 import { getDefined } from '../../src/base/invariant.js';
-import type { MaskRcnnPart } from '../../src/detection/recipe.js';
+import type { PartValuesByName } from '../../src/detection/part-runner.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openValueComparer, type ValueComparer } from '../../src/quant/compare-values.js';
 import type { PartErrors } from '../../src/quant/propagated-error.js';
-import { listModelInputs, type NamedTensors } from '../../src/runtime/model-inputs.js';
+import { listModelInputs, type ModelInput, type NamedTensors } from '../../src/runtime/model-inputs.js';
 import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
 import { takeRows } from '../../src/tensor/rows.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
@@ -19,7 +19,7 @@ const MOST_ROIS = 50;
 
 export interface ValueErrors {
   /** Compares all values of a part on its input; nothing where the input has no rows, or outputs alone are compared. */
-  add(part: MaskRcnnPart, input: Tensor<'float32'>): Promise<void>;
+  add(part: string, inputs: PartValuesByName): Promise<void>;
   /** The same for any model, by input names. */
   addFeeds(part: string, feeds: NamedTensors): Promise<void>;
   /** undefined where outputs alone are compared. */
@@ -53,11 +53,10 @@ export function openValueErrors({ params, inputs }: VerifyJob): ValueErrors {
   }
 
   return {
-    async add(part, input) {
-      const [rows = 0] = input.dims;
-      if (!isAll || rows === 0) return;
-      const { comparer, name, batch } = await open(part);
-      await comparer.compare({ [name]: fitRows(input, rows, batch) });
+    async add(part, inputs) {
+      if (!isAll || Object.values(inputs).some(({ dims }) => dims[0] === 0)) return;
+      const { comparer, wanted } = await open(part);
+      await comparer.compare(fitInputs(inputs, wanted));
     },
     async addFeeds(part, feeds) {
       if (isAll) await (await open(part)).comparer.compare(feeds);
@@ -71,24 +70,30 @@ export function openValueErrors({ params, inputs }: VerifyJob): ValueErrors {
 
 interface OpenPair {
   readonly comparer: ValueComparer;
-  /** The first input of the reference, and its first size where the model fixes it. */
-  readonly name: string;
-  readonly batch: number | undefined;
+  /** What the reference takes. */
+  readonly wanted: readonly ModelInput[];
 }
 
 async function openPair({ reference, candidate }: ModelPair): Promise<OpenPair> {
   const [original, other] = [await readModel(reference), await readModel(candidate)];
-  const [input] = listModelInputs(original);
-  const batch = input?.dims?.[0];
-  return {
-    comparer: openValueComparer(original, other, PIECES),
-    name: input?.name ?? '',
-    batch: typeof batch === 'number' ? batch : undefined,
-  };
+  return { comparer: openValueComparer(original, other, PIECES), wanted: listModelInputs(original) };
+}
+
+/** A part's inputs as the model names them: by name, by place where names were changed on the way. */
+function fitInputs(inputs: PartValuesByName, wanted: readonly ModelInput[]): NamedTensors {
+  const all = Object.values(inputs);
+  const isNamed = wanted.every(({ name }) => inputs[name] !== undefined);
+  return Object.fromEntries(
+    wanted.map(({ name, dims }, index) => {
+      const tensor = getDefined(isNamed ? inputs[name] : all[index], `input "${name}"`);
+      return [name, fitRows(tensor, dims?.[0])];
+    }),
+  );
 }
 
 /** As many rows as a fixed batch has, repeated from the first where there are fewer: no zeros. */
-function fitRows(input: Tensor<'float32'>, rows: number, batch: number | undefined): Tensor {
-  const wanted = batch ?? Math.min(rows, MOST_ROIS);
-  return wanted === rows ? input : takeRows(input, wanted);
+function fitRows(tensor: Tensor<'float32'>, batch: unknown): Tensor {
+  const [rows = 0] = tensor.dims;
+  const count = typeof batch === 'number' ? batch : Math.min(rows, MOST_ROIS);
+  return count === rows ? tensor : takeRows(tensor, count);
 }

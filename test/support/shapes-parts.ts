@@ -1,7 +1,8 @@
 /** How do tests get the float parts of the example's detector, simplified, as files? */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeRecipe, MASKRCNN_PARTS, type MaskRcnnPart, type MaskRcnnRecipe } from '../../src/detection/recipe.js';
+import { encodeRecipe } from '../../src/detection/recipe.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart, type MaskRcnnRecipe } from '../../src/detection/torchvision/recipe.js';
 import { extractSubgraph } from '../../src/onnx/extract.js';
 import { simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';

@@ -2,12 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Json } from '../../src/base/json.js';
-import type { FitPolicy } from '../../src/detection/recipe.js';
+import type { Detector } from '../../src/detection/detector.js';
+import { type OpenOptions, openDetector } from '../../src/detection/open-detector.js';
+import { encodeRecipe } from '../../src/detection/recipe.js';
+import { readSetup } from '../../src/detection/setup.js';
 import { type DetectorConfig, parseDetectorConfig } from '../../src/detection/torchvision/config.js';
 import { exportMaskRcnn, type MaskRcnnExport } from '../../src/detection/torchvision/export-maskrcnn.js';
-import { type OpenDetector, openDetector } from '../../src/detection/torchvision/open-detector.js';
+import type { FitPolicy } from '../../src/detection/torchvision/recipe.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
 import { readStateDict } from '../../src/tensor/state-dict.js';
 
 /** The project's own copy of the data set and model. */
@@ -19,12 +21,13 @@ export async function readShapesConfig(): Promise<DetectorConfig> {
 }
 
 /** The float detector as one model; close it. */
-export async function openShapes(options: ExportOptions & { optimization?: SessionOptions['optimization'] } = {}): Promise<OpenDetector> {
+export async function openShapes(options: ExportOptions & Partial<OpenOptions> & { config?: DetectorConfig } = {}): Promise<Detector> {
   const { model, recipe } = await exportShapes(options);
-  const config = await readShapesConfig();
+  const { config, optimization = 'all', openModel, measure } = options;
+  const setup = readSetup({ recipe: encodeRecipe(recipe), config: config as unknown as Json });
   return openDetector(
-    { recipe, config, models: { kind: 'whole', model: encodeModel(model) } },
-    { optimization: options.optimization ?? 'all' },
+    { setup, models: { kind: 'whole', model: encodeModel(model) } },
+    { optimization, ...(openModel && { openModel }), ...(measure && { measure }) },
   );
 }
 

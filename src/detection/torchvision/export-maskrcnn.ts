@@ -2,14 +2,15 @@
 import { getDefined } from '../../base/invariant.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { DetectionError } from '../detection-error.js';
+import type { RoiBatch } from '../detector-part.js';
 import { type ModelBuilder, startModel } from '../network/layers.js';
 import { BATCH_NORM_EPSILON } from '../network/resnet.js';
 import { checkStateDict, type NetworkFamily, type StateDict } from '../network/state-dict.js';
-import type { FitPolicy, MaskRcnnRecipe, RoiBatch } from '../recipe.js';
 import { buildBackbone } from './backbone.js';
 import type { DetectorConfig } from './config.js';
 import { makeRecipe } from './make-recipe.js';
 import { hasMaskIouHead } from './mask-iou-head.js';
+import type { FitPolicy, MaskRcnnRecipe } from './recipe.js';
 import { buildBoxHead, buildMaskHead } from './roi-heads.js';
 import { countParameters, expectedTensors, MASKRCNN_FAMILY, type ParameterCounts } from './state-keys.js';
 import { type MaskRcnnStructure, readStructure, withCurrentNames } from './structure.js';

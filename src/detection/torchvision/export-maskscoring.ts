@@ -1,8 +1,8 @@
 /** How does a Mask Scoring R-CNN checkpoint become a model that an NPU can run, and a recipe for the host? */
 import { getDefined } from '../../base/invariant.js';
 import type { Model } from '../../onnx/ir/model.js';
+import type { RoiBatch } from '../detector-part.js';
 import { checkStateDict, countTrained, type NetworkFamily, type StateDict } from '../network/state-dict.js';
-import type { RoiBatch } from '../recipe.js';
 import type { DetectorConfig } from './config.js';
 import { buildMaskRcnn, type MaskRcnnExportOptions } from './export-maskrcnn.js';
 import {

@@ -1,5 +1,6 @@
 /** How does the host join the parts of Mask Scoring R-CNN? As Mask R-CNN's, and a fourth part that says how good each mask is. */
-import { MASKRCNN_PARTS, type MaskRcnnPart, type MaskRcnnRecipe, type PartValues, type RoiHead } from '../recipe.js';
+import type { PartValues } from '../part-values.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart, type MaskRcnnRecipe, type RoiHead } from './recipe.js';
 
 /**
  * Mask Scoring R-CNN on torchvision's Mask R-CNN. After `mask_head` the host takes the sigmoid of each detection's mask, pools it 2×2, and runs

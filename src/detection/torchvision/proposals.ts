@@ -4,11 +4,11 @@ import { makeAnchorsAt } from '../anchors.js';
 import { decodeBoxes } from '../box-coder.js';
 import { type Boxes, clipBoxes, findLargeBoxes, gatherBoxes } from '../boxes.js';
 import { batchedNonMaximumSuppression } from '../nms.js';
-import type { MaskRcnnRecipe, PyramidLevel } from '../recipe.js';
+import { getPartValue, type PartValuesByName } from '../part-runner.js';
 import { topK } from '../top-k.js';
 import type { ImageSize } from '../transform.js';
 import type { DetectorConfig } from './config.js';
-import { getPartValue, type PartValuesByName } from './part-runner.js';
+import type { MaskRcnnRecipe, PyramidLevel } from './recipe.js';
 
 /** Boxes with a shorter side are no proposals, in pixels. */
 const MIN_SIDE = 1e-3;

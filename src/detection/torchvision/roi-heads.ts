@@ -1,5 +1,6 @@
 /** How are the second and third part built? The box head and the mask head, each on a batch of pooled RoIs. */
 
+import type { RoiBatch } from '../detector-part.js';
 import {
   batchNorm,
   conv,
@@ -14,7 +15,6 @@ import {
 } from '../network/layers.js';
 import { BATCH_NORM_EPSILON } from '../network/resnet.js';
 import type { Size } from '../network/state-dict.js';
-import type { RoiBatch } from '../recipe.js';
 import { type BlockNorm, linearIndex, type MaskRcnnStructure } from './structure.js';
 
 export interface RoiHeadOptions {

@@ -1,10 +1,10 @@
 /** What does each RoI see? A fixed grid of features out of the pyramid level that fits its size, as the input of a head. */
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import { type Boxes, countBoxes, gatherBoxes } from '../boxes.js';
-import type { MaskRcnnRecipe, RoiHead } from '../recipe.js';
+import { getPartValue, type PartValuesByName } from '../part-runner.js';
 import type { FeatureMap, RoiAlignOptions } from '../roi-align.js';
 import { assignLevels } from '../roi-pyramid.js';
-import { getPartValue, type PartValuesByName } from './part-runner.js';
+import type { MaskRcnnRecipe, RoiHead } from './recipe.js';
 
 /** RoIAlign of all boxes on one map: float32 [boxes, channels, size, size]. */
 export type PoolRois = (map: FeatureMap, boxes: Boxes, options: RoiAlignOptions) => Promise<Float32Array>;

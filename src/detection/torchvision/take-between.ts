@@ -5,8 +5,9 @@ import type { Model, Node, NodeId, ValueId, ValueType } from '../../onnx/ir/mode
 import { valuesReadBy } from '../../onnx/ir/reads.js';
 import { inferShapes, isMadeDim } from '../../onnx/shape-inference/infer-shapes.js';
 import { describeNode, type Known } from '../../onnx/shape-inference/node-context.js';
-import type { MaskRcnnRecipe, PartValues } from '../recipe.js';
+import type { PartValues } from '../part-values.js';
 import { BETWEEN_PIECES, type BetweenPiece } from './pieces.js';
+import type { MaskRcnnRecipe } from './recipe.js';
 import { notFound } from './structure-error.js';
 import type { ValuePlaces } from './take-parts.js';
 import { type PieceEnd, type PieceInput, takePiece } from './take-piece.js';

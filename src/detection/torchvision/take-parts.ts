@@ -2,11 +2,11 @@
 import { getDefined } from '../../base/invariant.js';
 import type { Dim, Model, ValueId } from '../../onnx/ir/model.js';
 import { DetectionError } from '../detection-error.js';
-import type { FitPolicy, MaskRcnnPart, MaskRcnnRecipe } from '../recipe.js';
 import type { DetectorConfig } from './config.js';
 import type { LocatedHead } from './locate-heads.js';
 import { type LocatedParts, locateParts } from './locate-parts.js';
 import { levelNames, makeRecipe } from './make-recipe.js';
+import type { FitPolicy, MaskRcnnPart, MaskRcnnRecipe } from './recipe.js';
 import { type PieceEnd, takePiece } from './take-piece.js';
 
 export interface TakenParts {

@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { getDefined } from '../../../src/base/invariant.js';
 import { boxAreas, boxIou } from '../../../src/detection/boxes.js';
+import type { DetectedObjects } from '../../../src/detection/detector.js';
 import { decodeImage } from '../../../src/detection/image.js';
+import { findObjectMask } from '../../../src/detection/object-masks.js';
 import { rleArea } from '../../../src/detection/rle.js';
 import { rleIou } from '../../../src/detection/rle-combine.js';
 import { decodeRleText } from '../../../src/detection/rle-text.js';
-import { type DetectedObjects, prepareImage, readObjects, traceImage } from '../../../src/detection/torchvision/detector.js';
-import { pasteObject } from '../../../src/detection/torchvision/object-masks.js';
+import { prepareImage } from '../../../src/detection/torchvision/prepare-image.js';
 import { compareArrays, momentsOf, standardDeviationOf } from '../../../src/tensor/compare.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
-import { openShapes } from '../../support/shapes.js';
+import { exportShapes, openShapes } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
 interface RecordedFit {
@@ -58,11 +60,11 @@ function shareFound(archive: NpzArchive, policy: string, found: { boxes: Float32
 }
 
 /** The best IoU of each recorded mask with one of ours. A pixel on the threshold may fall to either side. */
-function masksFound(policy: string, id: number, objects: DetectedObjects, threshold: number): number[] {
+function masksFound(policy: string, id: number, objects: DetectedObjects): number[] {
   const text = readFileSync(join(folder, `detections_${policy}.json`), 'utf8');
   const { height, width } = objects.size;
   const recorded = (JSON.parse(text) as { image_id: number; segmentation: { counts: string } }[]).filter(one => one.image_id === id);
-  const ours = Array.from(objects.scores, (_, index) => pasteObject(objects, index, threshold));
+  const ours = Array.from(objects.scores, (_, index) => getDefined(findObjectMask(objects, index), 'a mask'));
   return recorded.map(({ segmentation }) => {
     const mask = decodeRleText(segmentation.counts, height, width);
     return rleArea(mask) === 0 ? 1 : Math.max(...ours.map(own => rleIou(own, mask)));
@@ -75,15 +77,17 @@ function masksFound(policy: string, id: number, objects: DetectedObjects, thresh
     const [height, width] = recorded.padded;
     const detector = await openShapes({ height, width, fit: policy });
     const archive = await readNpz(join(folder, file.replace('.png', '.npz')));
-    const prepared = prepareImage(detector, await decodeImage(await readFile(join(folder, file)), file));
+    const image = await decodeImage(await readFile(join(folder, file)), file);
+    const { recipe } = await exportShapes({ height, width, fit: policy });
+    const prepared = prepareImage({ recipe, config: recipe.config, fit: policy }, image);
     expect([prepared.resized.height, prepared.resized.width]).toEqual(recorded.size);
     const input = archive.getFloat32(`${policy}_input`);
     expect(prepared.tensor.dims).toEqual(input.dims);
     expect(compareArrays(input.data, prepared.tensor.data).maxAbs / standardDeviationOf(momentsOf(input.data))).toBeLessThan(1e-3);
-    const objects = readObjects(detector, await traceImage(detector, prepared));
+    const { objects } = await detector.trace(image);
     await detector.close();
     expect(objects.scores.length).toBe(recorded.detections);
     expect(shareFound(archive, policy, objects)).toBeGreaterThanOrEqual(0.99);
-    expect(Math.min(...masksFound(policy, id, objects, detector.config.mask.threshold))).toBeGreaterThan(0.99);
+    expect(Math.min(...masksFound(policy, id, objects))).toBeGreaterThan(0.99);
   });
 });

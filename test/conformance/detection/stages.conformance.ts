@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { countBoxes } from '../../../src/detection/boxes.js';
-import type { MaskRcnnRecipe } from '../../../src/detection/recipe.js';
+import type { PartValuesByName } from '../../../src/detection/part-runner.js';
 import { roiAlignInto } from '../../../src/detection/roi-align.js';
 import type { DetectorConfig } from '../../../src/detection/torchvision/config.js';
 import { readDetections, readMasks } from '../../../src/detection/torchvision/detector.js';
-import type { PartValuesByName } from '../../../src/detection/torchvision/part-runner.js';
 import { findProposals } from '../../../src/detection/torchvision/proposals.js';
+import type { MaskRcnnRecipe } from '../../../src/detection/torchvision/recipe.js';
 import { type PoolRois, poolFeatures } from '../../../src/detection/torchvision/roi-pooling.js';
 import { compareArrays, momentsOf, standardDeviationOf } from '../../../src/tensor/compare.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';

@@ -3,10 +3,13 @@ import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
+import type { PartInputs } from '../../../src/detection/detector.js';
 import { listImages, takeFirstImages } from '../../../src/detection/image-list.js';
-import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/recipe.js';
-import { openDetector } from '../../../src/detection/torchvision/open-detector.js';
-import { collectPartInputs, type PartInputs } from '../../../src/detection/torchvision/part-inputs.js';
+import { openDetector } from '../../../src/detection/open-detector.js';
+import { collectPartInputs } from '../../../src/detection/part-inputs.js';
+import { encodeRecipe } from '../../../src/detection/recipe.js';
+import { readSetup } from '../../../src/detection/setup.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/torchvision/recipe.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { quantizeModel } from '../../../src/quant/quantize-model.js';
 import { PRESETS } from '../../../src/quant/scheme.js';
@@ -18,7 +21,6 @@ import { quantize } from '../../../stages/quantize/stage.js';
 import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
 import { sketchNoise } from '../../support/noise-calibration.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
-import { readShapesConfig } from '../../support/shapes.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
@@ -86,7 +88,7 @@ suite('int8 parts of the detector', () => {
   afterAll(() => folder.remove());
 
   it('the detector gives the RoI batches that were recorded', () => {
-    const enough = samples.filter(({ inputs }) => (inputs.mask_head.dims[0] ?? 0) >= 8).map(({ id }) => id);
+    const enough = samples.filter(({ inputs }) => (inputs.mask_head?.mask_features?.dims[0] ?? 0) >= 8).map(({ id }) => id);
     expect(enough).toEqual(recorded().mask_image_ids);
   });
 
@@ -124,21 +126,20 @@ suite('int8 parts of the detector', () => {
   });
 
   function feedsOf(part: MaskRcnnPart): Record<string, Tensor>[] {
-    const name = parts.recipe.parts[part].inputs[0] ?? '';
     const used = part === 'mask_head' ? samples.filter(({ id }) => recorded().mask_image_ids.includes(id)) : samples;
-    return used.map(({ inputs }) => ({ [name]: inputs[part] }));
+    return used.map(({ inputs }) => inputs[part] ?? {});
   }
 });
 
 /** The inputs of all parts for the first 32 validation images, by the float detector. */
 async function readSamples({ recipe, parts, val }: ShapesParts): Promise<{ id: number; inputs: PartInputs }[]> {
   const detector = await openDetector(
-    { recipe, config: await readShapesConfig(), models: { kind: 'parts', ...parts } },
+    { setup: readSetup({ recipe: encodeRecipe(recipe) }), models: { kind: 'parts', parts } },
     { optimization: 'all' },
   );
   const samples: { id: number; inputs: PartInputs }[] = [];
   for (const { id, fileName } of takeFirstImages(listImages(JSON.parse(readFileSync(val.annotations, 'utf8'))), 32)) {
-    samples.push({ id, inputs: await collectPartInputs(detector, join(val.images, fileName), { box: 50, mask: 8 }) });
+    samples.push({ id, inputs: await collectPartInputs(detector, join(val.images, fileName), part => (part === 'mask_head' ? 8 : 50)) });
   }
   await detector.close();
   return samples;

@@ -1,11 +1,7 @@
-import {
-  compareDetections,
-  detectionFiguresOf,
-  mergeDetectionComparisons,
-} from '../../../../src/detection/torchvision/compare-detections.js';
-import type { DetectedObjects } from '../../../../src/detection/torchvision/detector.js';
+import { compareDetections, detectionFiguresOf, mergeDetectionComparisons } from '../../../src/detection/compare-detections.js';
+import type { DetectedObjects } from '../../../src/detection/detector.js';
 
-const RULE = { matchIou: 0.5, minScore: 0, maskThreshold: 0.5 };
+const RULE = { matchIou: 0.5, minScore: 0 };
 
 interface Given {
   readonly label: number;
@@ -21,7 +17,12 @@ function objects(...given: readonly Given[]): DetectedObjects {
     boxes: Float32Array.from(given.flatMap(one => one.box)),
     scores: Float32Array.from(given, one => one.score),
     labels: Int32Array.from(given, one => one.label),
-    masks: { side: 4, data: Float32Array.from(given.flatMap(one => new Array<number>(16).fill(one.mask ?? 1))) },
+    masks: {
+      kind: 'squares',
+      threshold: 0.5,
+      side: 4,
+      data: Float32Array.from(given.flatMap(one => new Array<number>(16).fill(one.mask ?? 1))),
+    },
   };
 }
 

@@ -1,9 +1,10 @@
 /** How far are a detector's results from another's? Objects are partners by class and box IoU, never by their place in a list. */
-import { matchDetections } from '../match.js';
-import { type Rle, rleArea } from '../rle.js';
-import { rleIou } from '../rle-combine.js';
+
 import type { DetectedObjects } from './detector.js';
-import { pasteObject } from './object-masks.js';
+import { matchDetections } from './match.js';
+import { findObjectMask } from './object-masks.js';
+import { type Rle, rleArea } from './rle.js';
+import { rleIou } from './rle-combine.js';
 
 /** An object without a partner. */
 export interface LoneObject {
@@ -34,8 +35,6 @@ export interface MatchRule {
   readonly matchIou: number;
   /** Objects below this score are neither missed nor extra; pairs of two such objects do not count. */
   readonly minScore: number;
-  /** Probability above which a pixel belongs to a mask. */
-  readonly maskThreshold: number;
 }
 
 /** Compares the objects of one image. The best partner by IoU is taken, references by falling score. */
@@ -59,10 +58,7 @@ export function compareDetections(
     partners: counting.map(pair => ({
       scoreDifference: Math.abs((reference.scores[pair.reference] ?? 0) - (candidate.scores[pair.candidate] ?? 0)),
       boxIou: pair.iou,
-      maskIou: maskIouOf(
-        pasteObject(reference, pair.reference, rule.maskThreshold),
-        pasteObject(candidate, pair.candidate, rule.maskThreshold),
-      ),
+      maskIou: maskIouOf(findObjectMask(reference, pair.reference), findObjectMask(candidate, pair.candidate)),
     })),
   };
 }
@@ -124,7 +120,8 @@ function countFrom(scores: Float32Array, least: number): number {
   return scores.filter(score => score >= least).length;
 }
 
-/** Two empty masks are equal. */
-function maskIouOf(a: Rle, b: Rle): number {
+/** Two empty masks are equal, and so are two that are not there. */
+function maskIouOf(a: Rle | undefined, b: Rle | undefined): number {
+  if (a === undefined || b === undefined) return a === b ? 1 : 0;
   return rleArea(a) === 0 && rleArea(b) === 0 ? 1 : rleIou(a, b);
 }

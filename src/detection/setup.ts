@@ -1,0 +1,52 @@
+/** Which detector, and how is it set? A recipe, the config that counts, and how images are fitted: all that does not depend on whose models run. */
+import type { Json, JsonObject } from '../base/json.js';
+import type { DetectorPart } from './detector-part.js';
+import type { RgbImage } from './image.js';
+import type { PartValuesByName } from './part-runner.js';
+import { encodeRecipe, parseRecipe, type Recipe } from './recipe.js';
+import { listMaskRcnnParts } from './torchvision/list-parts.js';
+import { prepareImage } from './torchvision/prepare-image.js';
+import type { FitPolicy } from './torchvision/recipe.js';
+import { type MaskRcnnSetup, readMaskRcnnSetup } from './torchvision/setup.js';
+
+/** One member per family, told apart by `architecture`. */
+export type DetectorSetup = MaskRcnnSetup;
+
+export interface SetupFiles {
+  /** What `export` or `split` wrote. */
+  readonly recipe: Json;
+  /** Thresholds and counts; the recipe's copy where absent. */
+  readonly config?: Json | undefined;
+  /** The recipe's where absent. */
+  readonly fit?: FitPolicy | undefined;
+}
+
+/** @throws DetectionError `bad-recipe`, `bad-config`, `config-mismatch`. */
+export function readSetup({ recipe, config, fit }: SetupFiles): DetectorSetup {
+  const parsed = parseRecipe(recipe);
+  switch (parsed.architecture) {
+    case 'maskrcnn':
+      return readMaskRcnnSetup(parsed, config, fit);
+  }
+}
+
+/** A setup as JSON, for manifests: `readSetup` reads it. */
+export function encodeSetup({ recipe, config, fit }: DetectorSetup): SetupFiles & JsonObject {
+  return { recipe: encodeRecipe(recipe), config: config as unknown as JsonObject, fit };
+}
+
+/** The parts, in the order in which they run. */
+export function listParts(recipe: Recipe): readonly DetectorPart[] {
+  switch (recipe.architecture) {
+    case 'maskrcnn':
+      return listMaskRcnnParts(recipe);
+  }
+}
+
+/** What the first part is fed for an image; no model is needed. @throws DetectionError `input-size` where the image, fitted, has another size than the model. */
+export function prepareInput(setup: DetectorSetup, image: RgbImage): PartValuesByName {
+  switch (setup.architecture) {
+    case 'maskrcnn':
+      return { [setup.recipe.image.value]: prepareImage(setup, image).tensor };
+  }
+}
