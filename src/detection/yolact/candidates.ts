@@ -2,7 +2,7 @@
 import { getDefined } from '../../base/invariant.js';
 import { softmaxRows } from '../activations.js';
 import type { Boxes } from '../boxes.js';
-import { getPartValue, type PartValuesByName } from '../torchvision/part-runner.js';
+import { getPartValue, type PartValuesByName } from '../part-runner.js';
 import { countClasses, countPriors, type YolactConfig } from './config.js';
 import type { YolactLevel, YolactRecipe } from './recipe.js';
 

@@ -1,7 +1,7 @@
 /** What do the network's outputs mean? Objects with category, score, box in whole pixels, and mask in the image. */
 import type { Boxes } from '../boxes.js';
+import { getPartValue, type PartValuesByName } from '../part-runner.js';
 import type { Rle } from '../rle.js';
-import { getPartValue, type PartValuesByName } from '../torchvision/part-runner.js';
 import type { ImageSize } from '../transform.js';
 import { type Candidates, findCandidates } from './candidates.js';
 import type { YolactConfig } from './config.js';
