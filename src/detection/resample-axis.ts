@@ -23,7 +23,7 @@ interface Tap {
 
 /** Fractional bits of a weight where bytes are resized: Pillow's Resample.c, and OpenCV's INTER_RESIZE_COEF_BITS. */
 const PILLOW_BITS = 22;
-const OPENCV_BITS = 11;
+export const OPENCV_BITS = 11;
 
 /** The cubic's free parameter: Pillow and torch's antialiased form, and OpenCV and torch's plain form. */
 const [CUBIC_ANTIALIASED, CUBIC_PLAIN] = [-0.5, -0.75];

@@ -1,6 +1,5 @@
 /** How is one plane of an image resized by a declared filter? As the library that a model was trained with does: torch, Pillow or OpenCV. */
-
-import { type AxisTaps, type Sampling, tapsOfAxis } from './resample-axis.js';
+import { type AxisTaps, OPENCV_BITS, type Sampling, tapsOfAxis } from './resample-axis.js';
 import { type Plane, resizeBilinear } from './resize.js';
 
 /**
@@ -15,25 +14,44 @@ import { type Plane, resizeBilinear } from './resize.js';
  * With rounding the sources must be whole 0…255. Without it, antialiased and cubic forms are torch's on floats, here in double precision.
  */
 export function resamplePlane(source: Float32Array, from: Plane, to: Plane, sampling: Sampling): Float32Array {
-  const { filter, antialias, rounding } = sampling;
-  if (filter === 'linear' && !antialias && rounding === 'none') return resizeBilinear(source, from, to);
+  if (sampling.filter === 'linear' && !sampling.antialias && sampling.rounding === 'none') return resizeBilinear(source, from, to);
   const area = from.width >= to.width && from.height >= to.height ? 'average' : 'linear';
-  const pillow = rounding === 'bytes' && antialias && filter !== 'area';
+  const columns = tapsOfAxis(from.height, to.height, sampling, area);
   const across = alongRows(source, from, tapsOfAxis(from.width, to.width, sampling, area));
-  if (pillow) roundToBytes(across);
-  const resized = alongColumns(across, to.width, tapsOfAxis(from.height, to.height, sampling, area));
-  if (rounding === 'bytes') (filter === 'area' ? roundEvenToBytes : roundToBytes)(resized);
-  return Float32Array.from(resized);
+  switch (roundingOf(sampling, from, to)) {
+    case 'none':
+      return Float32Array.from(alongColumns(across, to.width, columns));
+    case 'each-axis':
+      return Float32Array.from(toBytes(alongColumns(toBytes(across, 'up'), to.width, columns), 'up'));
+    case 'truncating':
+      return alongColumnsTruncating(across, to.width, columns);
+    case 'once':
+      return Float32Array.from(toBytes(alongColumns(across, to.width, columns), 'even'));
+    case 'halving':
+      return Float32Array.from(toBytes(alongColumns(across, to.width, columns), 'up'));
+  }
+}
+
+/** OpenCV has a form of its own where both sides are halved: linear and area are the mean of four bytes, in integers. */
+function roundingOf(
+  { filter, antialias, rounding }: Sampling,
+  from: Plane,
+  to: Plane,
+): 'none' | 'each-axis' | 'truncating' | 'once' | 'halving' {
+  if (rounding === 'none') return 'none';
+  if (antialias && filter !== 'area') return 'each-axis';
+  const halved = from.width === 2 * to.width && from.height === 2 * to.height;
+  if (halved && filter !== 'cubic') return 'halving';
+  return filter === 'linear' ? 'truncating' : 'once';
 }
 
 function alongRows(source: Float32Array, { height, width }: Plane, { taps, first, weights }: AxisTaps): Float64Array {
   const to = first.length;
   const target = new Float64Array(height * to);
-  for (let x = 0; x < to; x++) {
-    const start = first[x] as number;
-    const own = x * taps;
-    for (let row = 0; row < height; row++) {
-      const at = row * width + start;
+  for (let row = 0; row < height; row++) {
+    for (let x = 0; x < to; x++) {
+      const at = row * width + (first[x] as number);
+      const own = x * taps;
       let sum = 0;
       for (let k = 0; k < taps; k++) sum += (weights[own + k] as number) * (source[at + k] as number);
       target[row * to + x] = sum;
@@ -56,17 +74,35 @@ function alongColumns(source: Float64Array, width: number, { taps, first, weight
   return target;
 }
 
-/** Halves up, as fixed-point arithmetic rounds. */
-function roundToBytes(values: Float64Array): void {
-  for (let i = 0; i < values.length; i++) values[i] = Math.min(Math.max(Math.floor((values[i] as number) + 0.5), 0), 255);
+/**
+ * OpenCV's second pass of linear resizing, for 16-bit multiplications: each product loses 4 bits before and 16 after, and two are left to round away.
+ * Results are a fraction of a step lower than exact ones; models that were trained so expect it.
+ */
+function alongColumnsTruncating(source: Float64Array, width: number, { taps, first, weights }: AxisTaps): Float32Array {
+  const one = 2 ** OPENCV_BITS;
+  const target = new Float32Array(first.length * width);
+  for (let y = 0; y < first.length; y++) {
+    for (let x = 0; x < width; x++) {
+      let sum = 0;
+      for (let k = 0; k < taps; k++) {
+        const weight = (weights[y * taps + k] as number) * one;
+        const value = Math.floor(((source[((first[y] as number) + k) * width + x] as number) * one) / 16);
+        sum += Math.floor((weight * value) / 65536);
+      }
+      target[y * width + x] = Math.min(Math.max(Math.floor((sum + 2) / 4), 0), 255);
+    }
+  }
+  return target;
 }
 
-/** Halves to even, as OpenCV rounds floats. */
-function roundEvenToBytes(values: Float64Array): void {
+/** Halves up as fixed-point arithmetic rounds, or to even as float32 arithmetic does. Changes `values`, and returns them. */
+function toBytes(values: Float64Array, halves: 'up' | 'even'): Float64Array {
   for (let i = 0; i < values.length; i++) {
-    const value = Math.fround(values[i] as number);
+    const value = halves === 'up' ? (values[i] as number) : Math.fround(values[i] as number);
     const below = Math.floor(value);
-    const up = value - below > 0.5 || (value - below === 0.5 && below % 2 === 1) ? 1 : 0;
+    const rest = value - below;
+    const up = rest > 0.5 || (rest === 0.5 && (halves === 'up' || below % 2 === 1)) ? 1 : 0;
     values[i] = Math.min(Math.max(below + up, 0), 255);
   }
+  return values;
 }

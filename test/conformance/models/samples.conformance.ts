@@ -27,7 +27,7 @@ interface PublicModel {
 
 const MODELS: readonly PublicModel[] = [
   { file: 'ultraface/version-RFB-320.onnx', image: COCO_IMAGE, preprocessing: ULTRAFACE, steps: 0 },
-  { file: 'picodet/picodet_s_320_coco.onnx', image: COCO_IMAGE, preprocessing: PICODET, steps: 1 },
+  { file: 'picodet/picodet_s_320_coco.onnx', image: COCO_IMAGE, preprocessing: PICODET, steps: 0 },
   { file: 'yolox-nano/yolox_nano.onnx', image: COCO_IMAGE, preprocessing: YOLOX, steps: 0 },
   { file: 'fastestdet/FastestDet.onnx', image: COCO_IMAGE, preprocessing: FASTESTDET, steps: 1 },
   { file: 'mobilenetv2/mobilenetv2_fp32.onnx', image: PHOTOGRAPH, preprocessing: MOBILENETV2, steps: 0 },

@@ -39,6 +39,15 @@ describe('resampling', () => {
     expect(line([0, 100], 3, { filter: 'area', antialias: false, rounding: 'none' })).toEqual([0, 50, 100]);
   });
 
+  it('linear bytes are truncated on the way, as 16-bit multiplications do, but for exact halves of both sides', () => {
+    const column = (values: readonly number[], to: number) => [
+      ...resamplePlane(Float32Array.from(values), { height: values.length, width: 1 }, { height: to, width: 1 }, OPENCV),
+    ];
+    // 12 · 0.6 + 11 · 0.4 = 11.6; with weights 1229 and 819 of 2048: ⌊12 · 128 · 1229 / 65536⌋ + ⌊11 · 128 · 819 / 65536⌋ = 28 + 17, and (45 + 2) >> 2 = 11.
+    expect(column([12, 11, 50], 5)[1]).toBe(11);
+    expect([...resamplePlane(Float32Array.of(0, 1, 1, 0), { height: 2, width: 2 }, { height: 1, width: 1 }, OPENCV)]).toEqual([1]);
+  });
+
   it('bytes stay within 0 … 255 where cubic overshoots', () => {
     const values = line([0, 0, 255, 255, 0, 0], 12, { filter: 'cubic', antialias: false, rounding: 'bytes' });
     expect(Math.min(...values)).toBe(0);
