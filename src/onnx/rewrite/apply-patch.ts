@@ -38,13 +38,18 @@ export function applyPatch(view: GraphView, rule: RewriteRule, root: Node, match
   if (misfit !== undefined) return decline(`shapes would not fit: ${misfit}`, root);
   const before = patch.replace.map(([old]) => ({ value: getValue(graph, old), type: view.typeOf(old) }));
   const names = before.map(({ value }) => value.name);
-  const building = new Building(view, patch, root);
+  const building = new Building(view, patch, root, namesBeside(graph, [...matched, ...patch.also]));
   const graphs = graphsOf(view.scope);
   const added = patch.add.map(node => building.addPatchNode(node));
   for (const [old, ref] of patch.replace) replaceValue(graph, old, ref);
   for (const node of added) view.inference.inferNode(graphs, node);
   for (const { value, type } of before) checkReplaced(view, rule, root, value, type);
   return { kind: 'applied', added: added.map(labelOf), removed: removeUnread(graph, [...patch.also, ...matched]), values: names };
+}
+
+/** Names of the nodes that stay: no two of a graph may have the same. */
+function namesBeside(graph: Graph, going: readonly Node[]): Set<string> {
+  return new Set([...graph.nodes.values()].filter(node => !going.includes(node)).map(({ name }) => name));
 }
 
 const labelOf = (node: Node): string => (node.name === '' ? node.opType : `${node.opType} ${node.name}`);
@@ -59,13 +64,15 @@ class Building {
   readonly #view: GraphView;
   readonly #patch: Patch;
   readonly #root: Node;
+  readonly #names: Set<string>;
   readonly #made = new Map<PatchNode, Node>();
   readonly #constants = new Map<Ref, ValueId>();
 
-  constructor(view: GraphView, patch: Patch, root: Node) {
+  constructor(view: GraphView, patch: Patch, root: Node, names: Set<string>) {
     this.#view = view;
     this.#patch = patch;
     this.#root = root;
+    this.#names = names;
   }
 
   addPatchNode(spec: PatchNode): Node {
@@ -80,7 +87,7 @@ class Building {
     });
     const node = addNode(model, graph, {
       opType: spec.opType,
-      name: spec.name,
+      name: this.#freeName(spec.name),
       inputs,
       attributes: spec.attributes,
       outputs,
@@ -105,6 +112,14 @@ class Building {
     inference.types.set(value.id, knownOfConstant(ref.constant));
     this.#constants.set(ref, value.id);
     return value.id;
+  }
+
+  #freeName(wanted: string): string {
+    if (wanted === '') return '';
+    let name = wanted;
+    for (let n = 1; this.#names.has(name); n++) name = `${wanted}_${n}`;
+    this.#names.add(name);
+    return name;
   }
 
   #baseName(): string {

@@ -4,8 +4,9 @@ import type { RawTensor } from '../../../tensor/tensor.js';
 import { getInt } from '../../ir/attribute.js';
 import type { Node } from '../../ir/model.js';
 import { newConstant, newNode, outputOf, type PatchNode, patch, type Ref } from '../patch.js';
-import { constant, op, optional } from '../pattern.js';
+import { any, op, optional } from '../pattern.js';
 import { decline, type Match, type RewriteRule } from '../rule.js';
+import { findLayerConstant } from './layer-constant.js';
 
 /**
  * The rule `conv-of-concat`: Conv(Concat(a, b); W) = Conv(a; W_a) + Conv(b; W_b). The first part keeps the bias. Parts of unlike ranges
@@ -15,10 +16,11 @@ export const convOfConcatToSum: RewriteRule = {
   name: 'conv-of-concat',
   proof: 'rounding',
   proofText: 'A convolution is a sum over input channels, taken here part by part; the parts are rounded before they are added.',
-  pattern: op('Conv', { inputs: [op('Concat', { name: 'join' }), constant('weight'), optional(constant('bias'))] }),
+  pattern: op('Conv', { inputs: [op('Concat', { name: 'join' }), any('weight'), optional(any('bias'))] }),
   rewrite(match) {
     const join = match.inner('join');
-    const weight = match.constant('weight');
+    const weight = match.findConstant('weight');
+    if (weight === undefined) return decline(whyNoWeight(match), match.node);
     if (weight.dtype === 'string') return decline('its weight is text', match.node);
     if (getInt(match.node, 'group', 1) !== 1) return decline(`it has ${getInt(match.node, 'group', 1)} groups`, match.node);
     const channels = partsOf(match, join, weight);
@@ -33,6 +35,14 @@ export const convOfConcatToSum: RewriteRule = {
     return patch({ add: [...convs, ...sums], replace: [[match.output(), outputOf(last)]] });
   },
 };
+
+/** In a quantized graph the sum is rounded once; two parts would be rounded before they are added. */
+function whyNoWeight(match: Match): string {
+  const isQuantized = findLayerConstant(match, match.find('weight')) !== undefined;
+  return isQuantized
+    ? 'its weight is quantized: rewrite before quantization, for each part would be rounded by itself'
+    : 'its weight is not constant';
+}
 
 /** Channels of each joined input, or why they cannot be told. */
 function partsOf(match: Match, join: Node, weight: RawTensor): readonly number[] | string {

@@ -2,10 +2,12 @@
 import { byteLength } from '../../../tensor/dtype.js';
 import type { RawTensor } from '../../../tensor/tensor.js';
 import { findInts, getInt, int, ints, string } from '../../ir/attribute.js';
-import type { Constant, Node } from '../../ir/model.js';
-import { newConstant, newNode, outputOf, type PatchNode, patch, type Ref } from '../patch.js';
-import { any, constant, op, optional } from '../pattern.js';
+import type { Node } from '../../ir/model.js';
+import { newNode, outputOf, type PatchNode, patch } from '../patch.js';
+import { any, op, optional } from '../pattern.js';
 import { decline, type Match, type RewriteRule } from '../rule.js';
+import { findLayerConstant, isScaledAlong, type LayerConstant, moveConstant, takeElements } from './layer-constant.js';
+import { findQuantizer, requantize } from './requantize.js';
 
 /** DepthToSpace has its mode from opset 11; before, what is now DCR is all there is. */
 const DEPTH_TO_SPACE_MODE = 11;
@@ -16,49 +18,65 @@ const ELEMENTWISE = new Set(['Relu', 'LeakyRelu', 'Elu', 'Selu', 'Clip', 'Sigmoi
 /**
  * The rule `conv-transpose-depth-to-space`: y[co, b·h + i, b·w + j] = Σ x[ci, h, w] · W[ci, co, i, j], one product per input channel, so a 1×1 Conv with
  * b²·C outputs, (i·b + j)·C + co, computes every element, and DepthToSpace (DCR) puts them in their places. An activation that alone reads the output moves
- * in front of DepthToSpace, where NPUs fuse it with the Conv and the quantizer places it as it did.
+ * in front of DepthToSpace, where NPUs fuse it with the Conv and the quantizer places it as it did. In a quantized graph the weight's integers move with their
+ * scales, and the Conv is quantized as the ConvTranspose was.
  */
 export const convTransposeToDepthToSpace: RewriteRule = {
   name: 'conv-transpose-depth-to-space',
   proof: 'exact',
   proofText:
     'Where kernel and stride are equal nothing overlaps: each output element is one sum over the input channels, which a 1×1 Conv computes from the same products; DepthToSpace moves the elements.',
-  pattern: op('ConvTranspose', { inputs: [any('x'), constant('weight'), optional(constant('bias'))] }),
+  pattern: op('ConvTranspose', { inputs: [any('x'), any('weight'), optional(any('bias'))] }),
   rewrite(match) {
-    const [weight, bias] = [match.constant('weight'), match.findConstant('bias')];
-    const reason = whyNot(match, weight);
+    const [weight, bias] = [findLayerConstant(match, match.find('weight')), findLayerConstant(match, match.find('bias'))];
+    if (weight === undefined) return decline('its weight is not constant, nor quantized by tensor or channel', match.node);
+    const reason = whyNot(match, weight, bias);
     if (reason !== undefined) return decline(reason, match.node);
-    if (weight.dtype === 'string' || bias?.dtype === 'string') return decline('its weight or bias is text', match.node);
-    const [, , block = 0] = weight.dims;
-    const conv = makeConv(match, weight, bias);
+    const [, , block = 0] = weight.stored.dims;
+    const { conv, add, gone } = makeConv(match, weight, bias);
     const activation = findActivation(match);
     const moved = activation === undefined ? [] : [moveActivation(activation, conv)];
+    const end = activation?.outputs[0] ?? match.output();
+    const requantized = requantize(outputOf(moved[0] ?? conv), findQuantizer(match, end), conv.name);
     const shuffle = newNode('DepthToSpace', {
       name: match.node.name,
-      inputs: [outputOf(moved[0] ?? conv)],
+      inputs: [outputOf(requantized.at(-1) ?? moved[0] ?? conv)],
       attributes: { blocksize: int(block), ...(match.opset < DEPTH_TO_SPACE_MODE ? {} : { mode: string('DCR') }) },
     });
     return patch({
-      add: [conv, ...moved, shuffle],
-      replace: [[activation?.outputs[0] ?? match.output(), outputOf(shuffle)]],
-      also: activation === undefined ? [] : [activation],
+      add: [...add, conv, ...moved, ...requantized, shuffle],
+      replace: [[end, outputOf(shuffle)]],
+      also: activation === undefined ? gone : [activation, ...gone],
     });
   },
 };
 
-function makeConv(match: Match, weight: RawTensor, bias: RawTensor | undefined): PatchNode {
-  const [, , block = 0] = weight.dims;
-  const constantFrom = (input: string, value: RawTensor): Ref => newConstant(`${match.nameOf(match.value(input))}_as_conv`, value);
-  const biases = bias === undefined ? [] : [constantFrom('bias', repeat(bias, block * block))];
-  return newNode('Conv', {
-    name: match.node.name === '' ? '' : `${match.node.name}/conv`,
-    inputs: [match.value('x'), constantFrom('weight', toConvWeight(weight)), ...biases],
-    attributes: { dilations: ints([1, 1]), group: int(1), kernel_shape: ints([1, 1]), pads: ints([0, 0, 0, 0]), strides: ints([1, 1]) },
-  });
+interface MadeConv {
+  readonly conv: PatchNode;
+  readonly add: readonly PatchNode[];
+  readonly gone: readonly Node[];
 }
 
-function whyNot({ node, findConstant, find }: Match, weight: Constant): string | undefined {
-  const [kernel, dims] = [weight.dims.slice(2), weight.dims];
+/** A quantized weight keeps its integers, and each channel its scale, for each of the b² places. */
+function makeConv(match: Match, weight: LayerConstant, bias: LayerConstant | undefined): MadeConv {
+  const [, outputs = 0, block = 0] = weight.stored.dims;
+  const channels = Array.from({ length: block * block * outputs }, (_, index) => index % outputs);
+  const suffix = 'as_conv';
+  const moved = [
+    moveConstant(match, weight, { stored: toConvWeight(weight.stored), suffix, axis: 0, channels }),
+    ...(bias === undefined ? [] : [moveConstant(match, bias, { stored: takeElements(bias.stored, channels), suffix, axis: 0, channels })]),
+  ];
+  const conv = newNode('Conv', {
+    name: match.node.name === '' ? '' : `${match.node.name}/conv`,
+    inputs: [match.value('x'), ...moved.map(({ ref }) => ref)],
+    attributes: { dilations: ints([1, 1]), group: int(1), kernel_shape: ints([1, 1]), pads: ints([0, 0, 0, 0]), strides: ints([1, 1]) },
+  });
+  return { conv, add: moved.flatMap(({ add }) => add), gone: moved.flatMap(({ gone }) => gone) };
+}
+
+function whyNot({ node, find }: Match, weight: LayerConstant, bias: LayerConstant | undefined): string | undefined {
+  const { dims } = weight.stored;
+  const kernel = dims.slice(2);
   if (dims.length !== 4) return `its weight has ${dims.length} dimensions, not 4`;
   if (kernel[0] !== kernel[1]) return `its kernel is [${kernel.join(', ')}]; DepthToSpace needs a square`;
   const strides = findInts(node, 'strides') ?? [1, 1];
@@ -69,8 +87,10 @@ function whyNot({ node, findConstant, find }: Match, weight: Constant): string |
   if ((findInts(node, 'output_padding') ?? []).some(pad => pad !== 0)) return 'it has output_padding';
   if (findInts(node, 'output_shape') !== undefined) return 'it has output_shape';
   if (getInt(node, 'group', 1) !== 1) return `it has ${getInt(node, 'group', 1)} groups`;
-  if (find('bias') !== undefined && findConstant('bias')?.dims[0] !== dims[1]) return 'its bias does not fit its weight';
-  return undefined;
+  if (!isScaledAlong(weight, 1)) return 'its weight has a scale per input channel';
+  if (find('bias') === undefined) return undefined;
+  if (bias === undefined) return 'its bias is not constant';
+  return bias.stored.dims[0] === dims[1] && isScaledAlong(bias, 0) ? undefined : 'its bias does not fit its weight';
 }
 
 /** [ci, co, i, j] → [(i·b + j)·C + co, ci, 1, 1], whatever the elements are. */
@@ -84,13 +104,6 @@ function toConvWeight(weight: RawTensor): RawTensor {
       for (let place = 0; place < block * block; place++, from += size)
         bytes.set(weight.bytes.subarray(from, from + size), ((place * outputs + co) * inputs + ci) * size);
   return { ...weight, dims: [block * block * outputs, inputs, 1, 1], bytes };
-}
-
-/** One bias per output channel becomes one per channel and place in the block. */
-function repeat(bias: RawTensor, times: number): RawTensor {
-  const bytes = new Uint8Array(bias.bytes.byteLength * times);
-  for (let place = 0; place < times; place++) bytes.set(bias.bytes, place * bias.bytes.byteLength);
-  return { ...bias, dims: [(bias.dims[0] ?? 0) * times], bytes };
 }
 
 /** The activation that alone reads the ConvTranspose, with its bounds constant. */

@@ -1,12 +1,14 @@
 /** What can stand for a fully connected layer where an NPU only convolves? A Conv over the whole window that was flattened, or a 1×1 Conv. */
-import { encodeRawTensor } from '../../../tensor/raw-tensor.js';
-import { makeTensor, type RawTensor } from '../../../tensor/tensor.js';
+import { byteLength } from '../../../tensor/dtype.js';
+import type { RawTensor } from '../../../tensor/tensor.js';
 import { getFloat, getInt, int, ints } from '../../ir/attribute.js';
-import type { Constant, Node, ValueId } from '../../ir/model.js';
-import { newConstant, newNode, outputOf, type PatchNode, patch, type Ref } from '../patch.js';
-import { any, constant, op, optional } from '../pattern.js';
+import type { Node, ValueId } from '../../ir/model.js';
+import { newNode, outputOf, type PatchNode, patch, type Ref } from '../patch.js';
+import { any, op, optional } from '../pattern.js';
 import { type Decline, decline, type Match, type RewriteRule } from '../rule.js';
-import { findFloat32, isRow, newInts } from './numbers.js';
+import { findLayerConstant, isScaledAlong, type LayerConstant, moveConstant } from './layer-constant.js';
+import { isRow, newInts } from './numbers.js';
+import { findDequantizer, findQuantizer, isQuantizedAlike, requantize } from './requantize.js';
 
 /** What the Conv reads: [N, C, H, W], and the weight's columns seen as C·H·W. */
 interface Window {
@@ -23,27 +25,25 @@ export const gemmToConv: RewriteRule = {
   proof: 'rounding',
   proofText:
     'Each output is one sum over all elements of a row, which a Conv whose kernel is the whole window computes; it may add in another order.',
-  pattern: op('Gemm', { inputs: [any('x'), constant('weight'), optional(constant('bias'))] }),
+  pattern: op('Gemm', { inputs: [any('x'), any('weight'), optional(any('bias'))] }),
   rewrite(match) {
-    const weight = match.constant('weight');
-    const bias = match.findConstant('bias');
+    const [weight, bias] = [findLayerConstant(match, match.find('weight')), findLayerConstant(match, match.find('bias'))];
+    if (weight === undefined) return decline('its weight is not constant, nor quantized by tensor or channel', match.node);
     const reason = whyNot(match, weight, bias);
     if (reason !== undefined) return decline(reason, match.node);
-    const rows = getInt(match.node, 'transB', 0) === 0 ? transpose(weight) : weight;
+    const rows = getInt(match.node, 'transB', 0) === 0 ? transpose(weight.stored) : weight.stored;
     const [outputs = 0, columns = 0] = rows.dims;
     const window = findWindow(match, columns);
     if ('kind' in window) return window;
-    const kernel = { ...rows, dims: [outputs, ...window.dims] };
-    const base = match.nameOf(match.output());
+    const moved = [
+      moveConstant(match, weight, { stored: { ...rows, dims: [outputs, ...window.dims] }, suffix: 'as_conv', axis: 0 }),
+      ...(bias === undefined
+        ? []
+        : [moveConstant(match, bias, { stored: { ...bias.stored, dims: [outputs] }, suffix: 'as_conv', axis: 0 })]),
+    ];
     const conv = newNode('Conv', {
       name: match.node.name,
-      inputs: [
-        window.input,
-        newConstant(`${match.nameOf(match.value('weight'))}_as_conv`, kernel),
-        ...(bias === undefined
-          ? []
-          : [newConstant(`${match.nameOf(match.value('bias'))}_as_conv`, { ...bias, dims: [outputs] } as Constant)]),
-      ],
+      inputs: [window.input, ...moved.map(({ ref }) => ref)],
       attributes: {
         dilations: ints([1, 1]),
         group: int(1),
@@ -52,24 +52,32 @@ export const gemmToConv: RewriteRule = {
         strides: ints([1, 1]),
       },
     });
+    const requantized = requantize(outputOf(conv), findQuantizer(match, match.output()), match.node.name);
     const flat = newNode('Reshape', {
       name: match.node.name && `${match.node.name}/flatten`,
-      inputs: [outputOf(conv), newInts(`${base}_shape`, [rowsOf(match), outputs])],
+      inputs: [outputOf(requantized.at(-1) ?? conv), newInts(`${match.nameOf(match.output())}_shape`, [rowsOf(match), outputs])],
     });
-    return patch({ add: [...window.before, conv, flat], replace: [[match.output(), outputOf(flat)]], also: window.gone });
+    return patch({
+      add: [...window.before, ...moved.flatMap(({ add }) => add), conv, ...requantized, flat],
+      replace: [[match.output(), outputOf(flat)]],
+      also: [...window.gone, ...moved.flatMap(({ gone }) => gone)],
+    });
   },
 };
 
-function whyNot({ node, find, opset }: Match, weight: Constant, bias: Constant | undefined): string | undefined {
+function whyNot({ node, find, opset }: Match, weight: LayerConstant, bias: LayerConstant | undefined): string | undefined {
+  const { dtype, dims } = weight.stored;
   if (opset < 5) return 'before opset 5 Reshape has its shape as an attribute';
-  if (weight.dtype !== 'float32') return 'its weight is not float32';
-  if (weight.dims.length !== 2) return `its weight has ${weight.dims.length} axes, not 2`;
+  if (weight.quantized === undefined && dtype !== 'float32') return 'its weight is not float32';
+  if (dims.length !== 2) return `its weight has ${dims.length} axes, not 2`;
   if (getInt(node, 'transA', 0) !== 0) return 'transA is set';
   if (getFloat(node, 'alpha', 1) !== 1 || getFloat(node, 'beta', 1) !== 1) return 'alpha or beta is not 1';
+  const axis = getInt(node, 'transB', 0) === 0 ? 1 : 0;
+  if (!isScaledAlong(weight, axis)) return 'its weight has a scale per input';
   if (find('bias') === undefined) return undefined;
-  const outputs = weight.dims[getInt(node, 'transB', 0) === 0 ? 1 : 0];
   if (bias === undefined) return 'its bias is not constant';
-  return outputs !== undefined && isRow(bias.dims, outputs) && bias.dtype === 'float32'
+  const isReal = bias.quantized !== undefined || bias.stored.dtype === 'float32';
+  return isReal && isRow(bias.stored.dims, dims[axis] ?? 0) && isScaledAlong(bias, bias.stored.dims.length - 1)
     ? undefined
     : 'its bias is not one float32 value per output';
 }
@@ -83,18 +91,40 @@ function rowsOf(match: Match): number {
 /** Through the Flatten or Reshape before it, where that flattens a [N, C, H, W] whole; else the row is seen as [N, K, 1, 1]. */
 function findWindow(match: Match, columns: number): Window | Decline {
   const x = match.value('x');
-  const flatten = match.producerOf(x, 'Flatten') ?? match.producerOf(x, 'Reshape');
-  const image = flatten?.inputs[0];
-  const dims = image === undefined ? undefined : imageDims(match, image, x);
-  if (image !== undefined && flatten !== undefined && dims !== undefined && dims[0] * dims[1] * dims[2] === columns)
-    return { input: image, dims, before: [], gone: match.useCount(x) === 1 ? [flatten] : [] };
+  const flattened = findFlattened(match, x);
+  const dims = flattened && imageDims(match, flattened.image, x);
+  if (flattened !== undefined && dims !== undefined && dims[0] * dims[1] * dims[2] === columns)
+    return { input: flattened.image, dims, before: [], gone: flattened.gone };
   if (match.type(x).dims?.length !== 2) return decline('its input is not known to have two axes', match.node);
   const rows = match.type(x).dims?.[0];
+  const name = match.node.name && `${match.node.name}/unflatten`;
   const unflat = newNode('Reshape', {
-    name: match.node.name && `${match.node.name}/unflatten`,
+    name,
     inputs: [x, newInts(`${match.nameOf(match.output())}_image_shape`, [typeof rows === 'number' ? rows : -1, columns, 1, 1])],
   });
-  return { input: outputOf(unflat), dims: [columns, 1, 1], before: [unflat], gone: [] };
+  const requantized = requantize(outputOf(unflat), findDequantizer(match, x), name);
+  return { input: outputOf(requantized.at(-1) ?? unflat), dims: [columns, 1, 1], before: [unflat, ...requantized], gone: [] };
+}
+
+interface Flattened {
+  readonly image: ValueId;
+  /** In the order in which they go: readers first. */
+  readonly gone: readonly Node[];
+}
+
+/** What a Flatten before `x` reads; between them there may be quantization to the integers that the image has already. */
+function findFlattened(match: Match, x: ValueId): Flattened | undefined {
+  const dequantizer = findDequantizer(match, x);
+  const quantizer = dequantizer && match.producerOf(dequantizer.inputs[0], 'QuantizeLinear');
+  const flat = quantizer === undefined ? x : quantizer.inputs[0];
+  const flatten = match.producerOf(flat, 'Flatten') ?? match.producerOf(flat, 'Reshape');
+  const image = flatten?.inputs[0];
+  if (flatten === undefined || image === undefined) return undefined;
+  if (dequantizer === undefined || quantizer === undefined) return { image, gone: [flatten] };
+  const source = findDequantizer(match, image);
+  return source !== undefined && isQuantizedAlike(match, source, dequantizer) && isQuantizedAlike(match, source, quantizer)
+    ? { image, gone: [dequantizer, quantizer, flatten] }
+    : undefined;
 }
 
 /** [C, H, W] of a value with four known sizes (the batch may be unknown) that was flattened row by row. */
@@ -107,10 +137,12 @@ function imageDims(match: Match, image: ValueId, flat: ValueId): readonly [numbe
   return sameRows && flatDims[1] === channels * height * width ? [channels, height, width] : undefined;
 }
 
-function transpose(weight: Constant): RawTensor {
+function transpose(weight: RawTensor): RawTensor {
   const [rows = 0, columns = 0] = weight.dims;
-  const from = findFloat32(weight)?.data ?? new Float32Array();
-  const to = new Float32Array(from.length);
-  for (let row = 0, at = 0; row < rows; row++) for (let column = 0; column < columns; column++) to[column * rows + row] = from[at++] ?? 0;
-  return encodeRawTensor(makeTensor('float32', [columns, rows], to));
+  const size = byteLength(weight.dtype, 1);
+  const bytes = new Uint8Array(weight.bytes.byteLength);
+  for (let row = 0, from = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++, from += size)
+      bytes.set(weight.bytes.subarray(from, from + size), (column * rows + row) * size);
+  return { ...weight, dims: [columns, rows], bytes };
 }

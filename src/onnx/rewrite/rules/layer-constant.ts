@@ -22,13 +22,13 @@ interface Quantized {
   readonly axis: number | undefined;
 }
 
-/** The constant that `value` is, quantized or not; undefined where it is computed, text, or quantized in blocks. */
+/** The constant that `value` is, quantized or not; undefined where it is computed, text, of 4-bit integers, or quantized in blocks. */
 export function findLayerConstant(match: Match, value: ValueId | undefined): LayerConstant | undefined {
   if (value === undefined) return undefined;
   const constant = match.constantOf(value);
   if (constant !== undefined) return isRaw(constant) ? { value, stored: constant, quantized: undefined } : undefined;
-  const node = match.producerOf(value);
-  if (node?.domain !== '' || node.opType !== 'DequantizeLinear' || getInt(node, 'block_size', 0) !== 0) return undefined;
+  const node = match.producerOf(value, 'DequantizeLinear');
+  if (node === undefined || getInt(node, 'block_size', 0) !== 0) return undefined;
   const [stored, scale, zero] = node.inputs.map(input => match.constantOf(input));
   if (!isRaw(stored) || !isRaw(scale) || (zero !== undefined && !isRaw(zero)) || (node.inputs[2] !== undefined && zero === undefined))
     return undefined;
@@ -36,7 +36,9 @@ export function findLayerConstant(match: Match, value: ValueId | undefined): Lay
   return { value, stored, quantized: { node, scale, zero, axis: axis === undefined || axis >= 0 ? axis : axis + stored.dims.length } };
 }
 
-const isRaw = (constant: Constant | undefined): constant is RawTensor => constant !== undefined && constant.dtype !== 'string';
+/** Whole bytes per element: two 4-bit integers share one. */
+const isRaw = (constant: Constant | undefined): constant is RawTensor =>
+  constant !== undefined && constant.dtype !== 'string' && byteLength(constant.dtype, 2) === 2 * byteLength(constant.dtype, 1);
 
 /** Has it one scale for all, or one per element along `axis`? */
 export const isScaledAlong = ({ quantized }: LayerConstant, axis: number): boolean =>

@@ -1,15 +1,20 @@
 /** What can stand for a MaxPool with a 1×1 kernel and stride 2, which some NPUs refuse? Four forms of the same subsampling, one of them approximate. */
+import { getDefined } from '../../../base/invariant.js';
+import { encodeRawTensor } from '../../../tensor/raw-tensor.js';
+import { makeTensor } from '../../../tensor/tensor.js';
 import { findInts, getInt, getString, int, ints } from '../../ir/attribute.js';
-import { newNode, outputOf, type PatchNode, patch } from '../patch.js';
+import { newConstant, newNode, outputOf, type PatchNode, patch } from '../patch.js';
 import { any, op } from '../pattern.js';
 import { type Decline, decline, type Match, type ProofClass, type RewriteRule } from '../rule.js';
 import { newFloats, newInts } from './numbers.js';
+import { findDequantizer } from './requantize.js';
 import type { MaxPoolForm } from './rule-list.js';
 
 interface Form {
   readonly proof: ProofClass;
   readonly proofText: string;
-  readonly build: (match: Match) => PatchNode | Decline;
+  /** The node that takes the place of the pool is the last. */
+  readonly build: (match: Match) => readonly PatchNode[] | Decline;
 }
 
 /** Slice with steps needs opset 10. */
@@ -26,7 +31,7 @@ const FORMS: Readonly<Record<MaxPoolForm, Form>> = {
         ['pads', ints([1, 1, 1, 1])] as const,
       ]);
       attributes.delete('auto_pad');
-      return newNode('MaxPool', { name: match.node.name, inputs: [match.value('x')], attributes });
+      return [newNode('MaxPool', { name: match.node.name, inputs: [match.value('x')], attributes })];
     },
   },
   depthwise: {
@@ -60,8 +65,10 @@ export function maxPool1x1(form: MaxPoolForm): RewriteRule {
     rewrite(match) {
       const reason = whyNot(match);
       if (reason !== undefined) return decline(reason, match.node);
-      const node = build(match);
-      return 'kind' in node ? node : patch({ add: [node], replace: [[match.output(), outputOf(node)]] });
+      const built = build(match);
+      if ('kind' in built) return built;
+      const pool = getDefined(built.at(-1), 'what stands for the pool');
+      return patch({ add: built, replace: [[match.output(), outputOf(pool)]] });
     },
   };
 }
@@ -80,27 +87,43 @@ function whyNot({ node, useCount }: Match): string | undefined {
 }
 
 /** @param size of the kernel, with a one in its middle. */
-function buildDepthwise(match: Match, size: 1 | 3): PatchNode | Decline {
+function buildDepthwise(match: Match, size: 1 | 3): readonly PatchNode[] | Decline {
   const { dtype, dims } = match.type(match.value('x'));
   const channels = dims?.[1];
   if (dtype !== 'float32') return decline(`a depthwise Conv of ${dtype ?? 'an unknown type'} is not made`, match.node);
   if (typeof channels !== 'number') return decline('the number of channels is not known', match.node);
   const [area, pad] = [size * size, (size - 1) / 2];
-  const kernels = Float32Array.from({ length: channels * area }, (_, index) => (index % area === (area - 1) / 2 ? 1 : 0));
-  return newNode('Conv', {
+  const base = `${match.nameOf(match.output())}_ones`;
+  const shape = [channels, 1, size, size];
+  const kernels = (one: number): Float32Array =>
+    Float32Array.from({ length: channels * area }, (_, index) => (index % area === (area - 1) / 2 ? one : 0));
+  const isQuantized = findDequantizer(match, match.value('x')) !== undefined;
+  const quantized = isQuantized ? quantizedOnes(base, shape, kernels) : undefined;
+  const conv = newNode('Conv', {
     name: match.node.name,
-    inputs: [match.value('x'), newFloats(`${match.nameOf(match.output())}_ones`, [channels, 1, size, size], kernels)],
+    inputs: [match.value('x'), quantized === undefined ? newFloats(base, shape, kernels(1)) : outputOf(quantized)],
     attributes: { group: int(channels), kernel_shape: ints([size, size]), pads: ints([pad, pad, pad, pad]), strides: ints([2, 2]) },
+  });
+  return quantized === undefined ? [conv] : [quantized, conv];
+}
+
+/** Between quantized values the ones are 64 · 2⁻⁶: a power of two, as the strictest targets ask for. */
+function quantizedOnes(name: string, shape: readonly number[], kernels: (one: number) => Float32Array): PatchNode {
+  const ones = encodeRawTensor(makeTensor('int8', shape, Int8Array.from(kernels(64))));
+  const zero = encodeRawTensor(makeTensor('int8', [], Int8Array.of(0)));
+  return newNode('DequantizeLinear', {
+    name: `${name}/dequantize`,
+    inputs: [newConstant(`${name}_quantized`, ones), newFloats(`${name}_scale`, [], [2 ** -6]), newConstant(`${name}_zero`, zero)],
   });
 }
 
-function buildSlice(match: Match): PatchNode | Decline {
+function buildSlice(match: Match): readonly PatchNode[] | Decline {
   if (match.opset < SLICE_WITH_STEPS)
     return decline(`Slice has steps from opset ${SLICE_WITH_STEPS}; the model has ${match.opset}`, match.node);
   const name = match.nameOf(match.output());
   const constant = (what: string, values: readonly bigint[]) => newInts(`${name}_${what}`, values);
   const inputs = [constant('starts', [0n, 0n]), constant('ends', [END, END]), constant('axes', [2n, 3n]), constant('steps', [2n, 2n])];
-  return newNode('Slice', { name: match.node.name, inputs: [match.value('x'), ...inputs] });
+  return [newNode('Slice', { name: match.node.name, inputs: [match.value('x'), ...inputs] })];
 }
 
 /** "To the end" in Slice: the largest int64. */

@@ -4,6 +4,7 @@ import { findIntegers } from '../../shape-inference/constant-elements.js';
 import { newNode, outputOf, patch } from '../patch.js';
 import { any, op } from '../pattern.js';
 import { decline, type Match, type RewriteRule } from '../rule.js';
+import { findQuantizer, requantize } from './requantize.js';
 
 /** ReduceMean takes its axes as an input from opset 18. */
 const AXES_INPUT = 18;
@@ -27,8 +28,13 @@ export const reduceMeanToPool: RewriteRule = {
     const { name } = match.node;
     const pool = newNode('GlobalAveragePool', { name, inputs: [match.value('x')] });
     if (getInt(match.node, 'keepdims', 1) !== 0) return patch({ add: [pool], replace: [[match.output(), outputOf(pool)]] });
-    const flat = newNode('Flatten', { name: name && `${name}/flatten`, inputs: [outputOf(pool)], attributes: { axis: int(1) } });
-    return patch({ add: [pool, flat], replace: [[match.output(), outputOf(flat)]] });
+    const requantized = requantize(outputOf(pool), findQuantizer(match, match.output()), name);
+    const flat = newNode('Flatten', {
+      name: name && `${name}/flatten`,
+      inputs: [outputOf(requantized.at(-1) ?? pool)],
+      attributes: { axis: int(1) },
+    });
+    return patch({ add: [pool, ...requantized, flat], replace: [[match.output(), outputOf(flat)]] });
   },
 };
 
