@@ -43,7 +43,7 @@ export function listParts(recipe: Recipe): readonly DetectorPart[] {
   }
 }
 
-/** What the first part is fed for an image; no model is needed. @throws DetectionError `input-size` where the image, fitted, has another size than the model. */
+/** What the first part is fed for an image; no model is needed. @throws DetectionError `input-size` where the image, fitted, does not go into the model's input. */
 export function prepareInput(setup: DetectorSetup, image: RgbImage): PartValuesByName {
   switch (setup.architecture) {
     case 'maskrcnn':

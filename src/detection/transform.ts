@@ -13,8 +13,17 @@ export interface ImageSize {
 export type Fit =
   /** As large as fits the network's fixed input, then padded to it. */
   | { readonly kind: 'static'; readonly height: number; readonly width: number }
-  /** torchvision's: the shorter side becomes `minSize` unless the longer then exceeds `maxSize`; padded to multiples of `sizeDivisible`. */
-  | { readonly kind: 'torchvision'; readonly minSize: number; readonly maxSize: number; readonly sizeDivisible: number };
+  /**
+   * torchvision's: the shorter side becomes `minSize` unless the longer then exceeds `maxSize`; padded to multiples of `sizeDivisible`, and further to
+   * `atLeast`, as torchvision pads the smaller images of a batch.
+   */
+  | {
+      readonly kind: 'torchvision';
+      readonly minSize: number;
+      readonly maxSize: number;
+      readonly sizeDivisible: number;
+      readonly atLeast?: ImageSize;
+    };
 
 /** Per channel, R G B, of values in 0…1. */
 export interface Normalisation {
@@ -88,8 +97,9 @@ function scaleOf({ height, width }: ImageSize, fit: Fit): number {
 
 function padded(resized: ImageSize, fit: Fit): ImageSize {
   if (fit.kind === 'static') return { height: fit.height, width: fit.width };
-  const up = (side: number) => Math.ceil(side / fit.sizeDivisible) * fit.sizeDivisible;
-  return { height: up(resized.height), width: up(resized.width) };
+  const { sizeDivisible, atLeast = { height: 0, width: 0 } } = fit;
+  const up = (side: number) => Math.ceil(side / sizeDivisible) * sizeDivisible;
+  return { height: Math.max(up(resized.height), atLeast.height), width: Math.max(up(resized.width), atLeast.width) };
 }
 
 /** What each of the 256 byte values becomes in a channel, every operation rounded to float32. */

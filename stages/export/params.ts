@@ -46,7 +46,7 @@ export const EXPORT_PARAMS: ParamsSchema = {
       enum: ['static', 'torchvision'],
       default: 'static',
       description:
-        'How images of other sizes are fitted to the input. static: scaled to fit it, then padded. torchvision: by minSize and maxSize.',
+        'How images of other sizes are fitted to the input. static: scaled to fit it, then padded. torchvision: by minSize and maxSize, then padded; an image that becomes larger than the input is an error.',
     },
     defaults: {
       type: 'string',

@@ -35,7 +35,7 @@ export const SPLIT_PARAMS: ParamsSchema = {
       type: 'string',
       enum: ['static', 'torchvision'],
       description:
-        'With `cuts: structure`: how images of other sizes are fitted to the input. static (the default): scaled to fit it, then padded. torchvision: by minSize and maxSize.',
+        'With `cuts: structure`: how images of other sizes are fitted to the input. static (the default): scaled to fit it, then padded. torchvision: by minSize and maxSize, then padded; an image that becomes larger than the input is an error.',
     },
     between: {
       type: 'string',

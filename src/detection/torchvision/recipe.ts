@@ -37,7 +37,7 @@ export interface ImageInput {
   readonly fit: FitPolicy;
 }
 
-/** 'static': scaled to fit the input, then padded to it. 'torchvision': by minSize and maxSize, padded to a multiple; the result must be the input's size. */
+/** 'static': scaled to fit the input, then padded to it. 'torchvision': by minSize and maxSize, then padded to the input, which must be large enough. */
 export type FitPolicy = 'static' | 'torchvision';
 
 export interface PyramidLevel {

@@ -34,6 +34,30 @@ describe('fitting an image', () => {
   });
 });
 
+describe('an image in a larger input, as torchvision pads the smaller images of a batch', () => {
+  it('has the same pixels in the upper left corner, and zeros beyond', async () => {
+    const image = await decodeImage(readFileSync(fixturePath('detection', 'tiny.png')), 'tiny.png');
+    const [small, large] = [TORCHVISION, { ...TORCHVISION, atLeast: { height: 256, width: 288 } }].map(fit =>
+      fitImage(image, fit, NORMALISATION),
+    );
+    expect(large?.padded).toEqual({ height: 256, width: 288 });
+    expect([large?.resized, large?.original]).toEqual([small?.resized, small?.original]);
+    const [, , height = 0, width = 0] = small?.tensor.dims ?? [];
+    const differing = Array.from(large?.tensor.data ?? []).filter((value, index) => {
+      const [x, y, channel] = [index % 288, Math.trunc(index / 288) % 256, Math.trunc(index / (288 * 256))];
+      return value !== (y < height && x < width ? small?.tensor.data[(channel * height + y) * width + x] : 0);
+    });
+    expect(differing).toEqual([]);
+  });
+
+  it('is not made smaller: what does not fit is for the caller to refuse', () => {
+    expect(fitSizes({ height: 100, width: 300 }, { ...TORCHVISION, atLeast: { height: 64, width: 64 } }).padded).toEqual({
+      height: 96,
+      width: 256,
+    });
+  });
+});
+
 describe('bilinear resize', () => {
   it('has half-pixel centres and repeats the border', () => {
     const wide = resizeBilinear(Float32Array.of(0, 4), { height: 1, width: 2 }, { height: 1, width: 4 });
