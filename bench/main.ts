@@ -1,5 +1,6 @@
 /** How fast is Tanren on this machine? `npm run bench` measures everything, `npm run bench -- NAME…` what is named; `--peers` fetches other tools to compare with. */
 import { measureCalibrate, measureCalibrateFullSize } from './calibrate.js';
+import { measureCocoEval } from './coco-eval.js';
 import { measureColdBuild } from './cold-build.js';
 import { measureCompile } from './compile.js';
 import { measureDetectors } from './detectors.js';
@@ -32,6 +33,7 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example, peers: Peers) => 
   compile: measureCompile,
   simplify: measureSimplify,
   onnx: measureOnnx,
+  'coco-eval': measureCocoEval,
 };
 
 const words = process.argv.slice(2);

@@ -1,5 +1,5 @@
 /** Which pixels does a COCO polygon cover? Those that the COCO API's rasteriser gives, which traces the outline at five times the resolution. */
-import { makeRle, type Rle } from './rle.js';
+import { type Rle, rleFromChanges } from './rle.js';
 import { emptyRle, unionOf } from './rle-combine.js';
 
 /** x, y in turn, in pixels; the last point joins the first. */
@@ -19,57 +19,71 @@ export function rasterisePolygons(polygons: readonly Polygon[], height: number, 
  * @see COCO API, `maskApi.c`, `rleFrPoly`, whose rounding this keeps.
  */
 export function rasterisePolygon(polygon: Polygon, height: number, width: number): Rle {
-  const changes = findChanges(traceOutline(polygon), height, width);
-  changes.push(height * width);
-  changes.sort((a, b) => a - b);
-  return makeRle(
+  const corners = Float64Array.from(polygon, value => Math.trunc(FINER * value + 0.5));
+  const trace: Trace = {
+    changes: new Uint32Array(countColumns(corners)),
+    count: 0,
+    lastX: corners[0] ?? 0,
+    lastY: corners[1] ?? 0,
     height,
     width,
-    changes.map((place, index) => place - (changes[index - 1] ?? 0)),
-  );
-}
-
-interface Outline {
-  readonly xs: number[];
-  readonly ys: number[];
-}
-
-/** The outline as a chain of points on the finer grid, each a step from the one before along the longer axis. */
-function traceOutline(polygon: Polygon): Outline {
-  const outline: Outline = { xs: [], ys: [] };
-  const fine = polygon.map(value => Math.trunc(FINER * value + 0.5));
-  for (let i = 0; i + 1 < fine.length; i += 2) {
-    const next = i + 3 < fine.length ? i + 2 : 0;
-    traceEdge(outline, fine[i] as number, fine[i + 1] as number, fine[next] as number, fine[next + 1] as number);
+  };
+  for (let i = 0; i + 1 < corners.length; i += 2) {
+    const next = i + 3 < corners.length ? i + 2 : 0;
+    traceEdge(trace, corners[i] as number, corners[i + 1] as number, corners[next] as number, corners[next + 1] as number);
   }
-  return outline;
+  return rleFromChanges(height, width, trace.changes.subarray(0, trace.count).sort());
 }
 
-/** Both ends included. The line is always computed from its smaller end, so that an edge gives the same points in either direction. */
-function traceEdge(outline: Outline, fromX: number, fromY: number, toX: number, toY: number): void {
+interface Trace {
+  /** Column-major places at which the mask changes, in the order of the outline. */
+  readonly changes: Uint32Array;
+  count: number;
+  /** The point before. */
+  lastX: number;
+  lastY: number;
+  readonly height: number;
+  readonly width: number;
+}
+
+/** How many middles of columns the outline can cross at most. */
+function countColumns(corners: Float64Array): number {
+  let crossings = 0;
+  for (let i = 0; i + 1 < corners.length; i += 2) {
+    const next = i + 3 < corners.length ? i + 2 : 0;
+    crossings += Math.ceil(Math.abs((corners[next] as number) - (corners[i] as number)) / FINER) + 1;
+  }
+  return crossings;
+}
+
+/** Steps along the longer axis, both ends included. The line is always computed from its smaller end, so that an edge gives the same points in either direction. */
+function traceEdge(trace: Trace, fromX: number, fromY: number, toX: number, toY: number): void {
   const [spanX, spanY] = [Math.abs(toX - fromX), Math.abs(toY - fromY)];
   const flat = spanX >= spanY;
   const backwards = flat ? fromX > toX : fromY > toY;
-  const [startX, startY, endX, endY] = backwards ? [toX, toY, fromX, fromY] : [fromX, fromY, toX, toY];
+  const startX = backwards ? toX : fromX;
+  const startY = backwards ? toY : fromY;
   const steps = flat ? spanX : spanY;
-  const slope = steps === 0 ? 0 : (flat ? endY - startY : endX - startX) / steps;
+  const slope = steps === 0 ? 0 : (flat ? (backwards ? fromY : toY) - startY : (backwards ? fromX : toX) - startX) / steps;
   for (let step = 0; step <= steps; step++) {
     const along = backwards ? steps - step : step;
-    outline.xs.push(flat ? startX + along : Math.trunc(startX + slope * along + 0.5));
-    outline.ys.push(flat ? Math.trunc(startY + slope * along + 0.5) : startY + along);
+    const x = flat ? startX + along : Math.trunc(startX + slope * along + 0.5);
+    const y = flat ? Math.trunc(startY + slope * along + 0.5) : startY + along;
+    if (x !== trace.lastX) crossColumn(trace, x, y);
+    trace.lastX = x;
+    trace.lastY = y;
   }
 }
 
-/** Column-major places at which the mask changes, in the order of the outline. */
-function findChanges({ xs, ys }: Outline, height: number, width: number): number[] {
-  const changes: number[] = [];
-  for (let i = 1; i < xs.length; i++) {
-    const [x, before] = [xs[i] as number, xs[i - 1] as number];
-    if (x === before) continue;
-    const column = ((x < before ? x : x - 1) + 0.5) / FINER - 0.5;
-    if (!Number.isInteger(column) || column < 0 || column > width - 1) continue;
-    const row = (Math.min(ys[i] as number, ys[i - 1] as number) + 0.5) / FINER - 0.5;
-    changes.push(column * height + Math.ceil(Math.min(Math.max(row, 0), height)));
-  }
-  return changes;
+/** A step from the last point to a neighbour in x: a change, where it crosses the middle of a column of the image. */
+function crossColumn(trace: Trace, x: number, y: number): void {
+  const left = x < trace.lastX ? x : x - 1;
+  if ((left - HALF) % FINER !== 0) return;
+  const column = (left - HALF) / FINER;
+  if (column < 0 || column > trace.width - 1) return;
+  const row = ((y < trace.lastY ? y : trace.lastY) + 0.5) / FINER - 0.5;
+  trace.changes[trace.count++] = column * trace.height + Math.ceil(row < 0 ? 0 : row > trace.height ? trace.height : row);
 }
+
+/** The place of a column's middle among the finer columns in it. */
+const HALF = (FINER - 1) / 2;

@@ -4,10 +4,18 @@ import { makeRle, makeRunWriter, type Rle, rleArea } from './rle.js';
 
 /** Pixels set in both. @throws DetectionError `rle-mismatch` where the masks are of different sizes. */
 export function intersectionArea(a: Rle, b: Rle): number {
-  let area = 0;
-  walkTogether(a, b, (inA, inB, length) => {
-    if (inA && inB) area += length;
-  });
+  checkSizes(a, b);
+  const [runsA, runsB] = [a.counts, b.counts];
+  let [i, j, area] = [0, 0, 0];
+  /** Where the run ends, and where the stretch that is looked at began. */
+  let [endA, endB, position] = [runsA[0] ?? 0, runsB[0] ?? 0, 0];
+  while (i < runsA.length && j < runsB.length) {
+    const end = endA < endB ? endA : endB;
+    if ((i & j & 1) === 1) area += end - position;
+    position = end;
+    if (endA === end) endA += runsA[++i] ?? 0;
+    if (endB === end) endB += runsB[++j] ?? 0;
+  }
   return area;
 }
 
@@ -47,8 +55,7 @@ function combine(a: Rle, b: Rle, isSet: (inA: boolean, inB: boolean) => boolean)
 
 /** Calls `visit` for every stretch over which neither mask changes. */
 function walkTogether(a: Rle, b: Rle, visit: (inA: boolean, inB: boolean, length: number) => void): void {
-  if (a.height !== b.height || a.width !== b.width)
-    throw new DetectionError('rle-mismatch', `masks of ${a.height}×${a.width} and ${b.height}×${b.width} cannot be compared`);
+  checkSizes(a, b);
   const [runsA, runsB] = [a.counts, b.counts];
   let [i, j] = [0, 0];
   let endA = runsA[0] ?? 0;
@@ -61,4 +68,9 @@ function walkTogether(a: Rle, b: Rle, visit: (inA: boolean, inB: boolean, length
     if (endA === end) endA += runsA[++i] ?? 0;
     if (endB === end) endB += runsB[++j] ?? 0;
   }
+}
+
+function checkSizes(a: Rle, b: Rle): void {
+  if (a.height === b.height && a.width === b.width) return;
+  throw new DetectionError('rle-mismatch', `masks of ${a.height}×${a.width} and ${b.height}×${b.width} cannot be compared`);
 }

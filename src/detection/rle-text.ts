@@ -17,15 +17,39 @@ export function encodeRleText({ counts }: Rle): string {
 
 /** @throws DetectionError `rle-text` where the text is no such encoding, `rle-size` where it holds more pixels than the mask. */
 export function decodeRleText(text: string, height: number, width: number): Rle {
-  const counts: number[] = [];
-  for (let position = 0; position < text.length; ) {
-    const { value, next } = decodeSigned(text, position);
-    const count = counts.length > 2 ? value + (counts[counts.length - 2] as number) : value;
-    if (count < 0) throw bad(`run ${counts.length} has the length ${count}`);
-    counts.push(count);
-    position = next;
+  const counts = new Float64Array(countNumbers(text));
+  let [position, empty, total] = [0, 0, 0];
+  for (let run = 0; run < counts.length; run++) {
+    // A number is a chain of groups, of which the last lacks the bit of 32; the bit of 16 in it is the sign.
+    let [value, weight, group] = [0, 1, 32];
+    for (let groups = 0; group >= 32; groups++) {
+      if (groups === MOST_GROUPS) throw bad(`the number before character ${position} is too long`);
+      group = text.charCodeAt(position++) - FIRST_CHARACTER;
+      value += (group & 31) * weight;
+      weight *= 32;
+    }
+    if ((group & 16) !== 0) value -= weight;
+    const count = run > 2 ? value + (counts[run - 2] as number) : value;
+    if (count < 0) throw bad(`run ${run} has the length ${count}`);
+    counts[run] = count;
+    total += count;
+    if (count === 0 && run > 0) empty++;
   }
+  if (empty === 0 && total === height * width && counts.length > 0) return { height, width, counts: Uint32Array.from(counts) };
   return makeRle(height, width, counts);
+}
+
+/** How many numbers a text holds; each of its characters is looked at. */
+function countNumbers(text: string): number {
+  let numbers = 0;
+  let group = 0;
+  for (let i = 0; i < text.length; i++) {
+    group = text.charCodeAt(i) - FIRST_CHARACTER;
+    if (group < 0 || group > 63) throw bad(`character ${i} is not one of the 64 it may have`);
+    if (group < 32) numbers++;
+  }
+  if (group >= 32) throw bad('it ends inside a number');
+  return numbers;
 }
 
 function encodeSigned(value: number): string {
@@ -37,18 +61,6 @@ function encodeSigned(value: number): string {
     encoded += String.fromCharCode(FIRST_CHARACTER + (more ? group | 32 : group));
   }
   return encoded;
-}
-
-function decodeSigned(text: string, start: number): { readonly value: number; readonly next: number } {
-  let value = 0;
-  for (let index = 0; index < MOST_GROUPS; index++) {
-    const code = text.charCodeAt(start + index) - FIRST_CHARACTER;
-    if (Number.isNaN(code)) throw bad('it ends inside a number');
-    if (code < 0 || code > 63) throw bad(`character ${start + index} is not one of the 64 it may have`);
-    value += (code & 31) * 32 ** index;
-    if (code < 32) return { value: (code & 16) === 0 ? value : value - 32 ** (index + 1), next: start + index + 1 };
-  }
-  throw bad(`the number at character ${start} is too long`);
 }
 
 function bad(reason: string): DetectionError {

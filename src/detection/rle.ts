@@ -47,22 +47,57 @@ export function makeRle(height: number, width: number, counts: ArrayLike<number>
   return writer.finish();
 }
 
+/** The mask that turns from zero to one, or back, at each of these column-major places, which rise; two at one place cancel out. Places from height · width on are of no account. */
+export function rleFromChanges(height: number, width: number, changes: Uint32Array): Rle {
+  const counts = new Uint32Array(changes.length + 1);
+  const total = height * width;
+  let [runs, before] = [0, 0];
+  for (let i = 0; i < changes.length && (changes[i] as number) < total; i++) {
+    const place = changes[i] as number;
+    if (runs > 0 && place === before) {
+      runs--;
+      before -= counts[runs] as number;
+      continue;
+    }
+    counts[runs++] = place - before;
+    before = place;
+  }
+  counts[runs++] = total - before;
+  return { height, width, counts: runs === counts.length ? counts : counts.slice(0, runs) };
+}
+
 /** Encodes a row-major mask; every non-zero element is set. */
 export function encodeMask(mask: ArrayLike<number>, height: number, width: number): Rle {
-  const writer = makeRunWriter(height, width);
-  for (let x = 0; x < width; x++) for (let y = 0; y < height; y++) writer.push(mask[y * width + x] ? 1 : 0, 1);
-  return writer.finish();
+  const changes: number[] = [];
+  let last = false;
+  for (let x = 0; x < width; x++) {
+    for (let y = 0, at = x; y < height; y++, at += width) {
+      const isSet = Boolean(mask[at]);
+      if (isSet === last) continue;
+      changes.push(x * height + y);
+      last = isSet;
+    }
+  }
+  return rleFromChanges(height, width, Uint32Array.from(changes));
 }
 
 /** The row-major mask of zeros and ones. */
 export function decodeMask({ height, width, counts }: Rle): Uint8Array {
   const mask = new Uint8Array(height * width);
-  let end = 0;
-  counts.forEach((length, run) => {
-    end += length;
-    if (run % 2 === 0) return;
-    for (let i = end - length; i < end; i++) mask[(i % height) * width + Math.floor(i / height)] = 1;
-  });
+  let start = 0;
+  for (let run = 0; run < counts.length; run++) {
+    const end = start + (counts[run] as number);
+    if (run % 2 === 1) {
+      let x = Math.floor(start / height);
+      for (let i = start, y = start - x * height; i < end; i++) {
+        mask[y * width + x] = 1;
+        if (++y < height) continue;
+        y = 0;
+        x++;
+      }
+    }
+    start = end;
+  }
   return mask;
 }
 
@@ -74,19 +109,21 @@ export function rleArea({ counts }: Rle): number {
 }
 
 /** The smallest box around the pixels set: x, y, width, height; all 0 where none is. */
-export function rleBox({ height, counts }: Rle): readonly [number, number, number, number] {
-  let [left, top, right, bottom] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, -1, -1];
+export function rleBox({ height, width, counts }: Rle): readonly [number, number, number, number] {
+  let [left, top, right, bottom] = [width, height, -1, -1];
   let start = 0;
-  counts.forEach((length, run) => {
-    const last = start + length - 1;
+  for (let run = 0; run < counts.length; run++) {
+    const length = counts[run] as number;
     if (run % 2 === 1) {
+      const last = start + length - 1;
       const [firstColumn, lastColumn] = [Math.floor(start / height), Math.floor(last / height)];
       left = Math.min(left, firstColumn);
       right = Math.max(right, lastColumn);
-      top = firstColumn === lastColumn ? Math.min(top, start % height) : 0;
-      bottom = firstColumn === lastColumn ? Math.max(bottom, last % height) : height - 1;
+      const isOneColumn = firstColumn === lastColumn;
+      top = Math.min(top, isOneColumn ? start - firstColumn * height : 0);
+      bottom = Math.max(bottom, isOneColumn ? last - lastColumn * height : height - 1);
     }
     start += length;
-  });
+  }
   return right < 0 ? [0, 0, 0, 0] : [left, top, right - left + 1, bottom - top + 1];
 }

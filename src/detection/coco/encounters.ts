@@ -1,6 +1,6 @@
 /** Which objects and detections meet in which image, and how much does each pair overlap? */
 import { DetectionError } from '../detection-error.js';
-import type { CocoCategory, CocoDataset, CocoImage } from './dataset.js';
+import type { CocoCategory, CocoDataset } from './dataset.js';
 import type { CocoParams, IouType } from './params.js';
 import { type Detection, describeDetection, describeTruth, overlap, type Truth } from './region.js';
 import { type CocoResult, scoreOf } from './results.js';
@@ -37,23 +37,24 @@ export function* gatherEncounters(
   const categories = dataset.categories.toSorted((a, b) => a.id - b.id);
   const groups = params.categories === 'merged' ? [categories] : categories.map(category => [category]);
 
-  function* meet(ids: readonly number[], image: CocoImage): Generator<Encounter> {
-    const annotated = ids.flatMap(id => truths.get(id)?.get(image.id) ?? []);
-    const found = ids.flatMap(id => detections.get(id)?.get(image.id) ?? []);
-    if (annotated.length === 0 && found.length === 0) return;
-    yield {
-      truths: annotated.map(annotation => describeTruth(annotation, image, iouType)),
-      detections: found
-        .sort(rank)
-        .slice(0, most)
-        .map(result => describeDetection(result, image, iouType)),
-    };
-  }
-  function* meetAll(ids: readonly number[]): Generator<Encounter> {
-    for (const image of images) yield* meet(ids, image);
+  function* meet(ids: readonly number[]): Generator<Encounter> {
+    const members = ids.map(id => ({ truths: truths.get(id), detections: detections.get(id) }));
+    const met = new Set(members.flatMap(one => [...(one.truths?.keys() ?? []), ...(one.detections?.keys() ?? [])]));
+    for (const image of images) {
+      if (!met.has(image.id)) continue;
+      const annotated = members.flatMap(one => one.truths?.get(image.id) ?? []);
+      const found = members.flatMap(one => one.detections?.get(image.id) ?? []);
+      yield {
+        truths: annotated.map(annotation => describeTruth(annotation, image, iouType)),
+        detections: found
+          .sort(rank)
+          .slice(0, most)
+          .map(result => describeDetection(result, image, iouType)),
+      };
+    }
   }
   for (const group of groups)
-    yield { category: params.categories === 'merged' ? undefined : group[0], encounters: meetAll(group.map(({ id }) => id)) };
+    yield { category: params.categories === 'merged' ? undefined : group[0], encounters: meet(group.map(({ id }) => id)) };
 }
 
 /** Row-major [detections, truths]. */

@@ -34,9 +34,8 @@ export function judgeCategory(
   const wanted = areaRanges.map(() => 0);
   for (const encounter of encounters) {
     const { truths, detections } = encounter;
-    areaRanges.forEach((range, r) => {
-      wanted[r] = (wanted[r] ?? 0) + truths.filter(truth => !isIgnored(truth, range)).length;
-    });
+    for (const [r, range] of areaRanges.entries())
+      for (const truth of truths) if (!isIgnored(truth, range)) wanted[r] = (wanted[r] as number) + 1;
     if (detections.length === 0) continue;
     const overlaps = computeOverlaps(encounter);
     judged.push({

@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import { pasteMask } from '../../../src/detection/masks.js';
 import { rasterisePolygon, rasterisePolygons } from '../../../src/detection/polygon.js';
-import { decodeMask, encodeMask, makeRle, rleArea, rleBox } from '../../../src/detection/rle.js';
+import { decodeMask, encodeMask, makeRle, makeRunWriter, rleArea, rleBox } from '../../../src/detection/rle.js';
 import { intersectionArea, intersectionOf, rleIou, unionOf } from '../../../src/detection/rle-combine.js';
 import { decodeRleText, encodeRleText } from '../../../src/detection/rle-text.js';
 import { failureOf } from '../../support/error-code.js';
+import { rasterisePlainly } from '../../support/plain-polygon.js';
 
 /** Two masks of one size, row-major; runs of pixels, so that long and short counts both occur. */
 const masks = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 12 })).chain(([height, width]) => {
@@ -27,6 +28,9 @@ describe('run lengths', () => {
         expect(decodeMask(rle)).toEqual(a);
         expect(decodeRleText(encodeRleText(rle), height, width)).toEqual(rle);
         expect(rleArea(rle)).toBe(count(a));
+        const plain = makeRunWriter(height, width);
+        for (let x = 0; x < width; x++) for (let y = 0; y < height; y++) plain.push(a[y * width + x] === 1 ? 1 : 0, 1);
+        expect(rle).toEqual(plain.finish());
       }),
     );
   });
@@ -107,6 +111,18 @@ describe('polygons', () => {
       8,
     );
     expect(rleArea(rle)).toBe(3 * 6 + 2 * 2 + 1);
+  });
+
+  it('every polygon covers the pixels that the plain rasteriser finds', () => {
+    const sizes = fc.record({ height: fc.integer({ min: 1, max: 30 }), width: fc.integer({ min: 1, max: 30 }) });
+    const coordinate = fc.oneof(fc.integer({ min: -8, max: 40 }), fc.double({ min: -8, max: 40, noNaN: true }));
+    const points = fc.array(fc.tuple(coordinate, coordinate), { minLength: 3, maxLength: 12 });
+    fc.assert(
+      fc.property(sizes, points, ({ height, width }, corners) => {
+        expect(rasterisePolygon(corners.flat(), height, width)).toEqual(rasterisePlainly(corners.flat(), height, width));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('no polygon is an empty mask', () => {

@@ -1,0 +1,29 @@
+/** The process that `coco-eval.ts` measures: reads a data set and results, evaluates them, and tells time and its own memory. */
+import { evaluateCoco } from '../src/detection/coco/evaluate.js';
+import type { IouType } from '../src/detection/coco/params.js';
+import { readCocoDataset, readCocoResults } from '../src/detection/coco/read-files.js';
+import { readPeak } from './peak.js';
+
+export interface CocoOrder {
+  readonly truth: string;
+  readonly detections: string;
+  readonly type: IouType;
+}
+
+export interface CocoMeasured {
+  readonly readMs: number;
+  readonly evaluateMs: number;
+  readonly peakBytes: number;
+  readonly AP: number;
+}
+
+async function measure({ truth, detections, type }: CocoOrder): Promise<CocoMeasured> {
+  const start = performance.now();
+  const dataset = await readCocoDataset(truth);
+  const results = await readCocoResults(detections, dataset);
+  const read = performance.now();
+  const { AP } = evaluateCoco(dataset, results, type);
+  return { readMs: read - start, evaluateMs: performance.now() - read, peakBytes: await readPeak(), AP };
+}
+
+console.log(JSON.stringify(await measure(JSON.parse(process.argv[2] ?? '') as CocoOrder)));
