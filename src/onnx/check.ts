@@ -1,219 +1,53 @@
-/** Is a model well formed? Every problem is reported, with the node and value at fault; operators' own rules are not looked at. */
-import { byteLength } from '../tensor/dtype.js';
-import { countElements, formatShape, sameShape } from '../tensor/shape.js';
-import { subgraphsOf } from './ir/edit.js';
-import type { Constant, Graph, Model, Node, Value, ValueId } from './ir/model.js';
-import { describeCycle, findTopologicalOrder } from './ir/sort.js';
+/** Is a model well formed? Every problem is reported, with the node and value at fault: of structure, and of operators against their schemas. */
+import { readFunctions } from './check/functions.js';
+import { checkOperators } from './check/operators.js';
+import type { ModelProblem, Report } from './check/problem.js';
+import { checkFunctionStructure, checkStructure } from './check/structure.js';
+import type { Model } from './ir/model.js';
 import { OnnxError } from './onnx-error.js';
-import { decodeMessage } from './proto/decode-message.js';
-import { WHOLE_SCHEMA } from './proto/schema.js';
-import { byteLengthOf } from './serde/file-constant.js';
-import { findSparseInitializers } from './sparse-initializers.js';
 
-export type ModelProblemCode =
-  /** The same name for two values of a graph, or for a value and one of an enclosing graph. */
-  | 'duplicate-name'
-  | 'empty-name'
-  /** A node or graph output uses a value that no node, input or initializer defines. */
-  | 'undefined-value'
-  /** A node reads what only a later node makes. */
-  | 'node-order'
-  | 'cycle'
-  | 'no-outputs'
-  /** A value is listed twice among a graph's inputs or outputs. */
-  | 'repeated-end'
-  /** A graph input of the whole model has no type. */
-  | 'untyped-input'
-  /** A value is made by two nodes, or by a node though it is an input or initializer, or its producer does not make it. */
-  | 'producer'
-  | 'no-operator'
-  /** The domain of a node's operator is not among the model's operator sets. */
-  | 'opset-missing'
-  /** An attribute whose type is not stated, or that refers to a function's attribute outside of one. */
-  | 'attribute'
-  /** A constant's bytes or elements are not as many as its dtype and shape say. */
-  | 'constant-size'
-  /** A value's type contradicts its constant. */
-  | 'constant-type'
-  /** A sparse initializer or quantization annotation is no message of its type. */
-  | 'malformed-field';
+export type { ModelProblem, ModelProblemCode } from './check/problem.js';
 
-export interface ModelProblem {
-  readonly code: ModelProblemCode;
-  /** Names graph, node (with operator) and value. */
-  readonly message: string;
-}
+/** What is looked at: 'structure' leaves out what operators ask for, so that a model whose nodes are wrong can be mended. */
+export type CheckDepth = 'structure' | 'operators';
 
-/** All problems of `model`, in graph order; empty where it is well formed. */
-export function checkModel(model: Model): readonly ModelProblem[] {
+/** What passes and rules are given to check a graph by; each problem is a message. */
+export type FindProblems = (model: Model, depth: CheckDepth) => readonly string[];
+
+export const findProblems: FindProblems = (model, depth) => checkModel(model, depth).map(({ message }) => message);
+
+/** All problems of `model`: of structure, of functions, then of operators, each in graph order; empty where it is well formed. */
+export function checkModel(model: Model, depth: CheckDepth = 'operators'): readonly ModelProblem[] {
   const problems: ModelProblem[] = [];
-  const report: Report = (code, message) => problems.push({ code, message });
-  checkGraph(model, model.graph, { names: new Set(), made: new Set(), isWhole: true }, report);
+  const report: Report = (code, message, help) => problems.push(help === undefined ? { code, message } : { code, message, help });
+  checkStructure(model, report);
+  if (depth === 'structure') return problems;
+  const functions = readFunctions(model, report);
+  for (const one of functions.values()) {
+    const inFunction: Report = (code, message, help) => report(code, `function ${one.name}: ${message}`, help);
+    checkFunctionStructure(one, inFunction);
+    checkOperators({ opsets: one.opsets, functions }, one.body, inFunction);
+  }
+  checkOperators({ opsets: model.opsets, functions }, model.graph, report);
   return problems;
 }
 
+/** A problem that `after` has and `before` had not; the same one at a node or value of another name is none. */
+export function findNewProblem(before: readonly ModelProblem[], after: readonly ModelProblem[]): ModelProblem | undefined {
+  const known = new Map<string, number>();
+  for (const { code } of before) known.set(code, (known.get(code) ?? 0) + 1);
+  const messages = new Set(before.map(({ message }) => message));
+  const isMore = ({ code }: ModelProblem): boolean => after.filter(other => other.code === code).length > (known.get(code) ?? 0);
+  return after.find(problem => !messages.has(problem.message) && isMore(problem));
+}
+
 /** @throws OnnxError `model-invalid`, with every problem, where there is one. `what` names the model. */
-export function assertModel(model: Model, what: string): void {
-  const problems = checkModel(model);
+export function assertModel(model: Model, what: string, depth: CheckDepth = 'operators'): void {
+  const problems = checkModel(model, depth);
   if (problems.length === 0) return;
-  const listed = problems.slice(0, 10).map(({ message }) => `\n  ${message}`);
+  const listed = problems.slice(0, 10).map(({ message, help }) => `\n  ${message}${help === undefined ? '' : `; ${help}`}`);
   const more = problems.length > listed.length ? `\n  and ${problems.length - listed.length} more` : '';
   throw new OnnxError('model-invalid', `${what} is not a well-formed model:${listed.join('')}${more}`, {
     details: problems.map(({ code, message }) => ({ code, message })),
   });
-}
-
-type Report = (code: ModelProblemCode, message: string) => void;
-
-/** What a graph sees of those around it: their names, and the values that are computed before it. */
-interface Around {
-  readonly names: ReadonlySet<string>;
-  readonly made: ReadonlySet<ValueId>;
-  readonly isWhole: boolean;
-}
-
-function checkGraph(model: Model, graph: Graph, around: Around, report: Report): void {
-  const label = `graph "${graph.name}"`;
-  const names = checkNames(graph, label, around.names, report);
-  for (const value of graph.values.values()) if (value.constant !== undefined) checkConstant(value, value.constant, label, report);
-  checkEnds(graph, label, around, report);
-  checkProducers(graph, label, report);
-  const order = findTopologicalOrder(graph);
-  if (order.kind === 'cycle') report('cycle', `${label} has a cycle: ${describeCycle(graph, order.nodes)}`);
-  const made = new Set([...around.made, ...sourcesOf(graph, label, report)]);
-  for (const node of graph.nodes.values()) {
-    checkNode(model, graph, node, report);
-    for (const id of node.inputs) if (id !== undefined && !made.has(id)) reportUnmade(graph, node, id, order.kind, report);
-    for (const sub of subgraphsOf(node)) checkGraph(model, sub, { names, made, isWhole: false }, report);
-    for (const id of node.outputs) if (id !== undefined) made.add(id);
-  }
-  for (const id of graph.outputs) {
-    if (!made.has(id)) report('undefined-value', `${label}: nothing defines its output ${nameOf(graph, id)}`);
-  }
-}
-
-/** What is there before the first node: inputs, initializers, and the sparse initializers that are kept as bytes. */
-function sourcesOf(graph: Graph, label: string, report: Report): ValueId[] {
-  const constants = [...graph.values.values()].filter(value => value.constant !== undefined).map(({ id }) => id);
-  return [...graph.inputs, ...constants, ...sparseOf(graph, label, report)];
-}
-
-function sparseOf(graph: Graph, label: string, report: Report): Iterable<ValueId> {
-  try {
-    return findSparseInitializers(graph);
-  } catch (error) {
-    if (!(error instanceof OnnxError)) throw error;
-    report('malformed-field', `${label} has a field that cannot be read: ${error.message}`);
-    return [];
-  }
-}
-
-function reportUnmade(graph: Graph, node: Node, id: ValueId, order: 'order' | 'cycle', report: Report): void {
-  const producer = graph.values.get(id)?.producer;
-  if (producer === undefined || !graph.nodes.has(producer)) {
-    report('undefined-value', `${describe(graph, node)} reads ${nameOf(graph, id)}, which nothing defines before it`);
-  } else if (order === 'order') {
-    report('node-order', `${describe(graph, node)} reads ${nameOf(graph, id)}, which a later node makes`);
-  }
-}
-
-function checkNames(graph: Graph, label: string, outer: ReadonlySet<string>, report: Report): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { name } of graph.values.values()) {
-    if (name === '') report('empty-name', `${label} has a value without a name`);
-    else if (names.has(name)) report('duplicate-name', `${label} has two values "${name}"`);
-    else if (outer.has(name)) report('duplicate-name', `${label} has a value "${name}", as a graph around it has`);
-    names.add(name);
-  }
-  return new Set([...outer, ...names]);
-}
-
-function checkConstant(value: Value, constant: Constant, label: string, report: Report): void {
-  const count = countElements(constant.dims);
-  const described = `${label}: initializer "${value.name}" (${constant.dtype} ${formatShape(constant.dims)})`;
-  if ('data' in constant) {
-    if (constant.data.length !== count) report('constant-size', `${described} needs ${count} strings, it has ${constant.data.length}`);
-  } else if (byteLengthOf(constant) !== byteLength(constant.dtype, count)) {
-    report('constant-size', `${described} needs ${byteLength(constant.dtype, count)} bytes, it has ${byteLengthOf(constant)}`);
-  }
-  const { type } = value;
-  if (type === undefined) return;
-  if (type.kind !== 'tensor' || (type.dtype !== undefined && type.dtype !== constant.dtype)) {
-    report('constant-type', `${described} is declared as ${type.kind === 'tensor' ? type.dtype : 'no tensor'}`);
-  } else if (
-    type.dims !== undefined &&
-    !sameShape(
-      type.dims.map((dim, axis) => (typeof dim === 'number' ? dim : (constant.dims[axis] ?? -1))),
-      constant.dims,
-    )
-  ) {
-    report('constant-type', `${described} is declared with shape ${formatShape(type.dims.map(dim => dim ?? '?'))}`);
-  }
-}
-
-function checkEnds(graph: Graph, label: string, around: Around, report: Report): void {
-  if (graph.outputs.length === 0) report('no-outputs', `${label} has no outputs`);
-  for (const [side, ids] of [
-    ['input', graph.inputs],
-    ['output', graph.outputs],
-  ] as const) {
-    for (const [index, id] of ids.entries())
-      if (ids.indexOf(id) !== index) report('repeated-end', `${label} lists its ${side} ${nameOf(graph, id)} twice`);
-  }
-  if (!around.isWhole) return;
-  for (const id of graph.inputs)
-    if (graph.values.get(id)?.type === undefined) report('untyped-input', `${label}: input ${nameOf(graph, id)} has no type`);
-}
-
-function checkProducers(graph: Graph, label: string, report: Report): void {
-  const makers = new Map<ValueId, Node>();
-  const inputs = new Set(graph.inputs);
-  for (const node of graph.nodes.values()) {
-    for (const id of node.outputs) {
-      if (id === undefined) continue;
-      const other = makers.get(id);
-      if (other !== undefined)
-        report('producer', `${label}: ${nameOf(graph, id)} is made by ${describe(graph, other)} and by ${describe(graph, node)}`);
-      if (!graph.values.has(id)) report('producer', `${describe(graph, node)} makes a value that the graph does not have`);
-      makers.set(id, node);
-    }
-  }
-  for (const value of graph.values.values()) {
-    const maker = makers.get(value.id);
-    if (maker?.id !== value.producer) report('producer', `${label}: "${value.name}" names another producer than the node that makes it`);
-    if (maker !== undefined && (value.constant !== undefined || inputs.has(value.id))) {
-      report('producer', `${label}: "${value.name}" is made by ${describe(graph, maker)} and is an input or initializer too`);
-    }
-  }
-}
-
-function checkNode(model: Model, graph: Graph, node: Node, report: Report): void {
-  if (node.opType === '') report('no-operator', `${describe(graph, node)} has no operator`);
-  if (!model.opsets.has(node.domain)) {
-    report('opset-missing', `${describe(graph, node)} is of domain "${node.domain}", whose operator set the model does not import`);
-  }
-  for (const [name, attribute] of node.attributes) {
-    if (attribute.kind === 'ref')
-      report('attribute', `${describe(graph, node)}: attribute "${name}" refers to a function's attribute outside of a function`);
-    if (attribute.kind === 'other' && isUntyped(attribute.bytes))
-      report('attribute', `${describe(graph, node)}: attribute "${name}" has no value`);
-  }
-}
-
-/** Whether an attribute that is kept as bytes states none of the types that attributes have. */
-function isUntyped(bytes: Uint8Array): boolean {
-  const { sparseTensor, sparseTensors, tp, typeProtos } = decodeMessage(WHOLE_SCHEMA, 'AttributeProto', bytes);
-  return sparseTensor === undefined && sparseTensors === undefined && tp === undefined && typeProtos === undefined;
-}
-
-/** 'Conv "conv1"'; a node without a name is called by its first output. */
-function describe(graph: Graph, node: Node): string {
-  const output = node.outputs.find(id => id !== undefined);
-  const name = node.name !== '' || output === undefined ? node.name : (graph.values.get(output)?.name ?? '');
-  return `${node.opType === '' ? 'node' : node.opType} "${name}"`;
-}
-
-function nameOf(graph: Graph, id: ValueId): string {
-  const value = graph.values.get(id);
-  return value === undefined ? `value ${id} of an enclosing graph` : `"${value.name}"`;
 }

@@ -4,7 +4,7 @@
  * A model is plain data: tables of nodes and values that refer to each other by id. What edits one says so, and edits it in place; `cloneModel` keeps another.
  * Everything that can be wrong with a model is an OnnxError, with a `code`, a message that names node and value, and mostly a `help`.
  */
-import { assertModel, checkModel } from '../onnx/check.js';
+import { assertModel, findProblems } from '../onnx/check.js';
 import type { Model } from '../onnx/ir/model.js';
 import { sortTopologically } from '../onnx/ir/sort.js';
 import type { NodeSelector } from '../onnx/node-selector.js';
@@ -15,8 +15,6 @@ import { type RewriteRecord, rewriteModel } from '../onnx/rewrite/rewrite-model.
 import { getRule } from '../onnx/rewrite/rules/catalogue.js';
 
 export * from '../onnx/public.js';
-
-const problemsOf = (model: Model): readonly string[] => checkModel(model).map(({ message }) => message);
 
 export interface SimplifyOptions {
   /** The largest constant that folding may create, in bytes. Default: 1 MiB. */
@@ -33,7 +31,7 @@ export async function simplify(model: Model, { foldLimitBytes = 1 << 20, skip = 
   sortTopologically(model.graph);
   assertModel(model, 'the model');
   const { evaluate } = await import('./evaluate.js');
-  return simplifyToFixedPoint(model, { evaluate, foldLimitBytes, skip, check: problemsOf });
+  return simplifyToFixedPoint(model, { evaluate, foldLimitBytes, skip, check: findProblems });
 }
 
 /** A rule as docs/stages/rewrite.md lists them; `matches: 'one'` (default): it must apply exactly once. */
@@ -55,5 +53,5 @@ export function rewrite(
   sortTopologically(model.graph);
   assertModel(model, 'the model');
   const rules = (request.rules ?? []).map(({ name, form, select, matches }) => ({ rule: getRule(name, form), select, matches }));
-  return rewriteModel(model, { rules, edits: request.edits ?? [], check: problemsOf });
+  return rewriteModel(model, { rules, edits: request.edits ?? [], check: findProblems });
 }

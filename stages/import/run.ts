@@ -1,5 +1,5 @@
 /** How is a foreign model taken in? Read with its data, checked, imported, compared with what it was, and reported. */
-import { assertModel, checkModel } from '../../src/onnx/check.js';
+import { assertModel, findProblems } from '../../src/onnx/check.js';
 import { importModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
@@ -26,7 +26,7 @@ export async function runImport({ params, inputs, outputs, context }: StageJob<I
     newer,
     foldLimitBytes,
     evaluate,
-    check: listProblems,
+    check: findProblems,
   });
   const path = getOutputPath(outputs, 'model');
   await writeModel(path, imported.model);
@@ -45,8 +45,4 @@ function sayOtherDomains(model: Model, context: Context): void {
   const others = listOtherDomains(model);
   if (others.length > 0)
     context.log('warning', `nodes of other operator domains stay as they are, and their shapes may not be known: ${others.join(', ')}`);
-}
-
-function listProblems(model: Model): readonly string[] {
-  return checkModel(model).map(problem => problem.message);
 }

@@ -1,6 +1,5 @@
 /** How is a model rewritten? Rules, edits, checks; then before and after are run side by side on real inputs. */
-import { assertModel, checkModel } from '../../src/onnx/check.js';
-import type { Model } from '../../src/onnx/ir/model.js';
+import { assertModel, findProblems } from '../../src/onnx/check.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { rewriteModel } from '../../src/onnx/rewrite/rewrite-model.js';
 import { getRule } from '../../src/onnx/rewrite/rules/catalogue.js';
@@ -18,7 +17,7 @@ export async function runRewrite({ params, inputs, outputs, context }: StageJob<
   sortTopologically(model.graph);
   assertModel(model, 'the input');
   const rules = params.rules.map(({ name, form, select, matches }) => ({ rule: getRule(name, form), select, matches }));
-  const record = rewriteModel(model, { rules, edits: params.edits, check: listProblems });
+  const record = rewriteModel(model, { rules, edits: params.edits, check: findProblems });
   await writeModel(getOutputPath(outputs, 'model'), model);
 
   for (const rule of record.rules)
@@ -27,8 +26,4 @@ export async function runRewrite({ params, inputs, outputs, context }: StageJob<
   const price = await measurePrice({ model, before: source, after: getOutputPath(outputs, 'model') }, inputs, { ...params, context });
   if (price.kind === 'not-measured') context.log('info', `the price was not measured: ${price.reason}`);
   await writeJsonFile(getOutputPath(outputs, 'report'), describeChanges(record, price));
-}
-
-function listProblems(model: Model): readonly string[] {
-  return checkModel(model).map(problem => problem.message);
 }

@@ -1,6 +1,6 @@
 /** How is a model simplified? Passes to a fixed point, then a proof on samples; a model that computes something else is no result. */
 import { findClosest } from '../../src/base/did-you-mean.js';
-import { assertModel, checkModel } from '../../src/onnx/check.js';
+import { assertModel, findProblems } from '../../src/onnx/check.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
@@ -24,7 +24,7 @@ export async function runSimplify({ params, inputs, outputs, context }: StageJob
   sortTopologically(model.graph);
   assertModel(model, 'the input');
   const before = countNodes(model);
-  const simplified = await simplifyToFixedPoint(model, { ...params, evaluate, check: listProblems });
+  const simplified = await simplifyToFixedPoint(model, { ...params, evaluate, check: findProblems });
   await writeModel(getOutputPath(outputs, 'model'), model);
   const proof = await prove(source, getOutputPath(outputs, 'model'), model, { simplified, params, context });
   const after = countNodes(model);
@@ -76,8 +76,4 @@ function* feedsOf(model: Model, params: SimplifyParams, context: Context): Gener
     context.progress(sample, params.samples, 'samples');
     yield makeRandomFeeds(model, { random: context.random(`sample ${sample}`), sizes: params.sizes, freeSize: params.freeSize });
   }
-}
-
-function listProblems(model: Model): readonly string[] {
-  return checkModel(model).map(problem => problem.message);
 }

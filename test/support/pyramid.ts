@@ -33,3 +33,14 @@ export function makeHead(): Model {
       [sigmoid] scores = Sigmoid(logits)
     }`);
 }
+
+/** What an exporter might get wrong: a misspelt attribute, one of another kind, and values of two types. */
+export function makeBroken(): Model {
+  return parseModelText(`<ir_version: 8, opset_import: ["": 13]>
+    broken (float[N, 8, 8, 8] p3, int64[8, 1, 1] bias) => (float[N, 8, 4, 4] p4)
+    {
+      [pool] pooled = MaxPool<kernel_shape = [1, 1], stride = [2, 2]>(p3)
+      [act] act_out = LeakyRelu<alpha = 1>(pooled)
+      [sum] p4 = Add(act_out, bias)
+    }`);
+}

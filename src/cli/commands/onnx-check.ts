@@ -1,5 +1,6 @@
-/** `tanren onnx check FILE`: is a model well formed, and do its shapes go together? Every problem is listed; exit code 1 where there is one. */
+/** `tanren onnx check FILE`: is a model well formed, and do its shapes go together? Every problem is listed, and what could not be looked at; exit code 1 where there is a problem. */
 import { basename } from 'node:path';
+import { listUnchecked } from '../../onnx/check/operators.js';
 import { checkModel } from '../../onnx/check.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { OnnxError } from '../../onnx/onnx-error.js';
@@ -10,10 +11,13 @@ import { countOf, type OnnxOptions, runOnnx } from '../onnx/command.js';
 
 export function runOnnxCheck(path: string, options: OnnxOptions): Promise<ExitCode> {
   return runOnnx(options, async console => {
-    const problems = findProblems(await readModel(path));
-    if (options.json) console.json({ file: basename(path), problems });
+    const model = await readModel(path);
+    const problems = findProblems(model);
+    const unchecked = listUnchecked(model);
+    if (options.json) console.json({ file: basename(path), problems, unchecked });
     else {
-      for (const { code, message } of problems) console.line(`${code}: ${message}`);
+      for (const { code, message, help } of problems) console.line(`${code}: ${message}${help === undefined ? '' : `\n  help: ${help}`}`);
+      for (const { domain, nodes, reason } of unchecked) console.line(`not checked: ${countOf(nodes, 'node')} of ${domain}: ${reason}`);
       console.line(
         problems.length === 0 ? `${basename(path)} is well formed` : `${basename(path)} has ${countOf(problems.length, 'problem')}`,
       );
@@ -25,6 +29,7 @@ export function runOnnxCheck(path: string, options: OnnxOptions): Promise<ExitCo
 interface Problem {
   readonly code: string;
   readonly message: string;
+  readonly help?: string | undefined;
 }
 
 /** Shapes are looked at where the structure is sound. */
@@ -36,6 +41,6 @@ function findProblems(model: Model): readonly Problem[] {
     return [];
   } catch (error) {
     if (!(error instanceof OnnxError)) throw error;
-    return [{ code: error.code, message: error.message }];
+    return [{ code: error.code, message: error.message, help: error.help }];
   }
 }

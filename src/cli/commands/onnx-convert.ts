@@ -1,5 +1,7 @@
 /** `tanren onnx convert IN OUT`: how does a model come to another operator set, to fixed sizes, or to weights elsewhere? Each node that cannot is named. */
 import { basename } from 'node:path';
+import { checkModel, findNewProblem } from '../../onnx/check.js';
+import { OnnxError } from '../../onnx/onnx-error.js';
 import { convertOpset } from '../../onnx/opset/convert-opset.js';
 import { type PinnedDim, pinShapes } from '../../onnx/pin-shapes.js';
 import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
@@ -16,9 +18,12 @@ export interface ConvertOptions extends OnnxOptions, PinOptions {
 export function runOnnxConvert(from: string, to: string, options: ConvertOptions): Promise<ExitCode> {
   return runOnnx(options, async console => {
     const model = await readSound(from);
+    const before = checkModel(model);
     const pinned = pinShapes(model, { ...pinsOf(options, [model]), batch: options.batch ?? 'free' });
     const conversion = convertOpset(model, options.opset ?? model.opsets.get('') ?? 1);
     if (pinned.length > 0 || conversion.steps.length > 0) writeTypes(model, inferShapes(model));
+    const problem = findNewProblem(before, checkModel(model));
+    if (problem !== undefined) throw new OnnxError('opset-conversion', problem.message, problem);
     await writeResult(to, model, options.weights);
     if (options.json) console.json({ file: basename(to), pinned, ...conversion });
     else {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { findClosest } from '../../base/did-you-mean.js';
-import { checkModel } from '../../onnx/check.js';
+import { assertModel, findProblems } from '../../onnx/check.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { OnnxError } from '../../onnx/onnx-error.js';
 import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../onnx/passes/simplify.js';
@@ -30,13 +30,14 @@ export function runOnnxSimplify(from: string, to: string, options: SimplifyOptio
   return runOnnx(options, async console => {
     assertPassNames(options.skip);
     const model = await readSound(from);
+    assertModel(model, basename(from));
     const before = model.graph.nodes.size;
     pinShapes(model, pinsOf(options, [model]));
     const simplified = await simplifyToFixedPoint(model, {
       evaluate,
       foldLimitBytes: options.foldLimit,
       skip: options.skip,
-      check: listProblems,
+      check: findProblems,
     });
     const proof = await prove(from, to, model, simplified, options);
     if (proof.unequal === undefined) await writeResult(to, model, options.weights);
@@ -66,8 +67,6 @@ function assertPassNames(names: readonly string[]): void {
     help: `it has ${known.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
   });
 }
-
-const listProblems = (model: Model): readonly string[] => checkModel(model).map(({ message }) => message);
 
 function countPasses({ steps }: Simplified): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();

@@ -26,11 +26,14 @@ export async function runOnnx({ json }: OnnxOptions, action: (console: Console) 
   }
 }
 
-/** A model that is well formed, its nodes in topological order. @throws OnnxError of reading; `graph-cycle`, `model-invalid`. */
+/**
+ * A model whose structure is sound, its nodes in topological order; what operators ask for is not looked at, so that it can be mended.
+ * @throws OnnxError of reading; `graph-cycle`, `model-invalid`.
+ */
 export async function readSound(path: string): Promise<Model> {
   const model = await readModel(path);
   sortTopologically(model.graph);
-  assertModel(model, basename(path));
+  assertModel(model, basename(path), 'structure');
   return model;
 }
 
@@ -54,7 +57,7 @@ export function hasExternalData({ graph }: Model): boolean {
 /** Writes a result under its name when it is whole. @throws OnnxError as `writeModel`; `not-writable`; `model-invalid` where a command would leave an unsound model: a defect. */
 export async function writeResult(path: string, model: Model, weights: Weights): Promise<void> {
   sortTopologically(model.graph);
-  assertModel(model, 'the result');
+  assertModel(model, 'the result', 'structure');
   try {
     await writeModel(path, model, { ...placeWeights(path, model, weights), flush: 'flush' });
   } catch (error) {

@@ -1,4 +1,5 @@
 /** What is a pass of `simplify`? A value with a name, a proof class, and a function that edits every graph of the model and says what it did. */
+import type { FindProblems } from '../check.js';
 import type { Model } from '../ir/model.js';
 import { scopesOf } from '../ir/scope.js';
 import { viewScope } from '../rewrite/graph-view.js';
@@ -20,7 +21,7 @@ export interface PassContext {
   /** The largest constant that folding may create, in bytes. */
   readonly foldLimitBytes: number;
   /** Finds problems of the graph; each is a message. */
-  readonly check: (model: Model) => readonly string[];
+  readonly check: FindProblems;
 }
 
 export interface PassOutcome {

@@ -1,6 +1,8 @@
 /** Which nodes disappear from a model without changing what it computes? All passes, round after round, until none changes anything. */
 import { InternalError } from '../../base/invariant.js';
+import type { FindProblems } from '../check.js';
 import type { Model } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
 import { fuseClippedSwish, fuseHardSwish } from '../rewrite/rules/hard-swish.js';
 import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
 import { constantsToInitializers, freeInitializers, mergeInitializers } from './constants.js';
@@ -65,8 +67,8 @@ export interface SimplifyOptions {
   readonly passes?: readonly Pass[];
   /** Names of passes to leave out. */
   readonly skip?: readonly string[];
-  /** Finds problems of the graph after each patch; each is a message. */
-  readonly check: (model: Model) => readonly string[];
+  /** Finds problems of the graph: of its structure after each patch, of its operators too after each round. */
+  readonly check: FindProblems;
 }
 
 export interface Simplified {
@@ -84,7 +86,7 @@ const MOST_ROUNDS = 100;
  * Simplifies `model` in place to a fixed point. Names of the model's inputs and outputs stay; so does the name of every value that stays.
  * Types that follow are written into the values.
  * Nodes have to be in topological order.
- * @throws OnnxError what shape inference throws.
+ * @throws OnnxError what shape inference throws; `patch-breaks-graph`: a defect of a pass.
  */
 export async function simplifyToFixedPoint(model: Model, options: SimplifyOptions): Promise<Simplified> {
   const passes = (options.passes ?? SIMPLIFY_PASSES).filter(pass => options.skip?.includes(pass.name) !== true);
@@ -96,8 +98,18 @@ export async function simplifyToFixedPoint(model: Model, options: SimplifyOption
     const done = await runRound(model, left, options, round);
     steps.push(...done.changed);
     if (done.changed.length === 0) return { steps, rounds: round, declined: [...undone, ...done.declined] };
+    assertSound(model, done.changed, options.check);
     undone.push(...done.declined.filter(({ pass }) => done.undone.includes(pass)));
     left = left.filter(({ name }) => !done.undone.includes(name));
   }
   throw new InternalError(`simplify did not settle within ${MOST_ROUNDS} rounds`);
+}
+
+function assertSound(model: Model, changed: readonly SimplifyStep[], check: FindProblems): void {
+  const problems = check(model, 'operators');
+  if (problems.length === 0) return;
+  const passes = changed.map(({ pass }) => pass);
+  throw new OnnxError('patch-breaks-graph', `the passes ${passes.join(', ')} leave a graph that is not sound: ${problems[0]}`, {
+    details: { passes, problems: [...problems] },
+  });
 }

@@ -1,4 +1,5 @@
 /** How is a model rewritten as a pipeline asks? Its rules in order, then its edits in order, each with what it changed. */
+import type { FindProblems } from '../check.js';
 import type { Model } from '../ir/model.js';
 import type { NodeSelector } from '../node-selector.js';
 import { OnnxError } from '../onnx-error.js';
@@ -22,8 +23,7 @@ export interface RuleRequest {
 export interface RewriteRequest {
   readonly rules: readonly RuleRequest[];
   readonly edits: readonly Edit[];
-  /** Finds problems of the graph; each is a message. */
-  readonly check: (model: Model) => readonly string[];
+  readonly check: FindProblems;
 }
 
 export interface RewriteRecord {
@@ -48,7 +48,7 @@ export function rewriteModel(model: Model, request: RewriteRequest): RewriteReco
   const edits = request.edits.flatMap(edit => applyEdit(model, edit));
   const after = inferShapes(model, { stated: 'ignore' });
   writeTypes(model, after);
-  const [problem] = request.check(model);
+  const [problem] = request.check(model, 'operators');
   if (problem !== undefined) throw new OnnxError('edit-breaks-graph', `the edits leave a graph that is not sound: ${problem}`);
   return { rules, edits, changedTypes: compareTypes(model, before, after) };
 }

@@ -1,6 +1,7 @@
 /** Who edits the graph? Only this: it tries a rule at each node, applies what the rule returns, checks the graph after every patch, and keeps what happened. */
 
-import type { Model, Node, NodeId } from '../ir/model.js';
+import type { FindProblems } from '../check.js';
+import type { Node, NodeId } from '../ir/model.js';
 import { OnnxError } from '../onnx-error.js';
 import { describeNode } from '../shape-inference/node-context.js';
 import { applyPatch } from './apply-patch.js';
@@ -30,8 +31,8 @@ export interface AppliedRecord {
 export interface RuleScope {
   /** Nodes at which the rule may be rooted; every node where absent. */
   readonly nodes?: ReadonlySet<NodeId>;
-  /** Finds problems of the graph after a patch; each is a message. */
-  readonly check: (model: Model) => readonly string[];
+  /** Finds problems of the graph: of its structure after each patch, of its operators after the last one. */
+  readonly check: FindProblems;
 }
 
 /** The nodes at which `rule` would apply now, in graph order. */
@@ -68,10 +69,12 @@ export function applyRule(view: GraphView, rule: RewriteRule, scope: RuleScope):
       declined.push({ node: describeNode(result.node, now.graph), reason: result.reason });
       continue;
     }
-    assertSound(rule, label, scope.check(now.model));
+    assertSound(rule, label, scope.check(now.model, 'structure'));
     now = viewScope(now.scope, now.inference);
     applied.push({ node: label, values: result.values, added: result.added, removed: result.removed });
   }
+  const last = applied.at(-1);
+  if (last !== undefined) assertSound(rule, last.node, scope.check(now.model, 'operators'));
   const { name, proof, proofText } = rule;
   const nearestMiss = nearest && { node: describeNode(nearest.node, now.graph), reason: nearest.reason };
   return { view: now, record: { rule: name, proof, proofText, applied, declined, nearestMiss } };

@@ -1,6 +1,6 @@
 /** How is a model edited step by step? Each step says what it did; then shapes are inferred anew, and the graph must be sound. */
 import { assertNever } from '../../base/assert-never.js';
-import { checkModel } from '../check.js';
+import { checkModel, findNewProblem, type ModelProblem } from '../check.js';
 import type { Cut } from '../extract.js';
 import type { Model } from '../ir/model.js';
 import { sortTopologically } from '../ir/sort.js';
@@ -24,17 +24,21 @@ export type EditStep =
   | { readonly kind: 'swap'; readonly cut: Cut; readonly replacement: Model };
 
 /**
- * Edits `model` in place, step after step. Where it throws, the model may be half edited.
+ * Edits `model` in place, step after step: it may have problems before, and may not have others after. Where it throws, the model may be half edited.
  * @returns what each step did, a line each. @throws OnnxError of the steps; what shape inference throws; `edit-breaks-graph`.
  */
 export function editModel(model: Model, steps: readonly EditStep[]): readonly string[] {
+  const before = checkModel(model);
   const done = steps.flatMap(step => applyStep(model, step));
   sortTopologically(model.graph);
-  const [problem] = checkModel(model);
-  if (problem !== undefined) throw new OnnxError('edit-breaks-graph', `the edits leave a graph that is not sound: ${problem.message}`);
+  const problem = findNewProblem(before, checkModel(model));
+  if (problem !== undefined)
+    throw new OnnxError('edit-breaks-graph', `the edits leave a graph that is not sound: ${problem.message}`, helpOf(problem));
   writeTypes(model, inferShapes(model, { stated: 'ignore' }));
   return done;
 }
+
+const helpOf = ({ help }: ModelProblem): { help?: string } => (help === undefined ? {} : { help });
 
 function applyStep(model: Model, step: EditStep): readonly string[] {
   switch (step.kind) {

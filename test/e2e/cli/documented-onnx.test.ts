@@ -8,7 +8,7 @@ import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { findMismatch, playSteps, stepsOf, updatePage } from '../../support/console-blocks.js';
-import { makeHead, makePyramid } from '../../support/pyramid.js';
+import { makeBroken, makeHead, makePyramid } from '../../support/pyramid.js';
 import { DIST } from '../../support/world.js';
 
 const PAGE = join(dirname(DIST), 'docs/onnx.md');
@@ -45,6 +45,7 @@ describe('docs/onnx.md', () => {
       world.write(/^# (\S+)/.exec(file)?.[1] ?? '', file);
     writeFileSync(join(world.folder, 'pyramid.onnx'), encodeModel(makePyramid()));
     writeFileSync(join(world.folder, 'head.onnx'), encodeModel(makeHead()));
+    writeFileSync(join(world.folder, 'broken.onnx'), encodeModel(makeBroken()));
     const steps = stepsOf(page);
     const env = { ...process.env, PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter), NO_COLOR: '1', FORCE_COLOR: '' };
 

@@ -26,7 +26,7 @@ describe('checking a model', () => {
     ['duplicate-name', 'g (float x) => (float y) { y = Relu(x) y = Neg(x) }', 'two values "y"'],
     [
       'duplicate-name',
-      'g (bool c) => (float y) { k = Relu(c) y = If<then_branch = t () => (float k) { k = F() }>(c) }',
+      'g (bool c) => (float y) { k = RandomNormal<shape = [1]>() y = If<then_branch = t () => (float k) { k = RandomNormal<shape = [1]>() }, else_branch = e () => (float b) { b = Identity(k) }>(c) }',
       'graph "t" has a value "k", as a graph around it has',
     ],
     ['node-order', 'g (float x) => (float y) { y = Relu(h) h = Neg(x) }', 'Relu "y" reads "h", which a later node makes'],
@@ -36,8 +36,8 @@ describe('checking a model', () => {
     ['untyped-input', 'g (x) => (float y) { y = Relu(x) }', 'input "x" has no type'],
     ['no-operator', 'g (float x) => (float y) { [n] y = ""(x) }', 'node "n" has no operator'],
     ['opset-missing', 'g (float x) => (float y) { y = my.domain.F(x) }', 'F "y" is of domain "my.domain"'],
-    ['attribute', 'g (float x) => (float y) { y = F<a: int = @b>(x) }', 'attribute "a" refers to a function'],
-    ['attribute', 'g (float x) => (float y) { y = F<a: other = "0a0161">(x) }', 'attribute "a" has no value'],
+    ['attribute', 'g (float x) => (float y) { y = Elu<alpha: float = @b>(x) }', 'attribute "alpha" refers to a function'],
+    ['attribute', 'g (float x) => (float y) { y = Elu<alpha: other = "0a05616c706861">(x) }', 'attribute "alpha" has no value'],
   ])('finds %s in %s', (code, text, message) => {
     const problems = checkModel(parseModelText(text));
 
@@ -69,7 +69,7 @@ describe('checking a model', () => {
     const neg = [...model.graph.nodes.values()][1];
     neg?.outputs.push(getNamed(model, 'y').id, getNamed(model, 'x').id);
 
-    const problems = checkModel(model);
+    const problems = checkModel(model, 'structure');
 
     expect(new Set(problems.map(({ code }) => code))).toEqual(new Set(['producer']));
     expect(problems.map(({ message }) => message).join('\n')).toContain('"y" is made by Relu "y" and by Neg "h"');

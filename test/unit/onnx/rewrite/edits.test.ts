@@ -36,17 +36,17 @@ describe('edits', () => {
     const model = given();
     const set = (name: string, type: 'int' | 'float' | 'floats' | 'string' | 'strings', value: number | string | number[] | string[]) =>
       apply(model, { select: 'first', setAttribute: { name, type, value } });
-    set('a', 'int', 3);
-    set('b', 'float', 0.1);
-    set('c', 'floats', [0.5]);
-    set('d', 'string', 'text');
-    set('e', 'strings', ['text']);
+    set('__a', 'int', 3);
+    set('__b', 'float', 0.1);
+    set('__c', 'floats', [0.5]);
+    set('__d', 'string', 'text');
+    set('__e', 'strings', ['text']);
     const attributes = nodesOf(model)[2]?.attributes;
-    expect(attributes?.get('a')).toEqual({ kind: 'int', value: 3n });
-    expect(attributes?.get('b')).toEqual({ kind: 'float', value: Math.fround(0.1) });
-    expect(attributes?.get('c')).toEqual({ kind: 'floats', value: [0.5] });
-    expect(attributes?.get('d')).toEqual(string('text'));
-    expect(attributes?.get('e')?.kind).toBe('strings');
+    expect(attributes?.get('__a')).toEqual({ kind: 'int', value: 3n });
+    expect(attributes?.get('__b')).toEqual({ kind: 'float', value: Math.fround(0.1) });
+    expect(attributes?.get('__c')).toEqual({ kind: 'floats', value: [0.5] });
+    expect(attributes?.get('__d')).toEqual(string('text'));
+    expect(attributes?.get('__e')?.kind).toBe('strings');
   });
 
   it('delete an attribute', () => {
@@ -126,7 +126,7 @@ describe('edits', () => {
 
   it('reach every match where any is asked for', () => {
     const model = given();
-    const record = apply(model, { select: { op: 'Mul' }, matches: 'any', setAttribute: { name: 'a', type: 'int', value: 1 } });
+    const record = apply(model, { select: { op: 'Mul' }, matches: 'any', setAttribute: { name: '__a', type: 'int', value: 1 } });
     expect(record.edits.map(edit => edit.at)).toEqual(['Mul "first"', 'Mul "second"']);
     expect(apply(model, { select: { op: 'Nothing' }, matches: 'any', deleteAttribute: 'a' }).edits).toEqual([]);
   });
@@ -138,7 +138,7 @@ describe('edits', () => {
     [{ attributes: { kernel_shape: [2, 2] } }, 'MaxPool "pool"'],
     [{ op: 'M*', name: 's*' }, 'Mul "second"'],
   ] as const)('select %j', (select, at) => {
-    const record = apply(given(), { select, setAttribute: { name: 'note', type: 'string', value: '' } });
+    const record = apply(given(), { select, setAttribute: { name: '__note', type: 'string', value: '' } });
     expect(record.edits.map(edit => edit.at)).toEqual([at]);
   });
 
@@ -146,7 +146,7 @@ describe('edits', () => {
     const failure = await failureOf(() =>
       rewriteModel(given(), {
         rules: [],
-        edits: [{ select: 'first', setAttribute: { name: 'a', type: 'int', value: 1 } }],
+        edits: [{ select: 'first', setAttribute: { name: '__a', type: 'int', value: 1 } }],
         check: () => ['Mul "first" has an unknown attribute "a"'],
       }),
     );

@@ -1,0 +1,122 @@
+/** Which functions does a model bring along? They are kept as bytes; here they are read, so that their bodies and the nodes that call them can be checked. */
+
+import { subgraphsOf } from '../ir/edit.js';
+import type { Graph, Model, Node, UnknownFields } from '../ir/model.js';
+import { OnnxError } from '../onnx-error.js';
+import { decodeMessage } from '../proto/decode-message.js';
+import type { FunctionProto } from '../proto/generated/messages.js';
+import { WHOLE_SCHEMA } from '../proto/schema.js';
+import { decodeDomain, decodeGraph } from '../serde/decode-graph.js';
+import { toSafeInteger } from '../serde/malformed.js';
+import type { Report } from './problem.js';
+
+export interface ModelFunction {
+  /** "pkg.Attention": what nodes call it by. */
+  readonly name: string;
+  readonly opsets: ReadonlyMap<string, number>;
+  /** Inputs, nodes and outputs as a graph; the inputs have no types. */
+  readonly body: Graph;
+  /** Names of its attributes, with defaults and without. */
+  readonly attributes: ReadonlySet<string>;
+}
+
+export type ModelFunctions = ReadonlyMap<string, ModelFunction>;
+
+/** What nodes call a function by; '' stands for the ONNX domain. */
+export function callNameOf({ domain, opType, overload }: Pick<Node, 'domain' | 'opType' | 'overload'>): string {
+  return [domain === '' ? 'ai.onnx' : domain, opType, overload].filter(Boolean).join('.');
+}
+
+interface Read {
+  readonly functions: ModelFunctions;
+  readonly problems: readonly Parameters<Report>[];
+}
+
+/** A model's functions are the same as long as its uninterpreted fields are. */
+const known = new WeakMap<UnknownFields, Read>();
+
+/** The functions of `model`. Reports those that cannot be read, that stand twice, or that call themselves. */
+export function readFunctions(model: Model, report: Report): ModelFunctions {
+  const read = known.get(model.unknown) ?? readAll(model.unknown);
+  known.set(model.unknown, read);
+  for (const problem of read.problems) report(...problem);
+  return read.functions;
+}
+
+function readAll(fields: UnknownFields): Read {
+  const functions = new Map<string, ModelFunction>();
+  const problems: Parameters<Report>[] = [];
+  for (const bytes of fields) {
+    try {
+      const source = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      for (const proto of decodeMessage(WHOLE_SCHEMA, 'ModelProto', bytes).functions ?? []) {
+        const found = decodeFunction(proto, source);
+        if (functions.has(found.name)) problems.push(['duplicate-function', `the model has two functions ${found.name}`]);
+        functions.set(found.name, found);
+      }
+    } catch (error) {
+      if (!(error instanceof OnnxError)) throw error;
+      problems.push(['malformed-field', `the model has a function or field that cannot be read: ${error.message}`]);
+    }
+  }
+  const cycle = findCallCycle(functions);
+  if (cycle !== undefined) problems.push(['function-cycle', `functions call each other in a circle: ${cycle.join(' → ')}`]);
+  return { functions, problems };
+}
+
+/** Tensors that lie in other files are not looked at: their types are in the message. */
+const UNREAD = new Uint8Array(0);
+
+function decodeFunction(proto: FunctionProto, source: Uint8Array): ModelFunction {
+  const { name = '', input = [], output = [], node, valueInfo, attribute = [], attributeProto = [], opsetImport = [] } = proto;
+  const domain = decodeDomain(proto.domain);
+  let nextId = 1;
+  const ends = (names: readonly string[]): { name: string }[] => names.map(end => ({ name: end }));
+  const body = decodeGraph(
+    { name: `function ${name}`, node, valueInfo, input: ends(input), output: ends(output) },
+    { source, takeId: () => nextId++, readExternal: (_, { dtype, dims }) => ({ dtype, dims, bytes: UNREAD }) },
+    undefined,
+  );
+  return {
+    name: callNameOf({ domain, opType: name, overload: proto.overload ?? '' }),
+    opsets: new Map(
+      opsetImport.map(({ domain, version }) => [decodeDomain(domain), toSafeInteger(version ?? 0n, 'an operator set version')]),
+    ),
+    body,
+    attributes: new Set([...attribute, ...attributeProto.map(({ name = '' }) => name)]),
+  };
+}
+
+/** Names of functions, each calling the next, the last one being the first. */
+function findCallCycle(functions: ModelFunctions): readonly string[] | undefined {
+  const calls = new Map([...functions].map(([name, { body }]) => [name, [...new Set(callsIn(body))].filter(call => functions.has(call))]));
+  const done = new Set<string>();
+  for (const root of functions.keys()) {
+    const path: { readonly name: string; readonly next: Iterator<string> }[] = [];
+    const open = new Set<string>();
+    const enter = (name: string): void => {
+      path.push({ name, next: (calls.get(name) ?? []).values() });
+      open.add(name);
+    };
+    if (!done.has(root)) enter(root);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const step = top.next.next();
+      if (step.done === true) {
+        done.add(top.name);
+        open.delete(top.name);
+        path.pop();
+      } else if (open.has(step.value)) {
+        const names = path.map(({ name }) => name);
+        return [...names.slice(names.indexOf(step.value)), step.value];
+      } else if (!done.has(step.value)) enter(step.value);
+    }
+  }
+  return undefined;
+}
+
+function* callsIn(graph: Graph): Generator<string> {
+  for (const node of graph.nodes.values()) {
+    yield callNameOf(node);
+    for (const sub of subgraphsOf(node)) yield* callsIn(sub);
+  }
+}
