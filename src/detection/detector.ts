@@ -43,6 +43,8 @@ export interface DetectedObjects {
   /** Category ids of the data set that the detector was trained for. */
   readonly labels: Int32Array;
   readonly masks: ObjectMasks;
+  /** How sure the detector is of each mask, where that is not the object's score. */
+  readonly maskScores?: Float32Array;
 }
 
 export type ObjectMasks = SquareMasks | { readonly kind: 'none' } | { readonly kind: 'runs'; readonly masks: readonly Rle[] };

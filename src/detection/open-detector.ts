@@ -9,6 +9,7 @@ import { type RunPart, runnerOfParts, runnerOfWhole } from './part-runner.js';
 import { runPart } from './run-part.js';
 import { type DetectorSetup, listParts } from './setup.js';
 import { openMaskRcnn } from './torchvision/open-maskrcnn.js';
+import { openMaskScoring } from './torchvision/open-maskscoring.js';
 
 /** A model's path (so that external data is found), or its bytes. */
 export type ModelSource = string | Uint8Array;
@@ -58,6 +59,8 @@ function openFamily(setup: DetectorSetup, host: FamilyHost): Promise<FamilyDetec
   switch (setup.architecture) {
     case 'maskrcnn':
       return openMaskRcnn(setup, host);
+    case 'maskscoring':
+      return openMaskScoring(setup, host);
   }
 }
 

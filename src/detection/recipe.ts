@@ -2,13 +2,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
 import { formatJsonProblems, type JsonReader, readJsonShape } from '../base/json-shape.js';
 import { DetectionError } from './detection-error.js';
+import { type MaskScoringRecipe, maskScoringRecipeReader } from './torchvision/mask-scoring-recipe.js';
 import { type MaskRcnnRecipe, maskRcnnRecipeReader } from './torchvision/recipe.js';
 
 /** A new family of detectors adds a member with its own `architecture`, and its reader below. */
-export type Recipe = MaskRcnnRecipe;
+export type Recipe = MaskRcnnRecipe | MaskScoringRecipe;
 
 const READERS: { readonly [A in Recipe['architecture']]: JsonReader<Extract<Recipe, { readonly architecture: A }>> } = {
   maskrcnn: maskRcnnRecipeReader,
+  maskscoring: maskScoringRecipeReader,
 };
 
 const ARCHITECTURES = Object.keys(READERS) as Recipe['architecture'][];

@@ -5,12 +5,13 @@ import type { RgbImage } from './image.js';
 import type { PartValuesByName } from './part-runner.js';
 import { encodeRecipe, parseRecipe, type Recipe } from './recipe.js';
 import { listMaskRcnnParts } from './torchvision/list-parts.js';
+import { listMaskScoringParts, type MaskScoringSetup, readMaskScoringSetup } from './torchvision/mask-scoring-setup.js';
 import { prepareImage } from './torchvision/prepare-image.js';
 import type { FitPolicy } from './torchvision/recipe.js';
 import { type MaskRcnnSetup, readMaskRcnnSetup } from './torchvision/setup.js';
 
 /** One member per family, told apart by `architecture`. */
-export type DetectorSetup = MaskRcnnSetup;
+export type DetectorSetup = MaskRcnnSetup | MaskScoringSetup;
 
 export interface SetupFiles {
   /** What `export` or `split` wrote. */
@@ -27,6 +28,8 @@ export function readSetup({ recipe, config, fit }: SetupFiles): DetectorSetup {
   switch (parsed.architecture) {
     case 'maskrcnn':
       return readMaskRcnnSetup(parsed, config, fit);
+    case 'maskscoring':
+      return readMaskScoringSetup(parsed, config, fit);
   }
 }
 
@@ -40,6 +43,8 @@ export function listParts(recipe: Recipe): readonly DetectorPart[] {
   switch (recipe.architecture) {
     case 'maskrcnn':
       return listMaskRcnnParts(recipe);
+    case 'maskscoring':
+      return listMaskScoringParts(recipe);
   }
 }
 
@@ -47,6 +52,7 @@ export function listParts(recipe: Recipe): readonly DetectorPart[] {
 export function prepareInput(setup: DetectorSetup, image: RgbImage): PartValuesByName {
   switch (setup.architecture) {
     case 'maskrcnn':
+    case 'maskscoring':
       return { [setup.recipe.image.value]: prepareImage(setup, image).tensor };
   }
 }

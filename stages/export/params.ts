@@ -2,16 +2,18 @@
 import type { ParamsSchema } from '../../src/stage/define-stage.js';
 
 export interface ExportParams {
-  readonly architecture: 'maskrcnn';
+  readonly architecture: 'maskrcnn' | 'maskscoring';
   /** [1, 3, height, width]. */
   readonly input: readonly number[];
-  readonly roiBatch: { readonly box: 'free' | number; readonly mask: 'free' | number };
+  readonly roiBatch: { readonly box: 'free' | number; readonly mask: 'free' | number; readonly maskIou?: 'free' | number };
+  /** Undefined: split. */
+  readonly maskInput?: 'split' | 'concat';
   readonly fit: 'static' | 'torchvision';
   readonly defaults?: 'torchvision';
   readonly frozenBatchNormEpsilon?: number;
 }
 
-const ROI_BATCH = { anyOf: [{ const: 'free' }, { type: 'integer', minimum: 1 }], default: 'free' } as const;
+const ROI_BATCH = { anyOf: [{ const: 'free' }, { type: 'integer', minimum: 1 }] } as const;
 
 export const EXPORT_PARAMS: ParamsSchema = {
   type: 'object',
@@ -20,9 +22,9 @@ export const EXPORT_PARAMS: ParamsSchema = {
   properties: {
     architecture: {
       type: 'string',
-      enum: ['maskrcnn'],
+      enum: ['maskrcnn', 'maskscoring'],
       description:
-        "The network's family. maskrcnn: torchvision's maskrcnn_resnet50_fpn_v2 and maskrcnn_resnet50_fpn, of any width and depth.",
+        "The network's family. maskrcnn: torchvision's maskrcnn_resnet50_fpn_v2 and maskrcnn_resnet50_fpn, of any width and depth. maskscoring: these with a MaskIoU head.",
     },
     input: {
       type: 'array',
@@ -36,10 +38,17 @@ export const EXPORT_PARAMS: ParamsSchema = {
       additionalProperties: false,
       default: {},
       properties: {
-        box: { ...ROI_BATCH, description: 'RoIs per run of the box head: free, or a fixed number.' },
-        mask: { ...ROI_BATCH, description: 'RoIs per run of the mask head: free, or a fixed number.' },
+        box: { ...ROI_BATCH, default: 'free', description: 'RoIs per run of the box head: free, or a fixed number.' },
+        mask: { ...ROI_BATCH, default: 'free', description: 'RoIs per run of the mask head: free, or a fixed number.' },
+        maskIou: { ...ROI_BATCH, description: 'maskscoring: RoIs per run of the MaskIoU head; free where absent.' },
       },
       description: 'How many RoIs the heads take at once.',
+    },
+    maskInput: {
+      type: 'string',
+      enum: ['split', 'concat'],
+      description:
+        'maskscoring: how the MaskIoU head takes the mask. split, where absent: by a convolution of its own, added to that of the features. concat: as one more channel behind them, as in the original.',
     },
     fit: {
       type: 'string',

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../src/base/json.js';
 import { isJsonObject } from '../../src/base/json.js';
 import type { ReadConfig } from '../../src/detection/torchvision/config.js';
 import type { MaskRcnnExport } from '../../src/detection/torchvision/export-maskrcnn.js';
+import type { MaskScoringExport } from '../../src/detection/torchvision/export-maskscoring.js';
 import type { MaskRcnnStructure } from '../../src/detection/torchvision/structure.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 
@@ -13,13 +14,17 @@ export interface CheckpointFacts {
   readonly converted: Readonly<Record<string, number>>;
 }
 
-export function makeReport(exported: MaskRcnnExport, read: ReadConfig, checkpoint: CheckpointFacts): JsonObject {
+export function makeReport(exported: MaskRcnnExport | MaskScoringExport, read: ReadConfig, checkpoint: CheckpointFacts): JsonObject {
   const { recipe, structure, parameters } = exported;
   return {
     architecture: recipe.architecture,
     layout: layoutOf(structure),
     input: [1, 3, recipe.image.height, recipe.image.width],
-    roiBatch: { box: recipe.boxHead.batch, mask: recipe.maskHead.batch },
+    roiBatch: {
+      box: recipe.boxHead.batch,
+      mask: recipe.maskHead.batch,
+      ...(recipe.architecture === 'maskscoring' ? { maskIou: recipe.maskIouHead.batch } : {}),
+    },
     parameters: { ...parameters },
     checkpoint: { ...checkpoint },
     structure: structure as unknown as Json,

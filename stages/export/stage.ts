@@ -19,9 +19,15 @@ export const exportStage = defineStage<ExportParams>({
   },
   determinism: 'exact',
   runsModels: 'never',
-  checkParams: ({ input: [batch, channels] }) => [
+  checkParams: ({ input: [batch, channels], architecture, roiBatch, maskInput }) => [
     ...(batch === 1 ? [] : [`input[0] is the batch: an NPU runs one image at a time, so it should be 1, it is ${batch}`]),
     ...(channels === 3 ? [] : [`input[1] is the number of colour channels: it should be 3, it is ${channels}`]),
+    ...(architecture === 'maskscoring' || roiBatch.maskIou === undefined ? [] : [withoutHead('roiBatch.maskIou', architecture)]),
+    ...(architecture === 'maskscoring' || maskInput === undefined ? [] : [withoutHead('maskInput', architecture)]),
   ],
   run: async job => (await import('./run.js')).runExport(job),
 });
+
+function withoutHead(param: string, architecture: ExportParams['architecture']): string {
+  return `"${param}" is about the MaskIoU head, which architecture ${architecture} does not have`;
+}

@@ -5,7 +5,7 @@ import type { ParamsSchema } from '../../src/stage/define-stage.js';
 
 /** Exactly one of `recipe` and `parts` is given. */
 export interface SplitParams {
-  readonly recipe?: 'maskrcnn';
+  readonly recipe?: 'maskrcnn' | 'maskscoring';
   /** With `recipe`: where the cuts come from. */
   readonly cuts?: Cuts;
   /** With `cuts: structure`: what the recipe that is made says of fitting images. */
@@ -24,7 +24,11 @@ export const SPLIT_PARAMS: ParamsSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    recipe: { type: 'string', enum: ['maskrcnn'], description: "The detector's family: the parts are those that its recipe names." },
+    recipe: {
+      type: 'string',
+      enum: ['maskrcnn', 'maskscoring'],
+      description: "The detector's family: the parts are those that its recipe names.",
+    },
     cuts: {
       type: 'string',
       enum: ['recipe', 'structure'],

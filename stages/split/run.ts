@@ -1,7 +1,7 @@
 /** How is a model cut? Each part is extracted between its values, written, and reported with what it holds; and what no part holds. */
 import type { Json, JsonObject } from '../../src/base/json.js';
 import type { PartValues } from '../../src/detection/part-values.js';
-import { encodeRecipe, parseRecipe } from '../../src/detection/recipe.js';
+import { encodeRecipe, parseRecipe, type Recipe } from '../../src/detection/recipe.js';
 import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
 import { MASKRCNN_PIECES } from '../../src/detection/torchvision/pieces.js';
 import type { MaskRcnnPart } from '../../src/detection/torchvision/recipe.js';
@@ -12,9 +12,10 @@ import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Graph, Model, Node } from '../../src/onnx/ir/model.js';
 import { byteLengthOf } from '../../src/onnx/serde/file-constant.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
-import type { StageJob } from '../../src/stage/define-stage.js';
+import type { InputPaths, StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
 import type { SplitParams } from './params.js';
 
 /** A part's nodes and values have the ids that they have in the whole. */
@@ -42,9 +43,22 @@ export async function runSplit(job: StageJob<SplitParams>): Promise<void> {
 }
 
 async function cutByName(whole: Model, { params, inputs }: StageJob<SplitParams>): Promise<{ parts: readonly Part[]; found: JsonObject }> {
-  const wanted = params.parts ?? parseRecipe(await readInput(inputs, 'recipe', readJsonFile)).parts;
+  const wanted = params.parts ?? (await readRecipe(inputs, params.recipe)).parts;
   const parts = Object.entries<PartValues>(wanted).map(([name, values]): Part => ({ name, values, model: extractSubgraph(whole, values) }));
   return { parts, found: {} };
+}
+
+/** The parts are ports, which were known before the recipe was. */
+async function readRecipe(inputs: InputPaths, architecture: SplitParams['recipe']): Promise<Recipe> {
+  const recipe = parseRecipe(await readInput(inputs, 'recipe', readJsonFile));
+  if (recipe.architecture === architecture) return recipe;
+  throw new StageError(
+    'recipe-architecture',
+    `the recipe is of architecture ${recipe.architecture}, the stage has \`recipe: ${architecture}\``,
+    {
+      help: `set recipe: ${recipe.architecture}`,
+    },
+  );
 }
 
 async function cutByStructure(

@@ -1,5 +1,6 @@
 /** What does `split` take and give? A model, and names of values to cut it at, or what says where they are; one model per part. */
 
+import { MASKSCORING_PARTS } from '../../src/detection/torchvision/mask-scoring-recipe.js';
 import { MASKRCNN_PIECES } from '../../src/detection/torchvision/pieces.js';
 import { MASKRCNN_PARTS } from '../../src/detection/torchvision/recipe.js';
 import { defineStage } from '../../src/stage/define-stage.js';
@@ -22,6 +23,7 @@ export const split = defineStage<SplitParams>({
   checkParams: params => [
     ...((params.recipe === undefined) === (params.parts === undefined) ? ['give one of "recipe" and "parts"'] : []),
     ...(params.cuts !== undefined && params.recipe === undefined ? ['"cuts" goes with "recipe"'] : []),
+    ...(params.cuts === 'structure' && params.recipe === 'maskscoring' ? ['"cuts: structure" knows the structure of maskrcnn alone'] : []),
     ...(params.fit !== undefined && params.cuts !== 'structure'
       ? ['"fit" goes with "cuts: structure"; a recipe that is given says its own']
       : []),
@@ -42,5 +44,6 @@ function whereToCut({ recipe, cuts }: SplitParams): Ports {
 
 function partNames({ recipe, parts, between }: SplitParams): readonly string[] {
   if (recipe === undefined) return Object.keys(parts ?? {});
+  if (recipe === 'maskscoring') return MASKSCORING_PARTS;
   return between === 'pieces' ? MASKRCNN_PIECES : MASKRCNN_PARTS;
 }

@@ -1,6 +1,15 @@
 /** How does the host join the parts of Mask Scoring R-CNN? As Mask R-CNN's, and a fourth part that says how good each mask is. */
-import type { PartValues } from '../part-values.js';
-import { MASKRCNN_PARTS, type MaskRcnnPart, type MaskRcnnRecipe, type RoiHead } from './recipe.js';
+import { fields, type JsonReader, literal, text } from '../../base/json-shape.js';
+import { type PartValues, partValuesReader } from '../part-values.js';
+import {
+  MASKRCNN_PARTS,
+  type MaskRcnnPart,
+  type MaskRcnnRecipe,
+  networkPartReaders,
+  networkReaders,
+  type RoiHead,
+  roiHeadReaders,
+} from './recipe.js';
 
 /**
  * Mask Scoring R-CNN on torchvision's Mask R-CNN. After `mask_head` the host takes the sigmoid of each detection's mask, pools it 2×2, and runs
@@ -40,3 +49,16 @@ export function makeMaskScoringRecipe(network: MaskRcnnRecipe, batch: RoiHead['b
     },
   };
 }
+
+/** The recipe of the same network without the head. */
+export function withoutMaskIouHead({ maskIouHead: _, ...recipe }: MaskScoringRecipe): MaskRcnnRecipe {
+  const { backbone, box_head, mask_head } = recipe.parts;
+  return { ...recipe, architecture: 'maskrcnn', parts: { backbone, box_head, mask_head } };
+}
+
+export const maskScoringRecipeReader: JsonReader<MaskScoringRecipe> = fields<MaskScoringRecipe>({
+  ...networkReaders,
+  architecture: literal('maskscoring'),
+  parts: fields<MaskScoringRecipe['parts']>({ ...networkPartReaders, maskiou_head: partValuesReader }),
+  maskIouHead: fields<MaskIouHead>({ ...roiHeadReaders, maskProbability: text(), maskIou: text() }),
+});

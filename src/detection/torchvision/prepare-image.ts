@@ -2,10 +2,14 @@
 import { DetectionError } from '../detection-error.js';
 import type { RgbImage } from '../image.js';
 import { type FittedImage, fitImage, fitSizes } from '../transform.js';
+import type { MaskRcnnRecipe } from './recipe.js';
 import type { MaskRcnnSetup } from './setup.js';
 
+/** What of a setup decides it. */
+type ImageSetup = Pick<MaskRcnnSetup, 'config' | 'fit'> & { readonly recipe: Pick<MaskRcnnRecipe, 'image'> };
+
 /** @throws DetectionError `input-size` where the image, fitted, is larger than the model's input. */
-export function prepareImage({ recipe, config, fit }: Omit<MaskRcnnSetup, 'architecture'>, image: RgbImage): FittedImage {
+export function prepareImage({ recipe, config, fit }: ImageSetup, image: RgbImage): FittedImage {
   const { height, width } = recipe.image;
   if (fit === 'static') return fitImage(image, { kind: 'static', height, width }, config.input);
   const { minSize, maxSize, sizeDivisible } = config.input;

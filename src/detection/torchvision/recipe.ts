@@ -74,14 +74,19 @@ export interface RoiHead {
 const isText = (value: Json | undefined): value is string => typeof value === 'string';
 const roiBatch: JsonReader<RoiBatch> = either(isText, literal('free'), integer(1));
 
-const roiHead = { input: text(), channels: integer(1), size: integer(1), samplingRatio: integer(1), batch: roiBatch } as const;
+export const roiHeadReaders = {
+  input: text(),
+  channels: integer(1),
+  size: integer(1),
+  samplingRatio: integer(1),
+  batch: roiBatch,
+} as const;
 
-export const maskRcnnRecipeReader: JsonReader<MaskRcnnRecipe> = fields<MaskRcnnRecipe>({
+/** Readers of what the recipes of Mask R-CNN and its extensions have in common. */
+export const networkReaders = {
   format: literal('tanren-recipe'),
   version: literal(1),
-  architecture: literal('maskrcnn'),
   image: fields<ImageInput>({ value: text(), height: integer(1), width: integer(1), fit: literal('static', 'torchvision') }),
-  parts: fields<Record<MaskRcnnPart, PartValues>>({ backbone: partValuesReader, box_head: partValuesReader, mask_head: partValuesReader }),
   levels: list(
     fields<PyramidLevel>({
       stride: integer(1),
@@ -93,7 +98,15 @@ export const maskRcnnRecipeReader: JsonReader<MaskRcnnRecipe> = fields<MaskRcnnR
     }),
   ),
   roi: fields<RoiAssignment>({ canonicalScale: integer(1), canonicalLevel: integer(0) }),
-  boxHead: fields<MaskRcnnRecipe['boxHead']>({ ...roiHead, classLogits: text(), boxRegression: text() }),
-  maskHead: fields<MaskRcnnRecipe['maskHead']>({ ...roiHead, maskLogits: text() }),
+  boxHead: fields<MaskRcnnRecipe['boxHead']>({ ...roiHeadReaders, classLogits: text(), boxRegression: text() }),
+  maskHead: fields<MaskRcnnRecipe['maskHead']>({ ...roiHeadReaders, maskLogits: text() }),
   config: detectorConfigReader,
+} as const;
+
+export const networkPartReaders = { backbone: partValuesReader, box_head: partValuesReader, mask_head: partValuesReader } as const;
+
+export const maskRcnnRecipeReader: JsonReader<MaskRcnnRecipe> = fields<MaskRcnnRecipe>({
+  ...networkReaders,
+  architecture: literal('maskrcnn'),
+  parts: fields<MaskRcnnRecipe['parts']>(networkPartReaders),
 });

@@ -1,0 +1,38 @@
+/** How does Mask Scoring R-CNN answer what any detector is asked? As Mask R-CNN does; then its fourth part looks at the masks. */
+import { getDefined, invariant } from '../../base/invariant.js';
+import type { DetectedObjects, FamilyDetector, FamilyHost, PartInputs } from '../detector.js';
+import { getPartValue, type PartValuesByName } from '../part-runner.js';
+import { runPart } from '../run-part.js';
+import { poolMasks, scoreMasks } from './mask-iou.js';
+import { withoutMaskIouHead } from './mask-scoring-recipe.js';
+import { describeMaskIouHead, type MaskScoringSetup } from './mask-scoring-setup.js';
+import { openMaskRcnn } from './open-maskrcnn.js';
+
+export async function openMaskScoring({ recipe, config, fit }: MaskScoringSetup, host: FamilyHost): Promise<FamilyDetector> {
+  const network = await openMaskRcnn({ architecture: 'maskrcnn', recipe: withoutMaskIouHead(recipe), config, fit }, host);
+  const head = describeMaskIouHead(recipe);
+  const { input, maskProbability, maskIou } = recipe.maskIouHead;
+
+  const show = (inputs: PartInputs, { masks }: DetectedObjects): PartValuesByName => {
+    invariant(masks.kind === 'squares', `Mask R-CNN gives squares of probabilities, not ${masks.kind}`);
+    const features = getDefined(inputs.mask_head?.[recipe.maskHead.input], recipe.maskHead.input);
+    return { [input]: features, [maskProbability]: poolMasks(masks) };
+  };
+  return {
+    async trace(image) {
+      const { inputs, outputs, objects } = await network.trace(image);
+      const shown = show(inputs, objects);
+      const scored = await host.measure('run maskiou_head', () => runPart(host.run, head, shown));
+      const ious = getPartValue(scored, maskIou, [objects.labels.length, config.numClasses]);
+      return {
+        inputs: { ...inputs, maskiou_head: shown },
+        outputs: { ...outputs, maskiou_head: scored },
+        objects: { ...objects, maskScores: scoreMasks(objects.scores, objects.labels, ious, config.numClasses) },
+      };
+    },
+    async findInputs(image) {
+      const { inputs, objects } = await network.trace(image);
+      return { ...inputs, maskiou_head: show(inputs, objects) };
+    },
+  };
+}
