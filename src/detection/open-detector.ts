@@ -10,6 +10,7 @@ import { runPart } from './run-part.js';
 import { type DetectorSetup, listParts } from './setup.js';
 import { openMaskRcnn } from './torchvision/open-maskrcnn.js';
 import { openMaskScoring } from './torchvision/open-maskscoring.js';
+import { openYolact } from './yolact/open-yolact.js';
 
 /** A model's path (so that external data is found), or its bytes. */
 export type ModelSource = string | Uint8Array;
@@ -55,12 +56,14 @@ export async function openDetector({ setup, models }: DetectorFiles, options: Op
 }
 
 /** Each family's host. */
-function openFamily(setup: DetectorSetup, host: FamilyHost): Promise<FamilyDetector> {
+async function openFamily(setup: DetectorSetup, host: FamilyHost): Promise<FamilyDetector> {
   switch (setup.architecture) {
     case 'maskrcnn':
       return openMaskRcnn(setup, host);
     case 'maskscoring':
       return openMaskScoring(setup, host);
+    case 'yolact':
+      return openYolact(setup, host);
   }
 }
 

@@ -4,13 +4,15 @@ import { formatJsonProblems, type JsonReader, readJsonShape } from '../base/json
 import { DetectionError } from './detection-error.js';
 import { type MaskScoringRecipe, maskScoringRecipeReader } from './torchvision/mask-scoring-recipe.js';
 import { type MaskRcnnRecipe, maskRcnnRecipeReader } from './torchvision/recipe.js';
+import { type YolactRecipe, yolactRecipeReader } from './yolact/recipe.js';
 
 /** A new family of detectors adds a member with its own `architecture`, and its reader below. */
-export type Recipe = MaskRcnnRecipe | MaskScoringRecipe;
+export type Recipe = MaskRcnnRecipe | MaskScoringRecipe | YolactRecipe;
 
 const READERS: { readonly [A in Recipe['architecture']]: JsonReader<Extract<Recipe, { readonly architecture: A }>> } = {
   maskrcnn: maskRcnnRecipeReader,
   maskscoring: maskScoringRecipeReader,
+  yolact: yolactRecipeReader,
 };
 
 const ARCHITECTURES = Object.keys(READERS) as Recipe['architecture'][];

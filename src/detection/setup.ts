@@ -9,9 +9,11 @@ import { listMaskScoringParts, type MaskScoringSetup, readMaskScoringSetup } fro
 import { prepareImage } from './torchvision/prepare-image.js';
 import type { FitPolicy } from './torchvision/recipe.js';
 import { type MaskRcnnSetup, readMaskRcnnSetup } from './torchvision/setup.js';
+import { prepareImage as prepareYolactImage } from './yolact/prepare-image.js';
+import { listYolactParts, readYolactSetup, type YolactSetup } from './yolact/setup.js';
 
 /** One member per family, told apart by `architecture`. */
-export type DetectorSetup = MaskRcnnSetup | MaskScoringSetup;
+export type DetectorSetup = MaskRcnnSetup | MaskScoringSetup | YolactSetup;
 
 export interface SetupFiles {
   /** What `export` or `split` wrote. */
@@ -30,12 +32,14 @@ export function readSetup({ recipe, config, fit }: SetupFiles): DetectorSetup {
       return readMaskRcnnSetup(parsed, config, fit);
     case 'maskscoring':
       return readMaskScoringSetup(parsed, config, fit);
+    case 'yolact':
+      return readYolactSetup(parsed, config, fit);
   }
 }
 
 /** A setup as JSON, for manifests: `readSetup` reads it. */
 export function encodeSetup({ recipe, config, fit }: DetectorSetup): SetupFiles & JsonObject {
-  return { recipe: encodeRecipe(recipe), config: config as unknown as JsonObject, fit };
+  return { recipe: encodeRecipe(recipe), config: config as unknown as JsonObject, ...(fit === undefined ? {} : { fit }) };
 }
 
 /** The parts, in the order in which they run. */
@@ -45,6 +49,8 @@ export function listParts(recipe: Recipe): readonly DetectorPart[] {
       return listMaskRcnnParts(recipe);
     case 'maskscoring':
       return listMaskScoringParts(recipe);
+    case 'yolact':
+      return listYolactParts(recipe);
   }
 }
 
@@ -54,5 +60,7 @@ export function prepareInput(setup: DetectorSetup, image: RgbImage): PartValuesB
     case 'maskrcnn':
     case 'maskscoring':
       return { [setup.recipe.image.value]: prepareImage(setup, image).tensor };
+    case 'yolact':
+      return { [setup.recipe.image.value]: prepareYolactImage(image, setup.recipe.image, setup.config) };
   }
 }

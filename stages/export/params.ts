@@ -1,15 +1,16 @@
 /** What can be said to `export`? Architecture, input size, RoI batches, and which defaults are taken. */
+import { YOLACT_DEFAULT_NAMES, type YolactDefaults } from '../../src/detection/yolact/config-defaults.js';
 import type { ParamsSchema } from '../../src/stage/define-stage.js';
 
 export interface ExportParams {
-  readonly architecture: 'maskrcnn' | 'maskscoring';
+  readonly architecture: 'maskrcnn' | 'maskscoring' | 'yolact';
   /** [1, 3, height, width]. */
   readonly input: readonly number[];
   readonly roiBatch: { readonly box: 'free' | number; readonly mask: 'free' | number; readonly maskIou?: 'free' | number };
   /** Undefined: split. */
   readonly maskInput?: 'split' | 'concat';
   readonly fit: 'static' | 'torchvision';
-  readonly defaults?: 'torchvision';
+  readonly defaults?: 'torchvision' | YolactDefaults;
   readonly frozenBatchNormEpsilon?: number;
 }
 
@@ -22,9 +23,9 @@ export const EXPORT_PARAMS: ParamsSchema = {
   properties: {
     architecture: {
       type: 'string',
-      enum: ['maskrcnn', 'maskscoring'],
+      enum: ['maskrcnn', 'maskscoring', 'yolact'],
       description:
-        "The network's family. maskrcnn: torchvision's maskrcnn_resnet50_fpn_v2 and maskrcnn_resnet50_fpn, of any width and depth. maskscoring: these with a MaskIoU head.",
+        "The network's family. maskrcnn: torchvision's maskrcnn_resnet50_fpn_v2 and maskrcnn_resnet50_fpn, of any width and depth. maskscoring: these with a MaskIoU head. yolact: dbolya/yolact with a ResNet or Darknet-53.",
     },
     input: {
       type: 'array',
@@ -59,8 +60,9 @@ export const EXPORT_PARAMS: ParamsSchema = {
     },
     defaults: {
       type: 'string',
-      enum: ['torchvision'],
-      description: "Fills what the config leaves out with torchvision's values; without it the config must be complete.",
+      enum: ['torchvision', ...YOLACT_DEFAULT_NAMES],
+      description:
+        "Fills what the config leaves out with the values of torchvision's Mask R-CNN, or of the original YOLACT for its published weights; without it the config must be complete.",
     },
     frozenBatchNormEpsilon: {
       type: 'number',
@@ -70,3 +72,39 @@ export const EXPORT_PARAMS: ParamsSchema = {
     },
   },
 };
+
+/** What fits together, beyond what each param allows by itself. */
+export function checkExportParams({
+  architecture,
+  input,
+  roiBatch,
+  maskInput,
+  fit,
+  defaults,
+  frozenBatchNormEpsilon,
+}: ExportParams): string[] {
+  const [batch, channels] = input;
+  const others = architecture === 'yolact' ? ['torchvision'] : YOLACT_DEFAULT_NAMES;
+  return [
+    ...(batch === 1 ? [] : [`input[0] is the batch: an NPU runs one image at a time, so it should be 1, it is ${batch}`]),
+    ...(channels === 3 ? [] : [`input[1] is the number of colour channels: it should be 3, it is ${channels}`]),
+    ...(architecture === 'maskscoring' || roiBatch.maskIou === undefined ? [] : [withoutHead('roiBatch.maskIou', architecture)]),
+    ...(architecture === 'maskscoring' || maskInput === undefined ? [] : [withoutHead('maskInput', architecture)]),
+    ...(defaults !== undefined && others.some(name => name === defaults)
+      ? [`\`defaults\` ${defaults} are no values of architecture ${architecture}`]
+      : []),
+    ...(architecture === 'yolact'
+      ? [
+          ...(roiBatch.box === 'free' && roiBatch.mask === 'free'
+            ? []
+            : ['`roiBatch` is for architectures with RoI heads: yolact has none']),
+          ...(fit === 'static' ? [] : ['`fit` is not for yolact: it stretches every image to its input']),
+          ...(frozenBatchNormEpsilon === undefined ? [] : ['`frozenBatchNormEpsilon` is not for yolact: its norms are trained']),
+        ]
+      : []),
+  ];
+}
+
+function withoutHead(param: string, architecture: ExportParams['architecture']): string {
+  return `"${param}" is about the MaskIoU head, which architecture ${architecture} does not have`;
+}

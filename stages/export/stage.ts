@@ -1,7 +1,7 @@
 /** What does `export` take and give? A checkpoint and its detector config; an ONNX model, a recipe for the host, and a report. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
-import { EXPORT_PARAMS, type ExportParams } from './params.js';
+import { checkExportParams, EXPORT_PARAMS, type ExportParams } from './params.js';
 
 export const exportStage = defineStage<ExportParams>({
   name: 'export',
@@ -19,15 +19,6 @@ export const exportStage = defineStage<ExportParams>({
   },
   determinism: 'exact',
   runsModels: 'never',
-  checkParams: ({ input: [batch, channels], architecture, roiBatch, maskInput }) => [
-    ...(batch === 1 ? [] : [`input[0] is the batch: an NPU runs one image at a time, so it should be 1, it is ${batch}`]),
-    ...(channels === 3 ? [] : [`input[1] is the number of colour channels: it should be 3, it is ${channels}`]),
-    ...(architecture === 'maskscoring' || roiBatch.maskIou === undefined ? [] : [withoutHead('roiBatch.maskIou', architecture)]),
-    ...(architecture === 'maskscoring' || maskInput === undefined ? [] : [withoutHead('maskInput', architecture)]),
-  ],
+  checkParams: checkExportParams,
   run: async job => (await import('./run.js')).runExport(job),
 });
-
-function withoutHead(param: string, architecture: ExportParams['architecture']): string {
-  return `"${param}" is about the MaskIoU head, which architecture ${architecture} does not have`;
-}

@@ -1,5 +1,6 @@
 /** How does the host join the parts of a YOLACT? One network, whose outputs it reads level by level. */
 import { fields, integer, type JsonReader, list, literal, text } from '../../base/json-shape.js';
+import { type PartValues, partValuesReader } from '../part-values.js';
 import { type YolactConfig, yolactConfigReader } from './config.js';
 
 /** dbolya/yolact. The host prepares the image, runs `network`, makes priors, decodes and suppresses boxes, and assembles the masks. */
@@ -8,7 +9,7 @@ export interface YolactRecipe {
   readonly version: 1;
   readonly architecture: 'yolact';
   readonly image: YolactImage;
-  readonly parts: { readonly network: NetworkValues };
+  readonly parts: { readonly network: PartValues };
   /** Finest first. */
   readonly levels: readonly YolactLevel[];
   readonly prototypes: YolactPrototypes;
@@ -21,11 +22,6 @@ export interface YolactImage {
   readonly value: string;
   readonly height: number;
   readonly width: number;
-}
-
-export interface NetworkValues {
-  readonly inputs: readonly string[];
-  readonly outputs: readonly string[];
 }
 
 export interface YolactLevel {
@@ -55,7 +51,7 @@ export const yolactRecipeReader: JsonReader<YolactRecipe> = fields<YolactRecipe>
   version: literal(1),
   architecture: literal('yolact'),
   image: fields<YolactImage>({ value: text(), ...size }),
-  parts: fields<YolactRecipe['parts']>({ network: fields<NetworkValues>({ inputs: list(text()), outputs: list(text()) }) }),
+  parts: fields<YolactRecipe['parts']>({ network: partValuesReader }),
   levels: list(fields<YolactLevel>({ ...size, boxes: text(), classes: text(), coefficients: text() })),
   prototypes: fields<YolactPrototypes>({ value: text(), channels: integer(1), ...size }),
   config: yolactConfigReader,
