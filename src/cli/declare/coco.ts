@@ -1,7 +1,7 @@
 /** Which commands judge detections in COCO's format? */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ImageChoice } from '../coco/command.js';
-import { asJson, type Declare } from './options.js';
+import { asJson, type Declare, parseCount } from './options.js';
 
 function parseCounts(text: string): readonly number[] {
   const counts = text.split(',').map(Number);
@@ -70,6 +70,21 @@ export const declareCoco: Declare = (program, end) => {
     .addHelpText('after', '\nExample:\n  tanren coco eval -g instances_val2017.json -d detections.json -t segm --per-class --errors')
     .action(async (options: Parameters<typeof import('../commands/coco-eval.js').runCocoEval>[0]) =>
       end(await (await import('../commands/coco-eval.js')).runCocoEval(options)),
+    );
+
+  asJson(onFiles(coco.command('diff <before> <after>')))
+    .description('say which objects two detectors find differently, the worst change first')
+    .option('-t, --type <kind>', 'what overlap is measured on: bbox (boxes) or segm (masks)', parseType, 'bbox')
+    .option('--min-score <score>', 'detections below it are not there', parseScore, 0.5)
+    .option('--top <n>', 'changes that are listed, and have pictures', parseCount, 20)
+    .option('--pictures <folder>', 'write both overlays side by side, a PNG for each image with a listed change')
+    .option('--image-folder <folder>', 'where the images are, for --pictures')
+    .addHelpText(
+      'after',
+      '\nExample:\n  tanren coco diff -g instances_val2017.json float.json int8.json --pictures diff --image-folder val2017',
+    )
+    .action(async (before: string, after: string, options: Parameters<typeof import('../commands/coco-diff.js').runCocoDiff>[2]) =>
+      end(await (await import('../commands/coco-diff.js')).runCocoDiff(before, after, options)),
     );
 };
 

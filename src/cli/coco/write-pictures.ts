@@ -1,0 +1,97 @@
+/** What do two detectors see in the images on which they differ most? Both overlays side by side, a PNG per image. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '../../base/coded-error.js';
+import { writeBeside } from '../../base/write-beside.js';
+import type { ObjectChange } from '../../detection/coco/changes.js';
+import type { CocoDataset, CocoImage } from '../../detection/coco/dataset.js';
+import type { IouType } from '../../detection/coco/params.js';
+import { type CocoResult, scoreOf } from '../../detection/coco/results.js';
+import { rasterise } from '../../detection/coco/segmentation.js';
+import { groupByImage } from '../../detection/coco/subset.js';
+import { decodeImage, type RgbImage } from '../../detection/image.js';
+import { findImageFile } from '../../detection/image-list.js';
+import { type DrawnObject, drawObjects } from '../../detection/overlay/draw-objects.js';
+import { encodePng } from '../../detection/overlay/encode-png.js';
+import { joinSides } from '../../detection/overlay/join-sides.js';
+import { rleBox } from '../../detection/rle.js';
+
+export interface PicturesJob {
+  readonly folder: string;
+  readonly imageFolder: string | undefined;
+  readonly dataset: CocoDataset;
+  readonly sides: readonly [Side, Side];
+  /** Each image of these gets a picture; they are numbered on it in this order, from 1. */
+  readonly changes: readonly ObjectChange[];
+  readonly minScore: number;
+  readonly iouType: IouType;
+}
+
+interface Side {
+  readonly name: string;
+  readonly results: readonly CocoResult[];
+}
+
+/** The names of the files. All are written, or none. @throws CodedError `image-folder-missing`; DetectionError of the images. */
+export async function writePictures(job: PicturesJob): Promise<readonly string[]> {
+  const { folder, imageFolder, sides } = job;
+  if (imageFolder === undefined)
+    throw new CodedError('image-folder-missing', 'pictures are asked for, and nothing says where the images are', {
+      help: 'give --image-folder, the folder that file names in the ground truth are relative to',
+    });
+  const results = sides.map(side => groupByImage(side.results));
+  const images = [...new Map(job.changes.map(({ image }) => [image.id, image])).values()];
+  const files = images.map(image => ({
+    path: join(folder, `${image.id}.png`),
+    write: async (file: { writeFile(data: Uint8Array): Promise<void> }) => {
+      const picture = await readPicture(image, imageFolder);
+      const numbered = job.changes.filter(change => change.image.id === image.id);
+      const [left, right] = (['before', 'after'] as const).map((side, index) =>
+        drawObjects(picture, objectsOf(job, image, results[index]?.get(image.id) ?? [], numbered, side)),
+      ) as [RgbImage, RgbImage];
+      await file.writeFile(await encodePng(joinSides(left, right)));
+    },
+  }));
+  await writeBeside(files, 'no-flush');
+  return images.map(({ id }) => `${id}.png`);
+}
+
+async function readPicture(image: CocoImage, folder: string): Promise<RgbImage> {
+  const fileName = image.fileName ?? '';
+  return decodeImage(await readFile(await findImageFile(folder, { id: image.id, fileName })), fileName);
+}
+
+/** Changes on top, with number, class and score; an object that this side does not find with its true box; what both find alike with a frame alone. */
+function objectsOf(
+  { dataset, minScore, iouType }: PicturesJob,
+  image: CocoImage,
+  results: readonly CocoResult[],
+  changes: readonly ObjectChange[],
+  side: 'before' | 'after',
+): readonly DrawnObject[] {
+  const names = new Map(dataset.categories.map(({ id, name }) => [id, name]));
+  const nameOf = (id: number): string => names.get(id) ?? `category ${id}`;
+  const changed = changes.flatMap((change, index): DrawnObject[] => {
+    const number = index + 1;
+    const seen = change[side];
+    const isThere = seen?.lacks === 'nothing';
+    if (seen !== undefined && isThere)
+      return [
+        { ...drawnOf(seen.result, image), tag: `${number} ${nameOf(seen.result.categoryId)} ${seen.score.toFixed(2)}`, color: index },
+      ];
+    if (change.truth === undefined) return [];
+    const [x = 0, y = 0, width = 0, height = 0] = change.truth.box ?? [];
+    return [{ box: [x, y, x + width, y + height], mask: undefined, tag: `${number} no ${nameOf(change.truth.categoryId)}`, color: index }];
+  });
+  const drawn = new Set(changes.map(change => change[side]?.result));
+  const others = results
+    .filter(result => scoreOf(result, iouType) >= minScore && !drawn.has(result))
+    .map((result): DrawnObject => ({ ...drawnOf(result, image), mask: undefined, tag: '', color: changes.length }));
+  return [...changed, ...others];
+}
+
+function drawnOf({ box, segmentation }: CocoResult, image: CocoImage): Pick<DrawnObject, 'box' | 'mask'> {
+  const mask = segmentation === undefined ? undefined : rasterise(segmentation, image);
+  const [x = 0, y = 0, width = 0, height = 0] = box ?? (mask === undefined ? [] : rleBox(mask));
+  return { box: [x, y, x + width, y + height], mask };
+}

@@ -1,0 +1,147 @@
+/** `tanren coco diff`: which objects does one detector find and another not? The worst first, with pictures on demand. */
+import { basename } from 'node:path';
+import {
+  CHANGE_RULE,
+  type ChangeKind,
+  type Changes,
+  findChanges,
+  type ObjectChange,
+  type SeenObject,
+} from '../../detection/coco/changes.js';
+import type { CocoDataset } from '../../detection/coco/dataset.js';
+import type { IouType } from '../../detection/coco/params.js';
+import { encodeResult } from '../../detection/coco/results.js';
+import { type ImageChoice, readDetections, readGroundTruth, runCoco } from '../coco/command.js';
+import { writePictures } from '../coco/write-pictures.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { countOf, formatColumns } from '../onnx/command.js';
+
+export interface CocoDiffOptions {
+  readonly groundTruth: string;
+  readonly type: IouType;
+  readonly images: ImageChoice;
+  readonly minScore: number;
+  /** Changes that are listed. */
+  readonly top: number;
+  /** Where pictures go; none where absent. */
+  readonly pictures?: string;
+  /** Where the images of the data set are. */
+  readonly imageFolder?: string;
+  readonly json: boolean;
+}
+
+export function runCocoDiff(before: string, after: string, options: CocoDiffOptions): Promise<ExitCode> {
+  return runCoco(options, async console => {
+    const { type, minScore, top } = options;
+    const truth = await readGroundTruth(options.groundTruth, options.images);
+    const [earlier, later] = [await readDetections(before, truth, console), await readDetections(after, truth, console)];
+    const changes = findChanges(truth.chosen, earlier, later, { ...CHANGE_RULE, iouType: type, minScore });
+    const pictures =
+      options.pictures === undefined
+        ? []
+        : await writePictures({
+            folder: options.pictures,
+            imageFolder: options.imageFolder,
+            dataset: truth.chosen,
+            sides: [
+              { name: basename(before), results: earlier },
+              { name: basename(after), results: later },
+            ],
+            changes: changes.changes.slice(0, top),
+            minScore,
+            iouType: type,
+          });
+    if (options.json)
+      console.json({
+        before: basename(before),
+        after: basename(after),
+        type,
+        minScore,
+        ...encode(changes),
+        ...(pictures.length === 0 ? {} : { pictures }),
+      });
+    else {
+      for (const line of format(changes, truth.chosen, top)) console.line(line);
+      if (pictures.length > 0) console.line(`\nwrote ${countOf(pictures.length, 'picture')} to ${options.pictures}`);
+    }
+    return EXIT.built;
+  });
+}
+
+function countKinds({ changes, kept, missed }: Changes): Readonly<Record<ChangeKind | 'kept' | 'missed', number>> {
+  const counts = { lost: 0, found: 0, changed: 0, wrong: 0, righted: 0, kept, missed };
+  for (const { kind } of changes) counts[kind]++;
+  return counts;
+}
+
+function encode(changes: Changes) {
+  const seen = (one: SeenObject | undefined) =>
+    one === undefined ? null : { score: one.score, iou: one.iou, lacks: one.lacks, detection: encodeResult(one.result) };
+  return {
+    counts: countKinds(changes),
+    changes: changes.changes.map(({ kind, image, truth, before, after, harm }) => ({
+      kind,
+      harm,
+      image_id: image.id,
+      annotation_id: truth?.id ?? null,
+      category_id: categoryOf({ truth, before, after }),
+      before: seen(before),
+      after: seen(after),
+    })),
+  };
+}
+
+function format(changes: Changes, dataset: CocoDataset, top: number): readonly string[] {
+  const counts = countKinds(changes);
+  const names = new Map(dataset.categories.map(({ id, name }) => [id, name]));
+  const listed = changes.changes.slice(0, top);
+  const rest = changes.changes.length - listed.length;
+  return [
+    `${countOf(counts.kept, 'object')} found by both alike, ${counts.changed} changed, ${counts.lost} lost, ${counts.found} found; ${counts.missed} missed by both`,
+    `${countOf(counts.wrong, 'wrong detection')} more, ${counts.righted} fewer`,
+    ...(listed.length === 0
+      ? []
+      : [
+          '',
+          ...formatColumns([
+            ['change', 'image', 'class', 'harm', 'score', 'became', 'IoU', 'became', 'why'],
+            ...listed.map(change => [
+              change.kind,
+              String(change.image.id),
+              names.get(categoryOf(change)) ?? `category ${categoryOf(change)}`,
+              change.harm.toFixed(3).replace('-', '−'),
+              show(change.before?.score),
+              show(change.after?.score),
+              change.truth === undefined ? '' : show(change.before?.iou),
+              change.truth === undefined ? '' : show(change.after?.iou),
+              explain(change),
+            ]),
+          ]),
+        ]),
+    ...(rest > 0 ? [`and ${rest} more; --top lists them`] : []),
+  ];
+}
+
+function categoryOf({ truth, before, after }: Pick<ObjectChange, 'truth' | 'before' | 'after'>): number {
+  return truth?.categoryId ?? before?.result.categoryId ?? after?.result.categoryId ?? 0;
+}
+
+function show(value: number | undefined): string {
+  return value === undefined ? '–' : value.toFixed(3);
+}
+
+/** What keeps the detector that does not find an object from finding it. */
+function explain({ kind, before, after }: ObjectChange): string {
+  if (kind !== 'lost' && kind !== 'found') return '';
+  const other = kind === 'lost' ? after : before;
+  switch (other?.lacks) {
+    case 'score':
+      return 'score too low';
+    case 'class':
+      return 'another class';
+    case 'place':
+      return 'too little overlap';
+    default:
+      return 'nothing there';
+  }
+}

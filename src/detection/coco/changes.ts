@@ -1,0 +1,177 @@
+/** Which objects does one detector find and another not? Ground truth says which changes are losses; the worst come first. */
+import type { CocoAnnotation, CocoDataset, CocoImage } from './dataset.js';
+import type { IouType } from './params.js';
+import { describeDetection, describeTruth, overlap, type Region } from './region.js';
+import { type CocoResult, scoreOf } from './results.js';
+import { groupByImage } from './subset.js';
+
+/**
+ * lost, found: a true object that only one of them finds. changed: one that both find, with another score or place. wrong, righted: a detection of no object
+ * that only the later one, or only the earlier one has.
+ */
+export type ChangeKind = 'lost' | 'found' | 'changed' | 'wrong' | 'righted';
+
+export interface ObjectChange {
+  readonly kind: ChangeKind;
+  readonly image: CocoImage;
+  /** The object; undefined where a detection is of none. */
+  readonly truth: CocoAnnotation | undefined;
+  readonly before: SeenObject | undefined;
+  readonly after: SeenObject | undefined;
+  /** What the change takes from the detector; below 0 what it gives. */
+  readonly harm: number;
+}
+
+/** What one of the detectors has for an object: the detection that finds it, or the nearest to that. */
+export interface SeenObject {
+  readonly result: CocoResult;
+  readonly score: number;
+  /** With the object; 0 where there is none. */
+  readonly iou: number;
+  /** What it lacks to count: too low a score, another class, too little overlap. */
+  readonly lacks: 'nothing' | 'score' | 'class' | 'place';
+}
+
+export interface ChangeRule {
+  readonly iouType: IouType;
+  /** Detections below it are not there. */
+  readonly minScore: number;
+  /** Overlap from which an object is found, and from which two detections of no object are the same. */
+  readonly found: number;
+  /** Smaller changes of an object that both find are none. */
+  readonly least: number;
+}
+
+export interface Changes {
+  /** Most harm first; of equal ones by image, lost before found before the others. */
+  readonly changes: readonly ObjectChange[];
+  /** Objects that both find, about alike. */
+  readonly kept: number;
+  /** Objects that neither finds. */
+  readonly missed: number;
+}
+
+export const CHANGE_RULE: Omit<ChangeRule, 'iouType'> = { minScore: 0.5, found: 0.5, least: 0.05 };
+
+/**
+ * Compares what two detectors find of each object. The harm of a lost object and of a new wrong detection is its score, that of a found object and of a wrong
+ * detection that is gone the same below 0; that of a changed object what it loses of overlap and of score together. Detections in crowd regions are left alone.
+ * @throws DetectionError `coco-no-region`.
+ */
+export function findChanges(dataset: CocoDataset, before: readonly CocoResult[], after: readonly CocoResult[], rule: ChangeRule): Changes {
+  const truths = groupByImage(dataset.annotations);
+  const [earlier, later] = [groupByImage(before), groupByImage(after)];
+  const changes: ObjectChange[] = [];
+  let [kept, missed] = [0, 0];
+  for (const image of dataset.images.toSorted((a, b) => a.id - b.id)) {
+    const objects = (truths.get(image.id) ?? []).map(annotation => ({
+      annotation,
+      region: describeTruth(annotation, image, rule.iouType).region,
+    }));
+    const [left, right] = [earlier, later].map(side => lookAt(side.get(image.id) ?? [], objects, image, rule)) as [Look, Look];
+    objects.forEach(({ annotation }, index) => {
+      if (annotation.kind === 'crowd') return;
+      const change = compare(left.seen[index], right.seen[index], rule);
+      if (change === 'kept') kept++;
+      else if (change === 'missed') missed++;
+      else changes.push({ ...change, image, truth: annotation });
+    });
+    changes.push(...compareWrong(left.wrong, right.wrong, rule).map(change => ({ ...change, image, truth: undefined })));
+  }
+  const order: readonly ChangeKind[] = ['lost', 'wrong', 'changed', 'righted', 'found'];
+  changes.sort((a, b) => b.harm - a.harm || a.image.id - b.image.id || order.indexOf(a.kind) - order.indexOf(b.kind));
+  return { changes, kept, missed };
+}
+
+interface TrueObject {
+  readonly annotation: CocoAnnotation;
+  readonly region: Region;
+}
+
+interface LookedAt {
+  readonly result: CocoResult;
+  readonly score: number;
+  readonly region: Region;
+}
+
+interface Look {
+  /** Per object. */
+  readonly seen: readonly (SeenObject | undefined)[];
+  /** Detections that count and find no object. */
+  readonly wrong: readonly LookedAt[];
+}
+
+/** One detector's detections in an image, each, by falling score, with the object of its class that it overlaps most. */
+function lookAt(results: readonly CocoResult[], objects: readonly TrueObject[], image: CocoImage, rule: ChangeRule): Look {
+  const detections = results
+    .toSorted((a, b) => scoreOf(b, rule.iouType) - scoreOf(a, rule.iouType))
+    .map((result): LookedAt => ({ result, ...describeDetection(result, image, rule.iouType) }));
+  const overlaps = detections.map(({ region }) => objects.map(truth => overlap(region, truth.region, truth.annotation.kind)));
+  const taken = new Map<number, number>();
+  const wrong: LookedAt[] = [];
+  detections.forEach((detection, d) => {
+    if (detection.score < rule.minScore) return;
+    const own = overlaps[d] ?? [];
+    let best = -1;
+    objects.forEach(({ annotation }, o) => {
+      if (annotation.kind === 'crowd' || taken.has(o) || annotation.categoryId !== detection.result.categoryId) return;
+      if ((own[o] ?? 0) >= rule.found && (own[o] ?? 0) > (own[best] ?? 0)) best = o;
+    });
+    if (best >= 0) taken.set(best, d);
+    else if (!objects.some(({ annotation }, o) => annotation.kind === 'crowd' && (own[o] ?? 0) >= rule.found)) wrong.push(detection);
+  });
+  const used = new Set(taken.values());
+  const seen = objects.map(({ annotation }, o): SeenObject | undefined => {
+    const d = taken.get(o);
+    const own = d === undefined ? undefined : detections[d];
+    if (d !== undefined && own !== undefined) return { ...seenOf(own), iou: overlaps[d]?.[o] ?? 0 };
+    return findNearest(detections, index => (used.has(index) ? 0 : (overlaps[index]?.[o] ?? 0)), annotation, rule);
+  });
+  return { seen, wrong };
+}
+
+/** The detection that comes closest to finding an object that is not found. One in the right place is closer than one of the right class elsewhere. */
+function findNearest(
+  detections: readonly LookedAt[],
+  iouOf: (index: number) => number,
+  { categoryId }: CocoAnnotation,
+  { found }: ChangeRule,
+): SeenObject | undefined {
+  const near = detections.flatMap(({ result, score }, index): SeenObject[] => {
+    const iou = iouOf(index);
+    if (iou < found) return result.categoryId === categoryId && iou >= found / 2 ? [{ result, score, iou, lacks: 'place' }] : [];
+    return [{ result, score, iou, lacks: result.categoryId === categoryId ? 'score' : 'class' }];
+  });
+  const rank: readonly SeenObject['lacks'][] = ['score', 'class', 'place'];
+  return near.sort((a, b) => rank.indexOf(a.lacks) - rank.indexOf(b.lacks) || b.score - a.score)[0];
+}
+
+type Change = Pick<ObjectChange, 'kind' | 'before' | 'after' | 'harm'>;
+
+function compare(before: SeenObject | undefined, after: SeenObject | undefined, { least }: ChangeRule): Change | 'kept' | 'missed' {
+  const [had, has] = [before?.lacks === 'nothing', after?.lacks === 'nothing'];
+  if (!had && !has) return 'missed';
+  if (!has) return { kind: 'lost', before, after, harm: before?.score ?? 0 };
+  if (!had) return { kind: 'found', before, after, harm: -(after?.score ?? 0) };
+  const [iou, score] = [(before?.iou ?? 0) - (after?.iou ?? 0), (before?.score ?? 0) - (after?.score ?? 0)];
+  if (Math.abs(iou) < least && Math.abs(score) < least) return 'kept';
+  return { kind: 'changed', before, after, harm: iou + score };
+}
+
+/** What both have wrong alike is no change. */
+function compareWrong(before: readonly LookedAt[], after: readonly LookedAt[], { found }: ChangeRule): readonly Change[] {
+  const free = new Set(before);
+  const changes: Change[] = [];
+  for (const one of after) {
+    const same = [...free].find(
+      other => other.result.categoryId === one.result.categoryId && overlap(one.region, other.region, 'object') >= found,
+    );
+    if (same === undefined) changes.push({ kind: 'wrong', before: undefined, after: seenOf(one), harm: one.score });
+    else free.delete(same);
+  }
+  return [...changes, ...[...free].map((one): Change => ({ kind: 'righted', before: seenOf(one), after: undefined, harm: -one.score }))];
+}
+
+function seenOf({ result, score }: LookedAt): SeenObject {
+  return { result, score, iou: 0, lacks: 'nothing' };
+}
