@@ -9,12 +9,14 @@ export interface RgbImage {
   readonly data: Uint8Array;
 }
 
-export interface DecodeLimits {
+export interface DecodeOptions {
   /** Images of more pixels are refused before anything is decoded. */
-  readonly maxPixels: number;
+  readonly maxPixels?: number;
+  /** 'stored' (where absent): pixels as they are in the file, as COCO annotations count them. 'upright': turned as EXIF says, as viewers show them. */
+  readonly orientation?: 'stored' | 'upright';
 }
 
-const DEFAULT_LIMITS: DecodeLimits = { maxPixels: 100_000_000 };
+const MOST_PIXELS = 100_000_000;
 
 /** Raster formats that carry plain pixels. Vector and document formats are refused: rendering them would load what they refer to. */
 const FORMATS: readonly string[] = ['jpeg', 'png', 'webp', 'gif', 'tiff'];
@@ -28,16 +30,16 @@ type Metadata = Awaited<ReturnType<ReturnType<typeof sharp>['metadata']>>;
  * Decodes an image file: JPEG, PNG, WebP, GIF (first frame) or TIFF (first page).
  *
  * Grey repeats three times; an alpha channel is dropped and the colours under it kept, without blending. A colour profile is ignored. The EXIF
- * orientation is not applied: pixels come as they are stored, as torchvision's and Pillow's readers return them and as COCO annotations count them.
+ * orientation is not applied unless asked for: torchvision's and Pillow's readers do not either.
  *
  * @param name what messages call the file.
  * @throws DetectionError `image-decode` where the bytes are no such image or are damaged or cut off, `image-too-large` above `maxPixels`,
  *         `image-mode` for colours that have no plain RGB reading (CMYK, 16-bit grey, Lab).
  */
-export async function decodeImage(bytes: Uint8Array, name: string, limits: DecodeLimits = DEFAULT_LIMITS): Promise<RgbImage> {
+export async function decodeImage(bytes: Uint8Array, name: string, options: DecodeOptions = {}): Promise<RgbImage> {
   const metadata = await readMetadata(bytes, name);
-  checkMetadata(metadata, name, limits);
-  const { data, info } = await readPixels(bytes, name);
+  checkMetadata(metadata, name, options.maxPixels ?? MOST_PIXELS);
+  const { data, info } = await readPixels(bytes, name, options.orientation === 'upright');
   return { width: info.width, height: info.height, data: toRgb(data, info.width * info.height, info.channels) };
 }
 
@@ -49,15 +51,15 @@ async function readMetadata(bytes: Uint8Array, name: string): Promise<Metadata> 
   }
 }
 
-function checkMetadata(metadata: Metadata, name: string, limits: DecodeLimits): void {
+function checkMetadata(metadata: Metadata, name: string, maxPixels: number): void {
   const { format, space, width, height } = metadata;
   if (!FORMATS.includes(format))
     throw new DetectionError('image-decode', `image "${name}" is ${format}, not one of ${FORMATS.join(', ')}`, {
       help: 'convert it to PNG',
     });
-  if (width * height > limits.maxPixels)
-    throw new DetectionError('image-too-large', `image "${name}" has ${width}×${height} pixels, at most ${limits.maxPixels} are read`, {
-      details: { width, height, maxPixels: limits.maxPixels },
+  if (width * height > maxPixels)
+    throw new DetectionError('image-too-large', `image "${name}" has ${width}×${height} pixels, at most ${maxPixels} are read`, {
+      details: { width, height, maxPixels },
     });
   if (!SPACES.includes(space))
     throw new DetectionError('image-mode', `image "${name}" has the colour space ${space}, which has no plain RGB reading`, {
@@ -65,9 +67,9 @@ function checkMetadata(metadata: Metadata, name: string, limits: DecodeLimits): 
     });
 }
 
-async function readPixels(bytes: Uint8Array, name: string) {
+async function readPixels(bytes: Uint8Array, name: string, autoOrient: boolean) {
   try {
-    return await sharp(bytes, { limitInputPixels: false, failOn: 'error', ignoreIcc: true }).raw({ depth: 'uchar' }).toBuffer({
+    return await sharp(bytes, { limitInputPixels: false, failOn: 'error', ignoreIcc: true, autoOrient }).raw({ depth: 'uchar' }).toBuffer({
       resolveWithObject: true,
     });
   } catch (cause) {

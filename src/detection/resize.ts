@@ -38,24 +38,31 @@ export interface Plane {
   readonly width: number;
 }
 
+/** Fills `row` with the values of row `y` of a plane, finite float32. */
+export type ReadRow = (row: Float32Array, y: number) => void;
+
 /**
- * Resizes one plane into a corner of a larger one. Sums are not rounded to float32 before the end.
+ * Resizes one plane into a corner of a larger one. Sums are not rounded to float32 before the end. Only rows that count are read, each about once.
  *
- * @param source  `from.height` × `from.width` float32 values, row-major; finite.
  * @param target  receives `to.height` × `to.width` values, its rows `rowStride` apart, from element `offset` on. Changed in place.
  */
 export function resizeBilinearInto(
-  source: Float32Array,
+  readRow: ReadRow,
   from: Plane,
   target: Float32Array,
   to: Plane & { readonly rowStride: number; readonly offset: number },
 ): void {
   if (from.height === to.height && from.width === to.width) {
-    for (let y = 0; y < to.height; y++) target.set(source.subarray(y * from.width, (y + 1) * from.width), to.offset + y * to.rowStride);
+    for (let y = 0, start = to.offset; y < to.height; y++, start += to.rowStride) readRow(target.subarray(start, start + to.width), y);
     return;
   }
   const xs = sampleAxis(from.width, to.width);
   const ys = sampleAxis(from.height, to.height);
+  const source = new Float32Array(from.width);
+  const blend = (row: Float64Array, y: number): void => {
+    readRow(source, y);
+    blendRow(row, source, xs);
+  };
   // Rows of the source, blended along x: the lower one of a row is often the upper one of the next.
   let [upper, lower] = [new Float64Array(to.width), new Float64Array(to.width)];
   let [inUpper, inLower] = [-1, -1];
@@ -63,10 +70,10 @@ export function resizeBilinearInto(
     const [top, bottom] = [ys.low[y] as number, ys.high[y] as number];
     if (inUpper !== top) {
       [upper, lower, inUpper, inLower] = [lower, upper, inLower, inUpper];
-      if (inUpper !== top) blendRow(upper, source, top * from.width, xs);
+      if (inUpper !== top) blend(upper, top);
       inUpper = top;
     }
-    if (inLower !== bottom) blendRow(lower, source, bottom * from.width, xs);
+    if (inLower !== bottom) blend(lower, bottom);
     inLower = bottom;
     const weight = ys.weight[y] as number;
     const out = to.offset + y * to.rowStride;
@@ -74,16 +81,17 @@ export function resizeBilinearInto(
   }
 }
 
-function blendRow(row: Float64Array, source: Float32Array, start: number, { low, high, weight }: AxisSamples): void {
+function blendRow(row: Float64Array, source: Float32Array, { low, high, weight }: AxisSamples): void {
   for (let x = 0; x < row.length; x++) {
     const share = weight[x] as number;
-    row[x] = (source[start + (low[x] as number)] as number) * (1 - share) + (source[start + (high[x] as number)] as number) * share;
+    row[x] = (source[low[x] as number] as number) * (1 - share) + (source[high[x] as number] as number) * share;
   }
 }
 
 /** `source` (`from.height` × `from.width`, row-major) resized to `to`; a new array. */
 export function resizeBilinear(source: Float32Array, from: Plane, to: Plane): Float32Array {
   const target = new Float32Array(to.height * to.width);
-  resizeBilinearInto(source, from, target, { ...to, rowStride: to.width, offset: 0 });
+  const readRow: ReadRow = (row, y) => row.set(source.subarray(y * from.width, (y + 1) * from.width));
+  resizeBilinearInto(readRow, from, target, { ...to, rowStride: to.width, offset: 0 });
   return target;
 }

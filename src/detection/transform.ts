@@ -2,7 +2,7 @@
 import { makeTensor, type Tensor } from '../tensor/tensor.js';
 import { DetectionError } from './detection-error.js';
 import type { RgbImage } from './image.js';
-import { resizeBilinearInto } from './resize.js';
+import { type ReadRow, resizeBilinearInto } from './resize.js';
 
 export interface ImageSize {
   readonly height: number;
@@ -71,10 +71,9 @@ export function fitImage(image: RgbImage, fit: Fit, normalisation: Normalisation
   const { resized, padded } = sizes;
   const area = padded.height * padded.width;
   const data = new Float32Array(3 * area);
-  const plane = new Float32Array(image.height * image.width);
   for (let channel = 0; channel < 3; channel++) {
-    fillNormalised(plane, image.data, channel, valuesOfBytes(normalisation, channel));
-    resizeBilinearInto(plane, original, data, { ...resized, rowStride: padded.width, offset: channel * area });
+    const readRow = rowsOf(image, channel, valuesOfBytes(normalisation, channel));
+    resizeBilinearInto(readRow, original, data, { ...resized, rowStride: padded.width, offset: channel * area });
   }
   return { ...sizes, tensor: makeTensor('float32', [1, 3, padded.height, padded.width], data) };
 }
@@ -108,6 +107,8 @@ function valuesOfBytes({ mean, std }: Normalisation, channel: number): Float32Ar
   return Float32Array.from({ length: 256 }, (_, byte) => Math.fround(Math.fround(byte / 255) - m) / s);
 }
 
-function fillNormalised(plane: Float32Array, rgb: Uint8Array, channel: number, values: Float32Array): void {
-  for (let pixel = 0, from = channel; pixel < plane.length; pixel++, from += 3) plane[pixel] = values[rgb[from] as number] as number;
+function rowsOf({ data, width }: RgbImage, channel: number, values: Float32Array): ReadRow {
+  return (row, y) => {
+    for (let x = 0, from = 3 * y * width + channel; x < width; x++, from += 3) row[x] = values[data[from] as number] as number;
+  };
 }

@@ -25,6 +25,17 @@ describe('decoding images', () => {
   });
 
   it.each([
+    ['6: a quarter to the right', 6, [4, 5, 6, 1, 2, 3]],
+    ['8: a quarter to the left', 8, [1, 2, 3, 4, 5, 6]],
+  ])('upright is asked for, EXIF orientation %s', async (_, orientation, expected) => {
+    // Stored above each other, seen beside each other.
+    const stored = sharp(Uint8Array.of(1, 2, 3, 4, 5, 6), { raw: { width: 1, height: 2, channels: 3 } });
+    const bytes = await stored.withMetadata({ orientation }).png().toBuffer();
+    const seen = { width: 2, height: 1, data: Uint8Array.from(expected) };
+    expect(await decodeImage(bytes, 'turned', { orientation: 'upright' })).toEqual(seen);
+  });
+
+  it.each([
     ['tiny.png', 33, 47],
     ['grey.png', 301, 211],
     ['alpha.png', 123, 97],
