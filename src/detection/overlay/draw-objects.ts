@@ -35,7 +35,7 @@ const PIXELS_PER_LINE = 480;
 
 /** A new picture with the objects on it, the first on top. */
 export function drawObjects(picture: RgbImage, objects: readonly DrawnObject[]): RgbImage {
-  const canvas: Canvas = { ...picture, data: picture.data.slice() };
+  const canvas: Canvas = { ...picture, data: new Uint8Array(picture.data) };
   const line = Math.max(1, Math.round(Math.max(picture.width, picture.height) / PIXELS_PER_LINE));
   const reversed = [...objects].reverse();
   for (const { mask, color } of reversed) if (mask !== undefined) tint(canvas, mask, colorOf(color));

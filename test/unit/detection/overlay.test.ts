@@ -41,6 +41,12 @@ describe('objects on a picture', () => {
     expect([drawn.width, drawn.height, drawn.data.length]).toEqual([width, height, 3 * width * height]);
   });
 
+  it('a picture in a Buffer, as it comes from a decoder, stays too', () => {
+    const picture = { ...grey(8, 6), data: Buffer.alloc(3 * 8 * 6, 100) };
+    drawObjects(picture, [{ box: [1, 1, 5, 5], mask: undefined, tag: '', color: 0 }]);
+    expect(new Set(picture.data)).toEqual(new Set([100]));
+  });
+
   it('the first object lies on top', () => {
     const [first, second] = [0, 1].map(color => ({ box: [0, 0, 4, 4], mask: undefined, tag: '', color })) as [never, never];
     expect(pixel(drawObjects(grey(4, 4), [first, second]), 0, 0)).toEqual([230, 159, 0]);
