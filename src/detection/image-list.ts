@@ -26,7 +26,8 @@ export function listImages(annotations: Json): ListedImage[] {
   return images.sort((a, b) => a.id - b.id);
 }
 
-const EXTENSIONS = ['.jpg', '.jpeg', '.png', '.webp', '.gif', '.tif', '.tiff'];
+/** Names that end so are images, in any case. */
+export const IMAGE_EXTENSIONS: readonly string[] = ['.jpg', '.jpeg', '.png', '.webp', '.gif', '.tif', '.tiff'];
 
 /** The images in a folder and the folders in it, in the order of their paths, numbered from 1. Files with other extensions are left alone. */
 export async function listImageFolder(folder: string): Promise<ListedImage[]> {
@@ -40,7 +41,7 @@ async function listImageNames(folder: string, under: string): Promise<string[]> 
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = under === '' ? entry.name : `${under}/${entry.name}`;
     if (entry.isDirectory()) found.push(...(await listImageNames(folder, path)));
-    else if (EXTENSIONS.includes(extname(entry.name).toLowerCase())) found.push(path);
+    else if (IMAGE_EXTENSIONS.includes(extname(entry.name).toLowerCase())) found.push(path);
   }
   return found;
 }

@@ -42,6 +42,14 @@ export function encodeSetup({ recipe, config, fit }: DetectorSetup): SetupFiles 
   return { recipe: encodeRecipe(recipe), config: config as unknown as JsonObject, ...(fit === undefined ? {} : { fit }) };
 }
 
+/** Names of the categories that objects are labelled with, by id, as the config has them. */
+export function listCategories(setup: DetectorSetup): ReadonlyMap<number, string> {
+  switch (setup.architecture) {
+    case 'maskrcnn':
+      return new Map(Object.entries(setup.config.categories).map(([label, name]) => [Number(label), name]));
+  }
+}
+
 /** The parts, in the order in which they run. */
 export function listParts(recipe: Recipe): readonly DetectorPart[] {
   switch (recipe.architecture) {

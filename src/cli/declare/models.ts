@@ -1,6 +1,6 @@
 /** Which commands look at single models, quantized or to be compiled? */
 import { InvalidArgumentError, Option } from 'commander';
-import { asJson, type Declare, onPipeline } from './options.js';
+import { asJson, type Declare, onPipeline, parseCount } from './options.js';
 
 function collectPins(text: string, before: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   const match = /^([^=]+)=([1-9]\d{0,8})$/.exec(text);
@@ -8,7 +8,33 @@ function collectPins(text: string, before: Readonly<Record<string, number>>): Re
   return { ...before, [match[1] ?? '']: Number(match[2]) };
 }
 
+function parseScore(text: string): number {
+  const score = Number(text);
+  if (text.trim() === '' || !(score >= 0 && score <= 1)) throw new InvalidArgumentError('It is a number from 0 to 1.');
+  return score;
+}
+
 export const declareModels: Declare = (program, end) => {
+  asJson(onPipeline(program.command('detect <words...>')))
+    .usage('[options] <stage...> <image-or-folder>')
+    .description(
+      'find objects in pictures of your own, with the detector that a stage such as `evaluate` runs; several stages are compared',
+    )
+    .option(
+      '-o, --output <path>',
+      'FILE.json: what was found, as a COCO document; else a folder that gets it together with a PNG per picture',
+    )
+    .option('--min-score <number>', 'objects that are shown, drawn and followed have at least this score', parseScore, 0.5)
+    .option('--frames', 'the pictures of a folder are the frames of a video: say how steady boxes, masks and scores are', false)
+    .option('--threads <n>', 'threads inside an operator', parseCount, 1)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tanren detect evaluate-int8 photo.jpg -o found\n  tanren detect evaluate-float evaluate-int8 frames/ --frames --json',
+    )
+    .action(async (words: string[], options: Parameters<typeof import('../commands/detect.js').runDetect>[1]) =>
+      end(await (await import('../commands/detect.js')).runDetect(words, options)),
+    );
+
   const quant = program.command('quant').description('look at how a model was quantized');
   asJson(onPipeline(quant.command('explain <model-or-stage> <tensor>')))
     .description('say how one tensor was quantized, why so, and what it costs; of a QDQ model (.onnx) what the file says')

@@ -1,0 +1,39 @@
+/** How is what was found in pictures of one's own written down? As a COCO document, so that tools for COCO data sets open it: annotations with scores. */
+import type { JsonObject } from '../../base/json.js';
+import { type CocoResult, encodeResult } from '../../detection/coco/results.js';
+import { rleArea } from '../../detection/rle.js';
+import type { ImageSize } from '../../detection/transform.js';
+
+export interface DocumentImage {
+  readonly id: number;
+  readonly fileName: string;
+  readonly size: ImageSize;
+}
+
+export interface FoundByStage {
+  readonly categories: ReadonlyMap<number, string>;
+  readonly results: readonly CocoResult[];
+}
+
+/** `images`, `categories`, `annotations`; ids of annotations from 1. */
+export function makeCocoDocument(images: readonly DocumentImage[], found: FoundByStage): JsonObject {
+  return { images: encodeImages(images), ...encodeFound(found) };
+}
+
+export function encodeImages(images: readonly DocumentImage[]): readonly JsonObject[] {
+  return images.map(({ id, fileName, size }) => ({ id, file_name: fileName, width: size.width, height: size.height }));
+}
+
+export function encodeFound({ categories, results }: FoundByStage): JsonObject {
+  return {
+    categories: [...categories].map(([id, name]) => ({ id, name })),
+    annotations: results.map((result, index) => ({ id: index + 1, ...encodeResult(result), area: areaOf(result), iscrowd: 0 })),
+  };
+}
+
+/** Of the mask; of the box where there is none. */
+function areaOf({ box, segmentation }: CocoResult): number {
+  if (segmentation?.kind === 'rle') return rleArea(segmentation.rle);
+  const [, , width = 0, height = 0] = box ?? [];
+  return width * height;
+}

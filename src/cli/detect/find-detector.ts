@@ -1,0 +1,95 @@
+/** Which detector does a stage stand for? The models, recipe and config that it reads, as the last build left them. */
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { CodedError } from '../../base/coded-error.js';
+import { artifactPath } from '../../engine/artifact-path.js';
+import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../engine/plan/plan.js';
+
+/** Paths of what a stage runs, and how it runs it. */
+export interface BuiltDetector {
+  readonly stage: StageId;
+  /** By part. */
+  readonly parts: Readonly<Record<string, string>>;
+  readonly recipe: string;
+  /** The recipe's own where absent. */
+  readonly config: string | undefined;
+  readonly params: PlannedStage['params'];
+  /** Stages that made any of it. */
+  readonly madeBy: readonly StageId[];
+}
+
+/**
+ * A stage has a detector where it reads a recipe and one record of models, as `evaluate` does.
+ * @throws CodedError `no-detector` with the stages that have one, `not-built` with the command that builds what is missing.
+ */
+export function findDetector(plan: Plan, id: StageId): BuiltDetector {
+  const stage = plan.stages.get(id);
+  const bound = stage === undefined ? undefined : findBindings(stage);
+  if (stage === undefined || bound === undefined) throw noDetector(plan, id, stage);
+  const refs = [bound.recipe, ...(bound.config === undefined ? [] : [bound.config]), ...Object.values(bound.parts)];
+  const missing = refs.filter(ref => !existsSync(pathOf(plan, ref)));
+  if (missing.length > 0) throw notBuilt(plan, id, missing);
+  return {
+    stage: id,
+    parts: Object.fromEntries(Object.entries(bound.parts).map(([part, ref]) => [part, pathOf(plan, ref)])),
+    recipe: pathOf(plan, bound.recipe),
+    config: bound.config === undefined ? undefined : pathOf(plan, bound.config),
+    params: stage.params,
+    madeBy: makersOf(refs),
+  };
+}
+
+interface Bindings {
+  readonly parts: Readonly<Record<string, InputRef>>;
+  readonly recipe: InputRef;
+  readonly config: InputRef | undefined;
+}
+
+function findBindings(stage: PlannedStage): Bindings | undefined {
+  const ofKind = (kind: string): readonly InputBinding[] =>
+    Object.entries(stage.inputPorts).flatMap(([name, port]) =>
+      port.kind === kind && stage.inputs[name] !== undefined ? [stage.inputs[name]] : [],
+    );
+  const [recipe, ...otherRecipes] = ofKind('recipe');
+  const [parts, ...otherParts] = ofKind('onnx-model').filter(binding => binding.kind === 'record');
+  const [config] = ofKind('detector-config');
+  if (recipe === undefined || recipe.kind === 'record' || parts?.kind !== 'record') return undefined;
+  if (otherRecipes.length > 0 || otherParts.length > 0 || config?.kind === 'record') return undefined;
+  return { parts: parts.entries, recipe, config };
+}
+
+function pathOf(plan: Plan, ref: InputRef): string {
+  if (ref.kind === 'source') return isAbsolute(ref.path) ? ref.path : join(plan.projectFolder, ref.path);
+  const maker = plan.stages.get(ref.stage);
+  return maker === undefined ? '' : join(plan.projectFolder, artifactPath(plan, maker, ref.port));
+}
+
+function makersOf(refs: readonly InputRef[]): readonly StageId[] {
+  return [...new Set(refs.flatMap(ref => (ref.kind === 'artifact' ? [ref.stage] : [])))];
+}
+
+function noDetector(plan: Plan, id: StageId, stage: PlannedStage | undefined): CodedError {
+  const names = [...plan.stages.values()].filter(one => findBindings(one) !== undefined).map(one => one.id);
+  const uses = stage === undefined ? '' : `, which uses ${stage.plugin.name},`;
+  return new CodedError(
+    'no-detector',
+    `stage "${id}"${uses} does not run a detector: it does not read the models of all parts and their recipe`,
+    {
+      help: names.length === 0 ? 'no stage of the pipeline does: add one that uses `evaluate`' : `stages that do: ${names.join(', ')}`,
+    },
+  );
+}
+
+function notBuilt(plan: Plan, id: StageId, missing: readonly InputRef[]): CodedError {
+  const makers = makersOf(missing);
+  const files = missing.filter(ref => ref.kind === 'source').map(ref => pathOf(plan, ref));
+  const what = [
+    ...(makers.length > 0
+      ? [`${makers.join(', ')} ${makers.length === 1 ? 'has' : 'have'} not been built, or the artifacts were removed`]
+      : []),
+    ...(files.length > 0 ? [`there is no ${files.join(', ')}`] : []),
+  ];
+  return new CodedError('not-built', `the detector of "${id}" is not there: ${what.join('; ')}`, {
+    help: makers.length > 0 ? `tanren build ${makers.join(' ')}` : 'put the file back, or name another source',
+  });
+}

@@ -1,0 +1,92 @@
+/** What do detectors find in pictures? Picture by picture, one detector after the other, so that whatever else the machine does meets all of them. */
+import type { CocoResult } from '../../detection/coco/results.js';
+import { compareDetections, type DetectionComparison, type MatchRule } from '../../detection/compare-detections.js';
+import type { StepTime } from '../../detection/measure.js';
+import type { ImageSize } from '../../detection/transform.js';
+import type { DocumentImage } from './coco-document.js';
+import { detectPicture, type FoundInPicture, type PictureProblem, type TimedDetector } from './detect-picture.js';
+import type { Picture } from './list-pictures.js';
+
+export interface PictureFound {
+  readonly picture: Picture;
+  readonly size: ImageSize;
+  /** By detector, in their order. */
+  readonly found: readonly FoundInPicture[];
+}
+
+export interface DetectionRun {
+  readonly problems: readonly { readonly picture: Picture; readonly problem: PictureProblem }[];
+  readonly pictures: readonly {
+    readonly picture: Picture;
+    readonly size: ImageSize;
+    /** By detector. */
+    readonly results: readonly FoundInPicture['results'][];
+  }[];
+  /** By detector, by picture. */
+  readonly times: readonly (readonly (readonly StepTime[])[])[];
+  /** Of each further detector with the first, by picture. */
+  readonly comparisons: readonly (readonly DetectionComparison[])[];
+}
+
+export interface RunHooks {
+  /** Before the next picture is read: pixels are not kept. */
+  found(picture: PictureFound): Promise<void>;
+  problem(picture: Picture, problem: PictureProblem): void;
+  readonly signal: AbortSignal;
+}
+
+/** A picture that one detector cannot take is a problem, and left out for all. @throws what is wrong with a detector. */
+export async function runDetection(
+  detectors: readonly TimedDetector[],
+  pictures: readonly Picture[],
+  rule: MatchRule,
+  hooks: RunHooks,
+): Promise<DetectionRun> {
+  const problems: { picture: Picture; problem: PictureProblem }[] = [];
+  const done: DetectionRun['pictures'][number][] = [];
+  const times = detectors.map((): (readonly StepTime[])[] => []);
+  const comparisons = detectors.slice(1).map((): DetectionComparison[] => []);
+  for (const picture of pictures) {
+    if (hooks.signal.aborted) break;
+    const all = await detectByAll(detectors, picture);
+    if (all.kind === 'problem') {
+      problems.push({ picture, problem: all });
+      hooks.problem(picture, all);
+      continue;
+    }
+    const [first] = all.found;
+    if (first === undefined) continue;
+    const size = { height: first.image.height, width: first.image.width };
+    for (const [index, one] of all.found.entries()) {
+      times[index]?.push(one.times);
+      if (index > 0) comparisons[index - 1]?.push(compareDetections(picture.id, first.objects, one.objects, rule));
+    }
+    done.push({ picture, size, results: all.found.map(({ results }) => results) });
+    await hooks.found({ picture, size, found: all.found });
+  }
+  return { problems, pictures: done, times, comparisons };
+}
+
+interface FoundByAll {
+  readonly kind: 'found-by-all';
+  readonly found: readonly FoundInPicture[];
+}
+
+async function detectByAll(detectors: readonly TimedDetector[], picture: Picture): Promise<FoundByAll | PictureProblem> {
+  const all: FoundInPicture[] = [];
+  for (const detector of detectors) {
+    const found = await detectPicture(detector, picture);
+    if (found.kind === 'problem') return found;
+    all.push(found);
+  }
+  return { kind: 'found-by-all', found: all };
+}
+
+export function imagesOf({ pictures }: DetectionRun): readonly DocumentImage[] {
+  return pictures.map(({ picture, size }) => ({ id: picture.id, fileName: picture.fileName, size }));
+}
+
+/** Of one detector, picture by picture. */
+export function resultsOf({ pictures }: DetectionRun, detector: number): readonly CocoResult[] {
+  return pictures.flatMap(({ results }) => results[detector] ?? []);
+}

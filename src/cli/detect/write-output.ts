@@ -1,0 +1,51 @@
+/** Where does what was found go? Into one COCO document, or into a folder that has it beside a PNG per picture. */
+import { extname, join } from 'node:path';
+import { CodedError } from '../../base/coded-error.js';
+import { type NewFile, writeBeside } from '../../base/write-beside.js';
+import { makeCocoDocument } from './coco-document.js';
+import { writeOverlay } from './draw-picture.js';
+import type { OpenStage } from './open-stage.js';
+import { type DetectionRun, imagesOf, type PictureFound, resultsOf } from './run-detection.js';
+
+export type Output = { readonly kind: 'none' } | { readonly kind: 'file' | 'folder'; readonly path: string };
+
+/** What ends in .json is a file. @throws CodedError `detect-output` where one file is to hold the objects of several detectors. */
+export function parseOutput(path: string | undefined, stages: number): Output {
+  if (path === undefined) return { kind: 'none' };
+  if (extname(path).toLowerCase() !== '.json') return { kind: 'folder', path };
+  if (stages <= 1) return { kind: 'file', path };
+  throw new CodedError('detect-output', `"${path}" takes what one detector finds; ${stages} are named`, {
+    help: 'name a folder: it gets a folder for each stage',
+  });
+}
+
+export async function writeOverlays(
+  { picture, found }: PictureFound,
+  stages: readonly OpenStage[],
+  output: Output,
+  minScore: number,
+): Promise<void> {
+  if (output.kind !== 'folder') return;
+  for (const [index, stage] of stages.entries()) {
+    const one = found[index];
+    if (one === undefined) continue;
+    const { image, results } = one;
+    const folder = folderOf(output.path, stage, stages);
+    await writeOverlay({ folder, fileName: picture.fileName, image, results, categories: stage.categories, minScore });
+  }
+}
+
+export async function writeDocuments(run: DetectionRun, stages: readonly OpenStage[], output: Output): Promise<void> {
+  if (output.kind === 'none') return;
+  const files = stages.map((stage, index): NewFile => {
+    const document = makeCocoDocument(imagesOf(run), { categories: stage.categories, results: resultsOf(run, index) });
+    const path = output.kind === 'file' ? output.path : join(folderOf(output.path, stage, stages), 'detections.json');
+    return { path, write: async file => void (await file.writeFile(`${JSON.stringify(document)}\n`)) };
+  });
+  await writeBeside(files, 'no-flush');
+}
+
+/** With several stages each has its own. */
+function folderOf(folder: string, { stage }: OpenStage, stages: readonly OpenStage[]): string {
+  return stages.length === 1 ? folder : join(folder, stage);
+}

@@ -1,0 +1,71 @@
+/** How is what was found in pictures said? A line per picture and detector, then tables with a column per detector. */
+import { nameCategory } from '../../detection/coco/name-category.js';
+import type { CocoResult } from '../../detection/coco/results.js';
+import type { DetectionFigures } from '../../detection/compare-detections.js';
+import type { Stability } from '../../detection/frame-stability.js';
+import type { Timing } from '../detect/step-times.js';
+
+/** Objects that a line names. */
+const NAMED = 6;
+
+/** "3 objects: star 0.98, circle 0.97, ring 0.81". */
+export function describeObjects(results: readonly CocoResult[], categories: ReadonlyMap<number, string>, minScore: number): string {
+  const shown = results.filter(({ score }) => score >= minScore);
+  if (shown.length === 0) return 'no objects';
+  const named = shown.slice(0, NAMED).map(({ categoryId, score }) => `${nameCategory(categoryId, categories)} ${score.toFixed(2)}`);
+  const rest = shown.length - named.length;
+  return `${shown.length} object${shown.length === 1 ? '' : 's'}: ${named.join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
+}
+
+/** One column per detector; steps in the order in which a picture meets them. */
+export function formatTiming(stages: readonly string[], timings: readonly (Timing | undefined)[]): readonly string[] {
+  const steps = [...new Set(timings.flatMap(timing => timing?.steps.map(({ step }) => step) ?? []))];
+  const msOf = (timing: Timing | undefined, step: string): string => formatMs(timing?.steps.find(one => one.step === step)?.ms);
+  return formatTable([
+    ['ms per picture', ...stages],
+    ...steps.map(step => [step, ...timings.map(timing => msOf(timing, step))]),
+    ['together', ...timings.map(timing => formatMs(timing?.msPerPicture))],
+    ['pictures per second', ...timings.map(timing => (timing === undefined ? '–' : timing.picturesPerSecond.toFixed(1)))],
+  ]);
+}
+
+export function formatStability(stages: readonly string[], stabilities: readonly Stability[]): readonly string[] {
+  const row = (name: string, of: (stability: Stability) => number | undefined, digits: number): readonly string[] => [
+    name,
+    ...stabilities.map(stability => of(stability)?.toFixed(digits) ?? '–'),
+  ];
+  return formatTable([
+    ['from frame to frame', ...stages],
+    row('objects in all frames', one => one.objects, 0),
+    row('kept', one => one.kept, 0),
+    row('box IoU, mean', one => one.meanBoxIou, 4),
+    row('box IoU, lowest 5 %', one => one.lowBoxIou, 4),
+    row('mask IoU, mean', one => one.meanMaskIou, 4),
+    row('mask IoU, lowest 5 %', one => one.lowMaskIou, 4),
+    row('score jitter', one => one.scoreJitter, 4),
+    row('appeared', one => one.appeared, 0),
+    row('vanished', one => one.vanished, 0),
+    row('flickers', one => one.flickers, 0),
+  ]);
+}
+
+/** How far a detector is from the first one. */
+export function describeAgreement(stage: string, first: string, figures: DetectionFigures): string {
+  const { reference, matched, missed, extra, meanBoxIou, meanMaskIou, meanScoreDifference } = figures;
+  return (
+    `${stage} beside ${first}: ${matched} objects in both, ${missed} of ${reference} lost, ${extra} new; ` +
+    `box IoU ${meanBoxIou.toFixed(4)}, mask IoU ${meanMaskIou.toFixed(4)}, score difference ${meanScoreDifference.toFixed(4)}`
+  );
+}
+
+function formatMs(ms: number | undefined): string {
+  return ms === undefined ? '–' : ms.toFixed(2);
+}
+
+/** The first row and column are headings; numbers stand to the right. */
+function formatTable(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0)));
+  return rows.map(row =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '),
+  );
+}
