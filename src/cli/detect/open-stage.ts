@@ -32,6 +32,8 @@ function levelOf(value: unknown): SessionOptions['optimization'] {
   return value === 'disabled' || value === 'basic' || value === 'extended' ? value : 'all';
 }
 
+const [CHANGED, DEVICE] = ['detector-changed', 'detector-device'];
+
 /** What was built last is taken, also where the pipeline has changed since; and models run here, also where the stage has another device. */
 export async function warnOfDifferences(plan: Plan, built: readonly BuiltDetector[], console: Console): Promise<void> {
   const makers = [...new Set(built.flatMap(({ madeBy }) => madeBy))];
@@ -41,9 +43,9 @@ export async function warnOfDifferences(plan: Plan, built: readonly BuiltDetecto
   if (changed.length > 0)
     console.problem(
       'warning',
-      `warning[detector-changed]: ${changed.join(', ')} would be built anew: what the last build left is taken\n  help: tanren build ${changed.join(' ')}`,
+      `warning[${CHANGED}]: ${changed.join(', ')} would be built anew: what the last build left is taken\n  help: tanren build ${changed.join(' ')}`,
     );
   for (const { stage, params } of built)
     if (params.runner === 'external')
-      console.problem('warning', `warning[detector-device]: ${stage} runs its models on a device; here they run on this machine's CPU`);
+      console.problem('warning', `warning[${DEVICE}]: ${stage} runs its models on a device; here they run on this machine's CPU`);
 }
