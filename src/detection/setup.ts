@@ -46,7 +46,10 @@ export function encodeSetup({ recipe, config, fit }: DetectorSetup): SetupFiles 
 export function listCategories(setup: DetectorSetup): ReadonlyMap<number, string> {
   switch (setup.architecture) {
     case 'maskrcnn':
+    case 'maskscoring':
       return new Map(Object.entries(setup.config.categories).map(([label, name]) => [Number(label), name]));
+    case 'yolact':
+      return new Map(setup.config.categories.map(({ id, name }) => [id, name]));
   }
 }
 

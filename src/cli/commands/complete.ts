@@ -102,7 +102,7 @@ async function argumentsOf(
   if (name === 'targets' || name === 'stages') return (await targetsOf(file)).filter(isMore);
   if (name === 'run') return (await findRuns(file)).filter(isMore);
   if (name === 'what') return [...(await findRuns(file)), ...(await targetsOf(file))].filter(isMore);
-  if (name === 'model-or-stage') {
+  if (name === 'model-or-stage' || name === 'stages-then-images') {
     const stages = (await targetsOf(file)).filter(isMore);
     return stages.length > 0 ? stages : FILES;
   }

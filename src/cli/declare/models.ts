@@ -15,7 +15,7 @@ function parseScore(text: string): number {
 }
 
 export const declareModels: Declare = (program, end) => {
-  asJson(onPipeline(program.command('detect <words...>')))
+  asJson(onPipeline(program.command('detect <stages-then-images...>')))
     .usage('[options] <stage...> <image-or-folder>')
     .description(
       'find objects in pictures of your own, with the detector that a stage such as `evaluate` runs; several stages are compared',
