@@ -13,7 +13,7 @@ import { generatedInput, generatedState } from '../test/support/generated-weight
 
 export const FULL_SIZE = { height: 544, width: 960 } as const;
 
-const V2: MaskRcnnStructure = {
+export const V2: MaskRcnnStructure = {
   stem: 64,
   bodyNorm: 'batch-norm',
   stages: [

@@ -5,6 +5,7 @@ import { measureColdBuild } from './cold-build.js';
 import { measureCompile } from './compile.js';
 import { measureDetectors } from './detectors.js';
 import { describeMachine, type Example, makeExample } from './example.js';
+import { measureFullSizePipeline } from './full-size-pipeline.js';
 import { measureGuards } from './guards.js';
 import { measureLargeNoOp, measureNoOp, measureSmallGraphs } from './no-op.js';
 import { measureOnnx } from './onnx.js';
@@ -34,6 +35,7 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example, peers: Peers) => 
   simplify: measureSimplify,
   onnx: measureOnnx,
   'coco-eval': measureCocoEval,
+  'full-size': () => measureFullSizePipeline(),
 };
 
 const words = process.argv.slice(2);
