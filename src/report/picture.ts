@@ -13,7 +13,7 @@ export interface Picture {
 }
 
 export interface PictureObject {
-  /** A short text beside the box. */
+  /** A short text beside the box; none where empty. */
   readonly tag: string;
   readonly color: Color;
   /** x, y, width, height in pixels. */
@@ -56,11 +56,13 @@ function drawLoop(points: readonly number[]): string {
 function drawBox({ box, tag, color, kind }: PictureObject, unit: number, imageWidth: number): Html {
   if (box === undefined) return html``;
   const [x = 0, y = 0, width = 0, height = 0] = box;
+  const frame = html`<rect class="${kind}" x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="none" stroke="${variable(color)}" stroke-width="${round(1.5 * unit)}"/>`;
+  if (tag === '') return frame;
   const size = 9 * unit;
   const tagWidth = (tag.length * 0.62 + 0.5) * size;
   const left = Math.min(Math.max(0, x), Math.max(0, imageWidth - tagWidth));
   const top = y >= size * 1.15 ? y - size * 1.15 : Math.max(0, y);
-  return html`<rect class="${kind}" x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="none" stroke="${variable(color)}" stroke-width="${round(1.5 * unit)}"/><rect x="${round(left)}" y="${round(top)}" width="${round(tagWidth)}" height="${round(size * 1.15)}" fill="${variable(color)}"/><text x="${round(left + 0.25 * size)}" y="${round(top + 0.92 * size)}" font-size="${round(size)}" font-weight="600" fill="${variable('panel')}">${tag}</text>`;
+  return html`${frame}<rect x="${round(left)}" y="${round(top)}" width="${round(tagWidth)}" height="${round(size * 1.15)}" fill="${variable(color)}"/><text x="${round(left + 0.25 * size)}" y="${round(top + 0.92 * size)}" font-size="${round(size)}" font-weight="600" fill="${variable('panel')}">${tag}</text>`;
 }
 
 function round(value: number): number {

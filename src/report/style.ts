@@ -90,6 +90,7 @@ marker path{fill:var(--soft)}
 .pair figure{min-width:0}
 .pair figcaption{font-size:13.5px;color:var(--soft);margin:0 0 .35rem}
 .pair svg{display:block;width:100%;height:auto;border-radius:4px;background:var(--raised)}
+tr:has(.cut-outs)>*{vertical-align:middle}.cut-outs{display:flex;gap:.4rem}.cut-outs svg{display:block;width:7rem;height:auto;border-radius:3px;background:var(--raised)}
 .mask{fill-opacity:.38;stroke-opacity:.9}
 .lone{stroke-dasharray:4 3}
 .sample{margin:1.2rem 0 2rem}

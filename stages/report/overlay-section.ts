@@ -1,21 +1,17 @@
 /** What does the loss look like? The first and the last side's detections on the same images, side by side, with each pair's scores. */
-import { readFile } from 'node:fs/promises';
 import type { Json } from '../../src/base/json.js';
 import { type CocoDataset, type CocoImage, parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import { type CocoResult, parseCocoResults } from '../../src/detection/coco/results.js';
-import { rasterise } from '../../src/detection/coco/segmentation.js';
-import { decodeImage } from '../../src/detection/image.js';
-import { findImageFile } from '../../src/detection/image-list.js';
-import { traceOutlines } from '../../src/detection/mask-outline.js';
-import { decodeMask } from '../../src/detection/rle.js';
+import { groupByImage } from '../../src/detection/coco/subset.js';
 import { seriesColor } from '../../src/report/colors.js';
 import type { Section } from '../../src/report/document.js';
 import { type Html, html } from '../../src/report/html.js';
 import { formatCount, formatFixed } from '../../src/report/numbers.js';
 import { drawPicture, drawPictureImage, type PictureObject } from '../../src/report/picture.js';
 import { drawTable, number, text } from '../../src/report/table.js';
+import { type EmbeddedImage, embedPart, placeResult, readImage, wholeOf } from './embedded-image.js';
 import type { Named } from './entries.js';
-import { boxOf, measureDifference, type Pair, pairDetections } from './pair-detections.js';
+import { measureDifference, type Pair, pairDetections } from './pair-detections.js';
 import type { ReportParams } from './params.js';
 
 export interface OverlayData {
@@ -81,30 +77,21 @@ function chooseSamples(
     .slice(0, images);
 }
 
-function groupByImage(results: readonly CocoResult[]): ReadonlyMap<number, readonly CocoResult[]> {
-  const groups = new Map<number, CocoResult[]>();
-  for (const result of results) {
-    const group = groups.get(result.imageId);
-    if (group === undefined) groups.set(result.imageId, [result]);
-    else group.push(result);
-  }
-  return groups;
-}
-
 async function drawSample(sample: Sample, sides: Sides, folder: string, { size }: ReportParams['overlays']): Promise<Html> {
   const { image, pairs } = sample;
-  const embedded = await embedImage(image, folder, size);
+  const picture = await readImage(image, folder);
+  const embedded = await embedPart(picture, wholeOf(picture), size);
   const id = `image-${image.id}`;
   const figures = (['left', 'right'] as const).map(side => {
     const count = pairs.filter(pair => pair[side] !== undefined).length;
-    const picture = drawPicture({
+    const drawn = drawPicture({
       image: id,
       width: embedded.width,
       height: embedded.height,
       description: `Image ${image.id} with ${count} detections of ${sides[side]}; the table below lists them.`,
       objects: pairs.flatMap((pair, index) => drawObject(pair, side, index, image, embedded)),
     });
-    return html`<figure><figcaption>${sides[side]}: ${count}</figcaption>${picture}</figure>`;
+    return html`<figure><figcaption>${sides[side]}: ${count}</figcaption>${drawn}</figure>`;
   });
   return html`<div class="sample"><h3>Image ${image.id} <span class="mute">${image.fileName}</span></h3>
 ${drawPictureImage(id, embedded.source, embedded)}<div class="pair">${figures}</div>
@@ -112,52 +99,17 @@ ${drawPictureImage(id, embedded.source, embedded)}<div class="pair">${figures}</
 `;
 }
 
-interface Embedded {
-  readonly source: string;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** The pixels that the detector saw, as WebP in a data URI: nothing else of the file gets into the page. */
-async function embedImage(image: CocoImage, folder: string, size: number): Promise<Embedded> {
-  const fileName = image.fileName ?? '';
-  const path = await findImageFile(folder, { id: image.id, fileName });
-  const { data, width, height } = await decodeImage(await readFile(path), fileName);
-  const { default: sharp } = await import('sharp');
-  const { data: bytes, info } = await sharp(data, { raw: { width, height, channels: 3 } })
-    .resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true })
-    .webp({ quality: 82 })
-    .toBuffer({ resolveWithObject: true });
-  return { source: `data:image/webp;base64,${bytes.toString('base64')}`, width: info.width, height: info.height };
-}
-
-function drawObject(pair: Pair, side: 'left' | 'right', index: number, image: CocoImage, shown: Embedded): readonly PictureObject[] {
+function drawObject(pair: Pair, side: 'left' | 'right', index: number, image: CocoImage, shown: EmbeddedImage): readonly PictureObject[] {
   const result = pair[side];
   if (result === undefined) return [];
-  const scale = { x: shown.width / image.width, y: shown.height / image.height };
-  const [x = 0, y = 0, width = 0, height = 0] = boxOf(result, image);
   return [
     {
       tag: String(index + 1),
       color: seriesColor(index),
-      box: [x * scale.x, y * scale.y, width * scale.x, height * scale.y],
-      outlines: traceMask(result, image, shown),
+      ...placeResult(result, image, shown),
       kind: pair.left === undefined || pair.right === undefined ? 'lone' : 'paired',
     },
   ];
-}
-
-/** In the size that is shown: more corners than pixels nobody sees. */
-function traceMask({ segmentation }: CocoResult, image: CocoImage, shown: Embedded): readonly (readonly number[])[] {
-  if (segmentation === undefined) return [];
-  const mask = decodeMask(rasterise(segmentation, image));
-  if (shown.width === image.width && shown.height === image.height) return traceOutlines(mask, image.height, image.width);
-  const small = new Uint8Array(shown.width * shown.height);
-  for (let y = 0; y < shown.height; y++) {
-    const row = Math.floor(((y + 0.5) * image.height) / shown.height) * image.width;
-    for (let x = 0; x < shown.width; x++) small[y * shown.width + x] = mask[row + Math.floor(((x + 0.5) * image.width) / shown.width)] ?? 0;
-  }
-  return traceOutlines(small, shown.height, shown.width);
 }
 
 function drawPairs(pairs: readonly Pair[], { left, right, categories }: Sides): Html {

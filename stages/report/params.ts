@@ -12,6 +12,8 @@ export interface ReportParams {
     readonly choose: 'differ' | 'first';
     /** Detections below are not drawn, and not compared. */
     readonly minScore: number;
+    /** How many changes of single objects. */
+    readonly changes: number;
     /** Longer side of the embedded images, in pixels. */
     readonly size: number;
   };

@@ -10,11 +10,12 @@ import { readJsonFile } from '../../src/stage/json-file.js';
 import { getInputRecord, getOutputPath } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { drawAccuracy } from './accuracy-section.js';
+import { drawChanges } from './changes-section.js';
 import { drawComparisons } from './comparison-section.js';
 import { readEntries } from './entries.js';
 import { drawErrors, joinErrors } from './error-section.js';
 import { drawLatency } from './latency-section.js';
-import { drawOverlays } from './overlay-section.js';
+import { drawOverlays, type OverlayData } from './overlay-section.js';
 import type { ReportParams } from './params.js';
 import { drawPartition } from './partition-section.js';
 import { drawPipeline } from './pipeline-section.js';
@@ -43,7 +44,7 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
   const sections: readonly (Section | undefined)[] = [
     await drawPipeline(build),
     await drawAccuracy(metrics),
-    await drawOverlaysOf({ params, inputs }),
+    ...(await drawDetections({ params, inputs })),
     drawComparisons(verify),
     await drawErrors(errors),
     await drawRanges({ quantization, sketches, errors, most: params.tensors }),
@@ -71,9 +72,13 @@ function parseMetrics(value: Json) {
   throw new StageError('report-input', 'metrics are an object of numbers', { help: 'connect an output of kind metrics' });
 }
 
-async function drawOverlaysOf({ params, inputs }: Pick<StageJob<ReportParams>, 'params' | 'inputs'>): Promise<Section | undefined> {
+/** Both sides on the same images, and the single objects on which they differ. */
+async function drawDetections({
+  params,
+  inputs,
+}: Pick<StageJob<ReportParams>, 'params' | 'inputs'>): Promise<readonly (Section | undefined)[]> {
   const detections = await readEntries(inputs, 'detections', params.order, value => value);
-  if (detections.length === 0 && inputs.data === undefined) return undefined;
+  if (detections.length === 0 && inputs.data === undefined) return [];
   if (inputs.data === undefined || detections.length < 2) {
     throw new StageError(
       'report-overlays',
@@ -84,5 +89,6 @@ async function drawOverlaysOf({ params, inputs }: Pick<StageJob<ReportParams>, '
     );
   }
   const { annotations = '', images = '' } = getInputRecord(inputs, 'data');
-  return drawOverlays({ annotations: await readJsonFile(annotations), imageFolder: images, detections }, params.overlays);
+  const data: OverlayData = { annotations: await readJsonFile(annotations), imageFolder: images, detections };
+  return [await drawOverlays(data, params.overlays), await drawChanges(data, params.overlays)];
 }

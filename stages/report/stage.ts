@@ -48,6 +48,13 @@ export const report = defineStage<ReportParams>({
             default: 0.5,
             description: 'Detections below are not drawn, and not compared.',
           },
+          changes: {
+            type: 'integer',
+            minimum: 0,
+            maximum: 200,
+            default: 12,
+            description: 'How many objects that are lost, found or changed have a row with pictures, the worst first.',
+          },
           size: {
             type: 'integer',
             minimum: 64,

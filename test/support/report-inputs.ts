@@ -231,6 +231,23 @@ const detection = (image: number, x: number, size: number, score: number): Json 
   segmentation: square(x, size),
 });
 
+/** What is there. */
+const objects: readonly Json[] = (
+  [
+    [1, 5, 20],
+    [2, 5, 20],
+    [2, 60, 30],
+  ] as const
+).map(([image, x, size], index) => ({
+  id: index + 1,
+  image_id: image,
+  category_id: 1,
+  iscrowd: 0,
+  area: size * size,
+  bbox: [x, 10, size, size],
+  segmentation: square(x, size),
+}));
+
 /** Image 2 differs: an object of the left side is missing, another has moved. */
 const detections = {
   float: [detection(1, 5, 20, 0.9), detection(2, 5, 20, 0.9), detection(2, 60, 30, 0.8), detection(2, 70, 4, 0.2)],
@@ -250,7 +267,7 @@ export async function givenReportInputs(folder: string): Promise<Readonly<Record
   const annotations = {
     images: [1, 2].map(id => ({ id, width: WIDTH, height: HEIGHT, file_name: `${id}.jpg` })),
     categories: [{ id: 1, name: HOSTILE }],
-    annotations: [],
+    annotations: objects,
   };
   return {
     metrics: { int8: write('metrics-int8', metrics(0.58)), float: write('metrics-float', metrics(0.6)) },

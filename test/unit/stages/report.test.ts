@@ -29,6 +29,7 @@ describe('the page', () => {
       'pipeline',
       'accuracy',
       'detections',
+      'changes',
       'verification',
       'error',
       'ranges',
@@ -106,7 +107,7 @@ describe('overlays', () => {
 
   it('pair by class and place, and say what has no partner', async () => {
     const { detections, data } = inputs;
-    const page = await pageOf({ detections, data } as InputPaths, { overlays: { images: 1 } });
+    const page = await pageOf({ detections, data } as InputPaths, { overlays: { images: 1, changes: 0 } });
     const rows = [
       ...page.slice(page.indexOf('Objects on the two sides')).matchAll(/<tr><th scope="row" class="t">(\d+)<\/th>(.*?)<\/tr>/g),
     ].map(([, number, cells = '']) => [number, ...[...cells.matchAll(/<td class="n">(.*?)<\/td>/g)].map(cell => cell[1])]);
@@ -117,6 +118,23 @@ describe('overlays', () => {
     ]);
     expect(page.match(/class="mask/g)).toHaveLength(3);
     expect(page.match(/class="mask lone/g)).toHaveLength(1);
+  });
+
+  it('list the objects that are lost or changed, the worst first, with a picture of both sides', async () => {
+    const { detections, data } = inputs;
+    const page = await pageOf({ detections, data } as InputPaths, { overlays: { images: 0 } });
+    expect(page).toContain(
+      'Objects from float to int8: lost 1, found 0, changed 1, kept 1, missed by both 0; wrong detections: new 0, gone 0.',
+    );
+    const rows = [
+      ...page.slice(page.indexOf('The 2 worst of 2 changes')).matchAll(/<tr><th scope="row" class="t">(\w+)<\/th>([\s\S]*?)<\/tr>/g),
+    ].map(([, kind, cells = '']) => [kind, ...[...cells.matchAll(/<td class="n">(.*?)<\/td>/g)].map(cell => cell[1])]);
+    // The masks of a square that moved by 3 of 20 pixels share 17 columns of 23; its score fell by 0.2.
+    expect(rows).toEqual([
+      ['lost', '2', '+0.800', '0.800', '–', '1.000', '–'],
+      ['changed', '2', `+${(1 - 17 / 23 + 0.2).toFixed(3)}`, '0.900', '0.700', '1.000', (17 / 23).toFixed(3)],
+    ]);
+    expect(page.match(/data:image\/webp/g)).toHaveLength(2);
   });
 
   it('show mask scores beside box scores where masks have their own, and count their difference', async () => {

@@ -1,0 +1,163 @@
+/** Which objects are lost on the way, which are found, which have changed? The worst first, each with its place on both sides. */
+import {
+  CHANGE_RULE,
+  type ChangeKind,
+  type Changes,
+  findChanges,
+  type ObjectChange,
+  type SeenObject,
+} from '../../src/detection/coco/changes.js';
+import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
+import { type CocoResult, parseCocoResults } from '../../src/detection/coco/results.js';
+import { rasterise } from '../../src/detection/coco/segmentation.js';
+import type { RgbImage } from '../../src/detection/image.js';
+import { rleBox } from '../../src/detection/rle.js';
+import type { Color } from '../../src/report/colors.js';
+import type { Section } from '../../src/report/document.js';
+import { type Html, type HtmlValue, html } from '../../src/report/html.js';
+import { formatCount, formatDelta, formatFixed } from '../../src/report/numbers.js';
+import { drawPicture, drawPictureImage, type PictureObject } from '../../src/report/picture.js';
+import { drawTable, number, text } from '../../src/report/table.js';
+import { type EmbeddedImage, embedPart, type Part, placeBox, placeResult, readImage } from './embedded-image.js';
+import type { OverlayData } from './overlay-section.js';
+import type { ReportParams } from './params.js';
+
+/** Longer side of a picture in the table. */
+const PICTURE_SIZE = 160;
+
+/** Undefined where there is nothing to compare. @throws DetectionError of data sets, results and images. */
+export async function drawChanges(data: OverlayData, { changes: most, minScore }: ReportParams['overlays']): Promise<Section | undefined> {
+  const [first, last] = [data.detections[0], data.detections.at(-1)];
+  if (first === undefined || last === undefined || data.detections.length < 2) return undefined;
+  const dataset = parseCocoDataset(data.annotations);
+  const [before, after] = [parseCocoResults(first.value, dataset), parseCocoResults(last.value, dataset)];
+  const seen = takeDetected(dataset, [...before, ...after]);
+  const iouType = hasMasks(seen, [...before, ...after]) ? 'segm' : 'bbox';
+  const changes = findChanges(seen, before, after, { ...CHANGE_RULE, iouType, minScore });
+  const shown = changes.changes.slice(0, most);
+  const pictures: Html[] = [];
+  for (const [index, change] of shown.entries()) pictures.push(await drawCutOut(change, index, data.imageFolder, [first.name, last.name]));
+  const names = new Map(dataset.categories.map(({ id, name }) => [id, name]));
+  return {
+    id: 'changes',
+    title: 'Objects lost and found',
+    body: html`<p>${describe(changes, [first.name, last.name])} Detections count from a score of ${minScore}; an object is found where ${iouType === 'segm' ? 'masks' : 'boxes'} of its class overlap by half.</p>
+${
+  shown.length === 0
+    ? undefined
+    : drawTable({
+        caption: `The ${shown.length} worst of ${formatCount(changes.changes.length)} changes, by what each costs: the score of a lost object or a new wrong detection, or what a changed one loses of overlap and score.`,
+        columns: [
+          text('Change'),
+          text('Class'),
+          number('Image'),
+          number('Cost'),
+          number(`Score, ${first.name}`),
+          number(`Score, ${last.name}`),
+          number(`IoU, ${first.name}`),
+          number(`IoU, ${last.name}`),
+          text(`${first.name}, ${last.name}`),
+        ],
+        rows: shown.map((change, index) => rowOf(change, names, pictures[index])),
+      })
+}`,
+  };
+}
+
+/** An image without a detection on either side was not looked at: `samples` took fewer. */
+function takeDetected(dataset: CocoDataset, results: readonly CocoResult[]): CocoDataset {
+  const ids = new Set(results.map(({ imageId }) => imageId));
+  return {
+    images: dataset.images.filter(({ id }) => ids.has(id)),
+    categories: dataset.categories,
+    annotations: dataset.annotations.filter(({ imageId }) => ids.has(imageId)),
+  };
+}
+
+function hasMasks({ annotations }: CocoDataset, results: readonly CocoResult[]): boolean {
+  return [...annotations, ...results].every(({ segmentation }) => segmentation !== undefined);
+}
+
+function describe({ changes, kept, missed }: Changes, [before, after]: readonly [string, string]): string {
+  const count = (kind: ChangeKind): string => formatCount(changes.filter(change => change.kind === kind).length);
+  return `Objects from ${before} to ${after}: lost ${count('lost')}, found ${count('found')}, changed ${count('changed')}, kept ${formatCount(kept)}, missed by both ${formatCount(missed)}; wrong detections: new ${count('wrong')}, gone ${count('righted')}.`;
+}
+
+const WORDS: Readonly<Record<ChangeKind, string>> = {
+  lost: 'lost',
+  found: 'found',
+  changed: 'changed',
+  wrong: 'wrong, new',
+  righted: 'wrong, gone',
+};
+
+const REASONS: Readonly<Record<SeenObject['lacks'], string>> = {
+  nothing: '',
+  score: 'score too low',
+  class: 'another class',
+  place: 'too little overlap',
+};
+
+function rowOf(change: ObjectChange, names: ReadonlyMap<number, string>, picture: Html | undefined): readonly HtmlValue[] {
+  const { kind, image, truth, before, after, harm } = change;
+  const categoryId = truth?.categoryId ?? before?.result.categoryId ?? after?.result.categoryId ?? 0;
+  const iou = (seen: SeenObject | undefined): string => (seen === undefined || truth === undefined ? '–' : formatFixed(seen.iou, 3));
+  const score = (seen: SeenObject | undefined): string => (seen === undefined ? '–' : formatFixed(seen.score, 3));
+  const reason = REASONS[(kind === 'lost' ? after : kind === 'found' ? before : undefined)?.lacks ?? 'nothing'];
+  return [
+    html`${WORDS[kind]}${reason === '' ? undefined : html` <span class="soft">${reason}</span>`}`,
+    names.get(categoryId) ?? `category ${categoryId}`,
+    String(image.id),
+    formatDelta(harm, 3),
+    score(before),
+    score(after),
+    iou(before),
+    iou(after),
+    picture,
+  ];
+}
+
+async function drawCutOut(change: ObjectChange, index: number, folder: string, names: readonly [string, string]): Promise<Html> {
+  const picture = await readImage(change.image, folder);
+  const embedded = await embedPart(picture, cutAround(change, picture), PICTURE_SIZE);
+  const id = `change-${index + 1}`;
+  const sides = (['before', 'after'] as const).map((side, place) =>
+    drawPicture({
+      image: id,
+      width: embedded.width,
+      height: embedded.height,
+      description: `${names[place]}: ${change[side]?.lacks === 'nothing' ? 'detected' : 'not detected'}.`,
+      objects: objectsOf(change, change[side], embedded),
+    }),
+  );
+  return html`<div class="cut-outs">${drawPictureImage(id, embedded.source, embedded)}${sides}</div>`;
+}
+
+/** The object as annotated, dashed, and what the side has for it. */
+function objectsOf(change: ObjectChange, seen: SeenObject | undefined, shown: EmbeddedImage): readonly PictureObject[] {
+  const box = change.truth?.box;
+  const truth: readonly PictureObject[] =
+    box === undefined ? [] : [{ tag: '', color: 'green', box: placeBox(box, shown), outlines: [], kind: 'lone' }];
+  if (seen === undefined) return truth;
+  const color: Color = change.truth === undefined || seen.lacks !== 'nothing' ? 'red' : 'blue';
+  return [...truth, { tag: '', color, ...placeResult(seen.result, change.image, shown), kind: 'paired' }];
+}
+
+/** All that the change is about, with a third of its size around it, in the image. */
+function cutAround({ image, truth, before, after }: ObjectChange, picture: RgbImage): Part {
+  const boxes = [truth, before?.result, after?.result].flatMap(one => {
+    if (one === undefined) return [];
+    if (one.box !== undefined) return [one.box];
+    return one.segmentation === undefined ? [] : [rleBox(rasterise(one.segmentation, image))];
+  });
+  const [left, top] = [Math.min(...boxes.map(([x]) => x)), Math.min(...boxes.map(([, y]) => y))];
+  const [right, bottom] = [Math.max(...boxes.map(([x, , width]) => x + width)), Math.max(...boxes.map(([, y, , height]) => y + height))];
+  const margin = Math.max(8, Math.max(right - left, bottom - top) / 3);
+  const clip = (value: number, most: number): number => Math.min(Math.max(Math.round(value), 0), most);
+  const from = { left: clip(left - margin, picture.width - 1), top: clip(top - margin, picture.height - 1) };
+  return {
+    ...from,
+    width: Math.max(1, clip(right + margin, picture.width) - from.left),
+    height: Math.max(1, clip(bottom + margin, picture.height) - from.top),
+  };
+}
