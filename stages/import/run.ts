@@ -1,4 +1,5 @@
 /** How is a foreign model taken in? Read with its data, checked, imported, compared with what it was, and reported. */
+import { countOf } from '../../src/base/count-of.js';
 import { assertModel, findProblems } from '../../src/onnx/check.js';
 import { importModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -35,7 +36,7 @@ export async function runImport({ params, inputs, outputs, context }: StageJob<I
   const { from, to } = conversion;
   const opsets = from === to ? `operator set ${to}` : `operator set ${from} became ${to}`;
   sayOtherDomains(model, context);
-  context.log('info', `${opsets}; ${original.graph.nodes.size} nodes became ${model.graph.nodes.size}`);
+  context.log('info', `${opsets}; ${countOf(original.graph.nodes.size, 'node')} became ${model.graph.nodes.size}`);
   await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(original, imported, proof));
   assertProved(proof);
 }

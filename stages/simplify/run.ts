@@ -1,19 +1,21 @@
 /** How is a model simplified? Passes to a fixed point, then a proof on samples; a model that computes something else is no result. */
+import { countOf } from '../../src/base/count-of.js';
 import { findClosest } from '../../src/base/did-you-mean.js';
 import { assertModel, findProblems } from '../../src/onnx/check.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
+import { findSigmoidOutputs } from '../../src/onnx/sigmoid-outputs.js';
 import { compareModels } from '../../src/runtime/compare-models.js';
+import { listEmpty } from '../../src/runtime/equality.js';
 import { evaluate } from '../../src/runtime/evaluate.js';
-import { makeRandomFeeds } from '../../src/runtime/random-feeds.js';
+import { explainRandomFailure, openProofFeeds, type ProofFeeds } from '../../src/runtime/proof-feeds.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
-import type { Tensor } from '../../src/tensor/tensor.js';
 import type { SimplifyParams } from './params.js';
 import { assertProved, type Proof } from './proof.js';
 
@@ -26,16 +28,27 @@ export async function runSimplify({ params, inputs, outputs, context }: StageJob
   const before = countNodes(model);
   const simplified = await simplifyToFixedPoint(model, { ...params, evaluate, check: findProblems });
   await writeModel(getOutputPath(outputs, 'model'), model);
-  const proof = await prove(source, getOutputPath(outputs, 'model'), model, { simplified, params, context });
+  const proof = await prove(source, getOutputPath(outputs, 'model'), model, {
+    simplified,
+    params,
+    context,
+    tensors: inputs.tensors === undefined ? undefined : getInputPath(inputs, 'tensors'),
+  });
   const after = countNodes(model);
-  context.log('info', `${before.nodes} nodes became ${after.nodes} in ${simplified.rounds - 1} rounds`);
+  const empty = listEmpty(proof.outputs);
+  if (empty.length > 0) context.log('warning', `not compared, as it was empty on every sample: ${empty.join(', ')}; connect \`tensors\``);
+  context.log('info', `${countOf(before.nodes, 'node')} became ${after.nodes} in ${countOf(simplified.rounds - 1, 'round')}`);
   await writeJsonFile(getOutputPath(outputs, 'report'), {
     before,
     after,
     rounds: simplified.rounds,
     steps: simplified.steps.map(step => ({ ...step, changed: [...step.changed] })),
     declined: simplified.declined.map(entry => ({ ...entry })),
-    proof: { ...proof, outputs: Object.fromEntries(Object.entries(proof.outputs).map(([name, figures]) => [name, { ...figures }])) },
+    proof: {
+      ...proof,
+      sigmoids: [...proof.sigmoids],
+      outputs: Object.fromEntries(Object.entries(proof.outputs).map(([name, figures]) => [name, { ...figures }])),
+    },
   });
   assertProved(proof);
 }
@@ -63,17 +76,25 @@ interface Proving {
   readonly simplified: Simplified;
   readonly params: SimplifyParams;
   readonly context: Context;
+  readonly tensors: string | undefined;
 }
 
-async function prove(before: string, after: string, model: Model, { simplified, params, context }: Proving): Promise<Proof> {
+const NO_PROOF = 'connect inputs that the model takes as `tensors`, or leave the proof out by `samples: 0`';
+
+async function prove(before: string, after: string, model: Model, { simplified, params, context, tensors }: Proving): Promise<Proof> {
   const kind = simplified.steps.some(step => step.proof !== 'exact') ? 'rounding' : 'exact';
-  const { samples, outputs } = await compareModels(before, after, feedsOf(model, params, context), { optimization: 'disabled' });
-  return { class: kind, samples, tolerance: params.tolerance, outputs };
+  const { samples: count, sizes, freeSize, tolerance } = params;
+  const feeds: ProofFeeds = { samples: count, tensors, random: sample => context.random(`sample ${sample}`), sizes, freeSize };
+  const { samples, outputs } = await explainRandomFailure(feeds, NO_PROOF, () =>
+    compareModels(before, after, withProgress(openProofFeeds(model, feeds), count, context), { optimization: 'disabled' }),
+  );
+  return { class: kind, samples, tolerance, sigmoids: [...findSigmoidOutputs(model)], outputs };
 }
 
-function* feedsOf(model: Model, params: SimplifyParams, context: Context): Generator<Readonly<Record<string, Tensor>>> {
-  for (let sample = 0; sample < params.samples; sample++) {
-    context.progress(sample, params.samples, 'samples');
-    yield makeRandomFeeds(model, { random: context.random(`sample ${sample}`), sizes: params.sizes, freeSize: params.freeSize });
+async function* withProgress<T>(feeds: AsyncIterable<T>, count: number, context: Context): AsyncGenerator<T> {
+  let sample = 0;
+  for await (const feed of feeds) {
+    context.progress(sample++, count, 'samples');
+    yield feed;
   }
 }

@@ -19,11 +19,16 @@ export const simplify = defineStage<SimplifyParams>({
         default: [],
         description: 'Passes to leave out, by name.',
       },
-      samples: { type: 'integer', minimum: 0, default: 2, description: 'Random inputs on which equality is proved; 0: none.' },
+      samples: {
+        type: 'integer',
+        minimum: 0,
+        default: 2,
+        description: 'Inputs on which equality is proved, random where `tensors` gives none; 0: none.',
+      },
       tolerance: {
         type: 'number',
         minimum: 0,
-        default: 1e-3,
+        default: 1e-4,
         description:
           'Where a pass rounds: the largest difference allowed in an output, as a share of its standard deviation. Exact passes must keep every bit.',
       },
@@ -41,7 +46,16 @@ export const simplify = defineStage<SimplifyParams>({
       },
     },
   },
-  inputs: { model: port('onnx-model', 'Any model.') },
+  inputs: {
+    model: port('onnx-model', 'Any model.'),
+    tensors: port(
+      'any',
+      'Inputs on which equality is proved, instead of random ones: a .npz or .npy file, or a folder of these or of ONNX test data.',
+      {
+        optional: true,
+      },
+    ),
+  },
   outputs: {
     model: port('onnx-model', 'The same function in fewer nodes.'),
     report: port('report', 'Every pass that changed something, node counts, and the proof.'),

@@ -1,12 +1,12 @@
 /** With which code does something fail? */
 import { isCodedError } from '../../src/base/coded-error.js';
 
-/** The code and message of the CodedError that `run` throws; anything else it does fails the test. */
-export async function failureOf(run: () => unknown): Promise<{ code: string; message: string }> {
+/** Code, message and help of the CodedError that `run` throws; anything else it does fails the test. */
+export async function failureOf(run: () => unknown): Promise<{ code: string; message: string; help: string | undefined }> {
   try {
     await run();
   } catch (error) {
-    if (isCodedError(error)) return { code: error.code, message: error.message };
+    if (isCodedError(error)) return { code: error.code, message: error.message, help: error.help };
     throw error;
   }
   throw new Error('it did not fail');

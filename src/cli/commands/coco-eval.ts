@@ -1,5 +1,7 @@
 /** `tanren coco eval`: how good are detections? The 12 COCO figures, and on demand classes, kinds of error, pixels and curves. */
+
 import { basename } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import { type ErrorSplit, splitErrors } from '../../detection/coco/errors.js';
 import { COCO_FIGURE_NAMES, type CocoFigures, summarise } from '../../detection/coco/evaluate.js';
 import { ERROR_KINDS, type ErrorKind } from '../../detection/coco/image-errors.js';
@@ -9,7 +11,7 @@ import { measureSemantic, type SemanticFigures } from '../../detection/coco/sema
 import { type ImageChoice, readDetections, readGroundTruth, runCoco } from '../coco/command.js';
 import { checkCurvesPath, writeCurves } from '../coco/write-curves.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, formatColumns } from '../onnx/command.js';
+import { formatColumns } from '../onnx/command.js';
 
 export interface CocoEvalOptions {
   readonly groundTruth: string;

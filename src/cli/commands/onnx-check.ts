@@ -1,5 +1,7 @@
 /** `tanren onnx check FILE`: is a model well formed, and do its shapes go together? Every problem is listed, and what could not be looked at; exit code 1 where there is a problem. */
+
 import { basename } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import { listUnchecked } from '../../onnx/check/operators.js';
 import { checkModel } from '../../onnx/check.js';
 import type { Model } from '../../onnx/ir/model.js';
@@ -7,7 +9,7 @@ import { OnnxError } from '../../onnx/onnx-error.js';
 import { readModel } from '../../onnx/serde/model-file.js';
 import { inferShapes } from '../../onnx/shape-inference/infer-shapes.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, type OnnxOptions, runOnnx } from '../onnx/command.js';
+import { type OnnxOptions, runOnnx } from '../onnx/command.js';
 
 export function runOnnxCheck(path: string, options: OnnxOptions): Promise<ExitCode> {
   return runOnnx(options, async console => {

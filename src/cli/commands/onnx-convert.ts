@@ -1,12 +1,14 @@
 /** `tanren onnx convert IN OUT`: how does a model come to another operator set, to fixed sizes, or to weights elsewhere? Each node that cannot is named. */
+
 import { basename } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import { checkModel, findNewProblem } from '../../onnx/check.js';
 import { OnnxError } from '../../onnx/onnx-error.js';
 import { convertOpset } from '../../onnx/opset/convert-opset.js';
 import { type PinnedDim, pinShapes } from '../../onnx/pin-shapes.js';
 import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
+import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
 import { type PinOptions, pinsOf } from '../onnx/pins.js';
 
 export interface ConvertOptions extends OnnxOptions, PinOptions {

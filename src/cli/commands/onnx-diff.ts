@@ -1,20 +1,18 @@
 /** `tanren onnx diff A B`: how do two models differ, in structure and in what they compute? Exit code 1 where they do. */
-import { existsSync } from 'node:fs';
+
 import { basename } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
+import { countOf } from '../../base/count-of.js';
 import { diffModels } from '../../onnx/diff/diff-models.js';
 import type { Difference } from '../../onnx/diff/difference.js';
 import type { Model } from '../../onnx/ir/model.js';
-import { OnnxError } from '../../onnx/onnx-error.js';
 import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
 import { openValueComparer } from '../../quant/compare-values.js';
 import type { PartErrors, PropagatedError } from '../../quant/propagated-error.js';
-import type { NamedTensors } from '../../runtime/model-inputs.js';
-import { listModelInputs } from '../../runtime/model-inputs.js';
-import { listTensorSamples } from '../../runtime/tensor-samples.js';
+import { explainRandomFailure, openProofFeeds } from '../../runtime/proof-feeds.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, formatColumns, type OnnxOptions, readSound, runOnnx } from '../onnx/command.js';
-import { openFeeds } from '../onnx/feeds.js';
+import { formatColumns, type OnnxOptions, readSound, runOnnx } from '../onnx/command.js';
+import { feedsOf, NO_RANDOM } from '../onnx/feeds.js';
 
 export interface DiffOptions extends OnnxOptions {
   /** Absent: both. */
@@ -63,7 +61,10 @@ async function diffValues(left: Model, right: Model, options: DiffOptions): Prom
     seen: !isQuantized(left) && isQuantized(right) ? 'dequantized' : 'as-computed',
   });
   try {
-    for await (const feeds of await openSamples(left, options)) await comparer.compare(feeds);
+    const feeds = feedsOf(options);
+    await explainRandomFailure(feeds, NO_RANDOM, async () => {
+      for await (const sample of openProofFeeds(left, feeds)) await comparer.compare(sample);
+    });
     return conclude(comparer.conclude('model'), options.tolerance);
   } finally {
     await comparer.close();
@@ -72,16 +73,6 @@ async function diffValues(left: Model, right: Model, options: DiffOptions): Prom
 
 function isQuantized({ graph }: Model): boolean {
   return [...graph.nodes.values()].some(({ opType }) => opType === 'QuantizeLinear');
-}
-
-async function openSamples(model: Model, options: DiffOptions): Promise<Iterable<NamedTensors> | AsyncIterable<NamedTensors>> {
-  if (options.data === undefined) return openFeeds(model, options);
-  if (!existsSync(options.data))
-    throw new OnnxError('file-missing', `there is no "${options.data}"`, { help: 'check the path after --data' });
-  const samples = (await listTensorSamples(options.data, listModelInputs(model))).slice(0, options.samples);
-  return (async function* () {
-    for (const sample of samples) yield await sample.read();
-  })();
 }
 
 function conclude({ samples, values, unmatched }: PartErrors, tolerance: number): ValueDifferences {

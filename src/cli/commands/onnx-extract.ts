@@ -1,12 +1,14 @@
 /** `tanren onnx extract IN OUT`: what computes some values out of others? That part, as a model of its own. */
+
 import { basename } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import { extractSubgraph } from '../../onnx/extract.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { valuesReadBy } from '../../onnx/ir/reads.js';
 import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
+import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
 
 export interface ExtractOptions extends OnnxOptions {
   /** Names of values; the model's own, as far as they are needed, where absent. */

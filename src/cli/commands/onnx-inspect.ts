@@ -1,6 +1,8 @@
 /** `tanren onnx inspect FILE`: what is in a model? Its ends, operator sets, operators, weights, and what of it is not interpreted. */
+
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import { formatBytes } from '../../base/format.js';
 import { describeType } from '../../onnx/describe-type.js';
 import type { Model, ValueId } from '../../onnx/ir/model.js';
@@ -11,7 +13,7 @@ import { byteLengthOf, findFileRange } from '../../onnx/serde/file-constant.js';
 import { readModel } from '../../onnx/serde/model-file.js';
 import { countElements } from '../../tensor/shape.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, type OnnxOptions, runOnnx } from '../onnx/command.js';
+import { type OnnxOptions, runOnnx } from '../onnx/command.js';
 
 export function runOnnxInspect(path: string, options: OnnxOptions): Promise<ExitCode> {
   return runOnnx(options, async console => {

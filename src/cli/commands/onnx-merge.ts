@@ -1,9 +1,11 @@
 /** `tanren onnx merge FIRST SECOND OUT`: how do two models become one? Values of the first feed inputs of the second. */
+
 import { basename } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import { OnnxError } from '../../onnx/onnx-error.js';
 import { mergeModels } from '../../onnx/surgery/merge-models.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
+import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
 
 export interface MergeCommandOptions extends OnnxOptions {
   /** "value of the first=input of the second" each. */

@@ -1,10 +1,12 @@
 /** `tanren onnx rename IN OUT`: how do values and nodes get other names? All at once, sub-graphs included. */
+
 import { basename } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import { OnnxError } from '../../onnx/onnx-error.js';
 import type { Rename } from '../../onnx/surgery/rename.js';
 import { renameNodes, renameValues } from '../../onnx/surgery/rename.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
+import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
 
 export interface RenameOptions extends OnnxOptions {
   /** "old=new" each; one `*` on both sides stands for the same characters. */

@@ -1,6 +1,8 @@
 /** `tanren onnx simplify IN OUT`: which nodes disappear without changing what the model computes? Proved on samples before anything is written. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import { findClosest } from '../../base/did-you-mean.js';
 import { assertModel, findProblems } from '../../onnx/check.js';
 import type { Model } from '../../onnx/ir/model.js';
@@ -9,12 +11,14 @@ import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../on
 import { pinShapes } from '../../onnx/pin-shapes.js';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
 import { writeModel } from '../../onnx/serde/model-file.js';
+import { findSigmoidOutputs } from '../../onnx/sigmoid-outputs.js';
 import { compareModels, type OutputComparison } from '../../runtime/compare-models.js';
-import { findInequality } from '../../runtime/equality.js';
+import { findInequality, listEmpty } from '../../runtime/equality.js';
 import { evaluate } from '../../runtime/evaluate.js';
+import { explainRandomFailure, openProofFeeds } from '../../runtime/proof-feeds.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, type OnnxOptions, placeWeights, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
-import { openFeeds } from '../onnx/feeds.js';
+import { type OnnxOptions, placeWeights, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
+import { feedsOf, NO_RANDOM } from '../onnx/feeds.js';
 import { type PinOptions, pinsOf } from '../onnx/pins.js';
 
 export interface SimplifyOptions extends OnnxOptions, PinOptions {
@@ -22,6 +26,8 @@ export interface SimplifyOptions extends OnnxOptions, PinOptions {
   readonly foldLimit: number;
   /** Inputs on which equality is proved; 0: none. */
   readonly samples: number;
+  /** A .npz or .npy file, or a folder of tensors; random tensors where absent. */
+  readonly data?: string;
   readonly tolerance: number;
   readonly weights: Weights;
 }
@@ -47,7 +53,9 @@ export function runOnnxSimplify(from: string, to: string, options: SimplifyOptio
     } else if (proof.unequal === undefined) {
       for (const [pass, count] of Object.entries(passes)) console.line(`${String(count).padStart(6)}  ${pass}`);
       const proved = proof.samples === 0 ? 'not proved' : `outputs equal on ${countOf(proof.samples, 'sample')} (${proof.class})`;
-      console.line(`${basename(to)}: ${before} nodes became ${model.graph.nodes.size}; ${proved}`);
+      console.line(`${basename(to)}: ${countOf(before, 'node')} became ${model.graph.nodes.size}; ${proved}`);
+      const empty = listEmpty(proof.outputs);
+      if (empty.length > 0) console.line(`not compared, as it was empty on every sample: ${empty.join(', ')}; ${NO_RANDOM}`);
     }
     if (proof.unequal === undefined) return EXIT.built;
     console.problem(
@@ -85,12 +93,15 @@ interface Proof {
 async function prove(from: string, to: string, model: Model, { steps }: Simplified, options: SimplifyOptions): Promise<Proof> {
   const kind = steps.some(step => step.proof !== 'exact') ? 'rounding' : 'exact';
   if (options.samples === 0) return { class: kind, samples: 0, outputs: {}, unequal: undefined };
-  const feeds = openFeeds(model, options);
+  const feeds = feedsOf(options);
   const { samples, outputs } = await withWritten(to, model, options.weights, written =>
-    compareModels(from, written, feeds, { optimization: 'disabled' }),
+    explainRandomFailure(feeds, `${NO_RANDOM}, or leave the proof out by --samples 0`, () =>
+      compareModels(from, written, openProofFeeds(model, feeds), { optimization: 'disabled' }),
+    ),
   );
+  const sigmoids = findSigmoidOutputs(model);
   const [unequal] = Object.entries(outputs).flatMap(([name, output]) => {
-    const reason = findInequality({ kind, tolerance: options.tolerance }, output);
+    const reason = findInequality({ kind, tolerance: options.tolerance }, output, sigmoids.has(name) ? 'sigmoid' : 'any');
     return reason === undefined ? [] : [`the simplified model computes another "${name}": ${reason}`];
   });
   return { class: kind, samples, outputs, unequal };

@@ -1,11 +1,13 @@
 /** `tanren onnx stats FILE`: what does a model hold, and what does running it take? */
+
 import { basename } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import { formatBytes } from '../../base/format.js';
 import { type ModelStats, measureModel } from '../../onnx/model-stats.js';
 import { pinShapes } from '../../onnx/pin-shapes.js';
 import { inferShapes } from '../../onnx/shape-inference/infer-shapes.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, formatColumns, type OnnxOptions, readSound, runOnnx } from '../onnx/command.js';
+import { formatColumns, type OnnxOptions, readSound, runOnnx } from '../onnx/command.js';
 import { type PinOptions, pinsOf } from '../onnx/pins.js';
 
 export interface StatsOptions extends OnnxOptions, PinOptions {

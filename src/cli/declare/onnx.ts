@@ -101,8 +101,9 @@ export const declareOnnx: Declare = (program, end) => {
   asJson(asWriter(withPins(onnx.command('simplify <in> <out>'))))
     .description('remove and fuse nodes without changing what a model computes; nothing is written where the outputs differ')
     .option('--skip <pass>', 'a pass to leave out, repeatable', collect, [])
-    .option('--samples <n>', 'random inputs on which equality is proved; 0: none', parseCount, 2)
-    .option('--tolerance <share>', 'where a pass rounds: the difference allowed, as a share of the standard deviation', parseShare, 1e-3)
+    .option('--samples <n>', 'inputs on which equality is proved; 0: none', parseCount, 2)
+    .option('--data <path>', 'a .npz or .npy file or a folder of tensors, instead of random ones')
+    .option('--tolerance <share>', 'where a pass rounds: the difference allowed, as a share of the standard deviation', parseShare, 1e-4)
     .option('--fold-limit <bytes>', 'largest constant that folding may create', parseCount, 1 << 20)
     .addHelpText('after', '\nExample:\n  tanren onnx simplify detector.onnx small.onnx --shape images=1x3x544x960')
     .action(async (from: string, to: string, options: Parameters<typeof import('../commands/onnx-simplify.js').runOnnxSimplify>[2]) =>

@@ -69,11 +69,6 @@ export async function writeResult(path: string, model: Model, weights: Weights):
   }
 }
 
-/** "54 nodes", "1 node". */
-export function countOf(count: number, what: string): string {
-  return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
-}
-
 /** Columns padded to equal width; numbers, which begin with a digit, to the right. */
 export function formatColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => (row[column] ?? '').length)));

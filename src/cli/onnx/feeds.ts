@@ -1,17 +1,25 @@
-/** What are models fed in a command? Seeded random tensors: the same on every run. */
-import type { Model } from '../../onnx/ir/model.js';
-import type { NamedTensors } from '../../runtime/model-inputs.js';
-import { makeRandomFeeds } from '../../runtime/random-feeds.js';
+/** What are models fed in a command? Tensors from files, or seeded random ones: the same on every run. */
+import { existsSync } from 'node:fs';
+import { OnnxError } from '../../onnx/onnx-error.js';
+import type { ProofFeeds } from '../../runtime/proof-feeds.js';
 import { seededRandom } from '../../stage/random.js';
 
 /** What a size counts as that the model leaves free and no `--dim` gives. */
 const FREE_SIZE = 2;
 
-export function* openFeeds(
-  model: Model,
-  { samples, dim }: { readonly samples: number; readonly dim: Readonly<Record<string, number>> },
-): Generator<NamedTensors> {
-  for (let sample = 0; sample < samples; sample++) {
-    yield makeRandomFeeds(model, { random: seededRandom('tanren onnx', `sample ${sample}`), sizes: dim, freeSize: FREE_SIZE });
-  }
+export interface FeedsOptions {
+  readonly samples: number;
+  /** A .npz or .npy file, or a folder of tensors; random tensors where absent. */
+  readonly data?: string;
+  readonly dim: Readonly<Record<string, number>>;
 }
+
+/** @throws OnnxError `file-missing`. */
+export function feedsOf({ samples, data, dim }: FeedsOptions): ProofFeeds {
+  if (data !== undefined && !existsSync(data))
+    throw new OnnxError('file-missing', `there is no "${data}"`, { help: 'check the path after --data' });
+  return { samples, tensors: data, random: sample => seededRandom('tanren onnx', `sample ${sample}`), sizes: dim, freeSize: FREE_SIZE };
+}
+
+/** What helps where a model does not run on random inputs. */
+export const NO_RANDOM = 'give inputs that the model takes by --data';

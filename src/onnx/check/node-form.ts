@@ -1,4 +1,5 @@
 /** Has a node the inputs, outputs and attributes that its operator asks for? Types are looked at elsewhere. */
+import { countOf } from '../../base/count-of.js';
 import { findClosest } from '../../base/did-you-mean.js';
 import type { Attribute, Graph, Node } from '../ir/model.js';
 import { decodeMessage } from '../proto/decode-message.js';
@@ -128,5 +129,3 @@ function listParameters(parameters: readonly Parameter[]): string {
   const marks = { single: '', optional: '?', variadic: '…' } as const;
   return parameters.length === 0 ? 'none' : parameters.map(({ name, occurs }) => `${name}${marks[occurs.kind]}`).join(', ');
 }
-
-const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

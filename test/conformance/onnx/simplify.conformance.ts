@@ -6,7 +6,9 @@ import { scopesOf } from '../../../src/onnx/ir/scope.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../src/onnx/passes/simplify.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
+import { findSigmoidOutputs } from '../../../src/onnx/sigmoid-outputs.js';
 import { compareModels, type OutputComparison } from '../../../src/runtime/compare-models.js';
+import { findInequality } from '../../../src/runtime/equality.js';
 import { evaluate } from '../../../src/runtime/evaluate.js';
 import { makeRandomFeeds } from '../../../src/runtime/random-feeds.js';
 import { readNpz } from '../../../src/tensor/npz.js';
@@ -78,6 +80,18 @@ const TOLERANCE = 2e-5;
       sample === undefined ? makeRandomFeeds(model, { random: random(), sizes: {}, freeSize: 1 }) : await sampleInput(...sample);
     const { outputs } = await compareModels(at(path), encodeModel(model), [feeds], { optimization: 'disabled' });
     expect(worst(outputs)).toBeLessThan(TOLERANCE * Math.max(1, ...Object.values(outputs).map(({ magnitude }) => magnitude)));
+  });
+
+  /** As the stage proves it: 1e-4 of the standard deviation, or the resolution of a Sigmoid. On random inputs, where probabilities are smallest. */
+  it.each(CASES.map(testCase => [testCase.path, testCase] as const))('%s: proved on random inputs at the default tolerance', async path => {
+    const model = await simplified(path, []);
+    const feeds = [makeRandomFeeds(model, { random: random(), sizes: {}, freeSize: 1 })];
+    const { outputs } = await compareModels(at(path), encodeModel(model), feeds, { optimization: 'disabled' });
+    const sigmoids = findSigmoidOutputs(model);
+    const reasons = Object.entries(outputs).map(([name, output]) =>
+      findInequality({ kind: 'rounding', tolerance: 1e-4 }, output, sigmoids.has(name) ? 'sigmoid' : 'any'),
+    );
+    expect(reasons.filter(reason => reason !== undefined)).toEqual([]);
   });
 
   it.each(CASES.map(testCase => [testCase.path, testCase] as const))('%s: exact passes keep every bit', async (path, { sample }) => {

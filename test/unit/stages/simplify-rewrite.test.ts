@@ -91,6 +91,7 @@ describe('simplify', () => {
     class: kind,
     samples: 1,
     tolerance: 1e-3,
+    sigmoids: ['p'],
     outputs: {
       y: {
         maxAbs: 0.01,

@@ -1,0 +1,98 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
+import { findSigmoidOutputs } from '../../../src/onnx/sigmoid-outputs.js';
+import { compareModels } from '../../../src/runtime/compare-models.js';
+import { boundOf, findInequality, listEmpty } from '../../../src/runtime/equality.js';
+import { explainRandomFailure, openProofFeeds, type ProofFeeds } from '../../../src/runtime/proof-feeds.js';
+import { openSession } from '../../../src/runtime/session.js';
+import { encodeNpy } from '../../../src/tensor/npy.js';
+import { makeTensor } from '../../../src/tensor/tensor.js';
+import { failureOf } from '../../support/error-code.js';
+import { temporaryFolder } from '../../support/run-stage.js';
+
+describe('inputs for a proof', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeAll(async () => {
+    folder = await temporaryFolder('proof-feeds');
+  });
+  afterAll(() => folder.remove());
+  const rows = (): ReturnType<typeof parseModelText> =>
+    parseModelText('g (int64[4] at) => (float[4] y) <float[3] w = {1, 2, 3}> { y = Gather(w, at) }');
+  const feeds = (tensors: string | undefined): ProofFeeds => ({ samples: 4, tensors, random: () => () => 0.99, sizes: {}, freeSize: 2 });
+
+  function prove(tensors: string | undefined): Promise<unknown> {
+    const bytes = encodeModel(rows());
+    return explainRandomFailure(feeds(tensors), 'leave the proof out', () =>
+      compareModels(bytes, bytes, openProofFeeds(rows(), feeds(tensors)), { optimization: 'disabled' }),
+    );
+  }
+
+  it('are random, and where a model does not run on such, the error has a way out', async () => {
+    const failure = await failureOf(() => prove(undefined));
+
+    expect(failure.code).toBe('model-run');
+    expect(failure.message).toContain('the inputs were random');
+    expect(failure.help).toBe('leave the proof out');
+  });
+
+  it('are the first samples of a file where one is given', async () => {
+    const path = join(folder.path, 'at.npy');
+    await writeFile(path, encodeNpy(makeTensor('int64', [8], BigInt64Array.of(0n, 1n, 2n, 0n, 2n, 2n, 1n, 0n))));
+
+    expect(await prove(path)).toMatchObject({ samples: 2, outputs: { y: { elements: 8, differentBits: 0 } } });
+  });
+});
+
+describe('outputs of a Sigmoid', () => {
+  it('are found through what moves elements about', () => {
+    const model = parseModelText(`g (float[2, 3] x) => (a, b, c, d) {
+      s = Sigmoid(x)  a = Transpose(s)  r = Relu(x)  b = Concat<axis = 0>(r, s)  c = Add(s, x)  d = Identity(r) }`);
+
+    expect([...findSigmoidOutputs(model)]).toEqual(['a', 'b']);
+  });
+
+  /** What the wider bound stands on: below ½ every value is a multiple of 2⁻²⁵, and may be 2 · 2⁻²⁴ off. */
+  it('have the resolution of numbers near ½ in ONNX Runtime, however small they are', async () => {
+    const x = Float32Array.from({ length: 4000 }, (_, index) => -16 + index / 250);
+    const session = await openSession(encodeModel(parseModelText('g (float[4000] x) => (float[4000] y) { y = Sigmoid(x) }')), {
+      optimization: 'disabled',
+    });
+    const { y } = await session.run({ x: makeTensor('float32', [4000], x) });
+    await session.close();
+    const values = [...(y?.data as Float32Array)];
+
+    expect(values.filter(value => !Number.isInteger(value * 2 ** 25))).toEqual([]);
+    const worst = Math.max(...values.map((value, index) => Math.abs(value - 1 / (1 + Math.exp(-(x[index] ?? 0))))));
+    expect(worst).toBeGreaterThan(2 ** -24);
+    expect(worst).toBeLessThan(2 ** -22);
+  });
+
+  it('may differ by as much as that kernel may be off twice, and others may not', () => {
+    const figures = { standardDeviation: 1e-3, magnitude: 0.01 };
+    const output = { ...NOTHING, ...figures, maxAbs: 2e-7 };
+
+    expect(boundOf(1e-4, figures, 'sigmoid')).toBe(2 ** -22);
+    expect(findInequality({ kind: 'rounding', tolerance: 1e-4 }, output, 'sigmoid')).toBeUndefined();
+    expect(findInequality({ kind: 'rounding', tolerance: 1e-4 }, output)).toContain('an element differs by 2e-7');
+    expect(findInequality({ kind: 'exact' }, { ...output, differentBits: 1 }, 'sigmoid')).toContain('1 of 9 elements differ');
+  });
+
+  it('without elements are named', () => {
+    expect(listEmpty({ a: { ...NOTHING, elements: 0 }, b: NOTHING })).toEqual(['a']);
+  });
+});
+
+const NOTHING = {
+  maxAbs: 0,
+  cosine: 1,
+  sqnrDb: 999,
+  elements: 9,
+  broken: 0,
+  standardDeviation: 1,
+  magnitude: 1,
+  shapes: 'equal',
+  differentBits: 0,
+  differentZeros: 0,
+} as const;
