@@ -1,5 +1,7 @@
 /** `tanren coco diff`: which objects does one detector find and another not? The worst first, with pictures on demand. */
+
 import { basename } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import {
   CHANGE_RULE,
   type ChangeKind,
@@ -14,7 +16,7 @@ import { encodeResult } from '../../detection/coco/results.js';
 import { type ImageChoice, readDetections, readGroundTruth, runCoco } from '../coco/command.js';
 import { writePictures } from '../coco/write-pictures.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { countOf, formatColumns } from '../onnx/command.js';
+import { formatColumns } from '../onnx/command.js';
 
 export interface CocoDiffOptions {
   readonly groundTruth: string;
