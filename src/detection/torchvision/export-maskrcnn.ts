@@ -104,13 +104,13 @@ function checkConfig(config: DetectorConfig, structure: MaskRcnnStructure): void
 function checkInputSize({ height, width }: MaskRcnnExportOptions, { input }: DetectorConfig): void {
   const step = input.sizeDivisible;
   if (height % step === 0 && width % step === 0) return;
-  const nearest = [height, width].map(size => Math.max(1, Math.ceil(size / step)) * step).join('×');
+  const sizeBy = (round: (steps: number) => number): string =>
+    [height, width].map(size => Math.max(1, round(size / step)) * step).join('×');
+  const nearest = [...new Set([sizeBy(Math.floor), sizeBy(Math.ceil)])].join(' and ');
   throw new DetectionError(
     'input-size',
     `input height×width ${height}×${width} should be multiples of ${step} (the config's input.sizeDivisible)`,
-    {
-      help: `the next size that fits is ${nearest}`,
-    },
+    { help: `the nearest sizes that fit: ${nearest}` },
   );
 }
 

@@ -189,10 +189,15 @@ describe('a config that does not fit the checkpoint', () => {
     ]);
   });
 
-  it('an input size that is no multiple of sizeDivisible is refused, with the next one that is', () => {
-    const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, height: 65 }));
-    expect(error.code).toBe('input-size');
-    expect(error.help).toBe('the next size that fits is 96×96');
+  it('an input size that is no multiple of sizeDivisible is refused, with the nearest ones that are', () => {
+    const helpOf = (height: number, width: number): string | undefined => {
+      const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, height, width }));
+      expect(error.code).toBe('input-size');
+      return error.help;
+    };
+    expect(helpOf(65, 96)).toBe('the nearest sizes that fit: 64×96 and 96×96');
+    expect(helpOf(800, 1333)).toBe('the nearest sizes that fit: 800×1312 and 800×1344');
+    expect(helpOf(20, 7)).toBe('the nearest sizes that fit: 32×32');
   });
 });
 

@@ -1,12 +1,12 @@
 /** torchvision's published maskrcnn_resnet50_fpn has frozen batch norms, whose epsilon no checkpoint holds. Is it what the param says? Oracle: torchvision 0.29.1 with FrozenBatchNorm2d, both epsilons, generated weights. */
 import { readFile } from 'node:fs/promises';
+import { V2 } from '../../../../bench/full-size-backbone.js';
 import { parseDetectorConfig } from '../../../../src/detection/torchvision/config.js';
 import { exportMaskRcnn } from '../../../../src/detection/torchvision/export-maskrcnn.js';
 import { expectedTensors } from '../../../../src/detection/torchvision/state-keys.js';
 import type { MaskRcnnStructure } from '../../../../src/detection/torchvision/structure.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../../src/runtime/session.js';
-import { V2 } from '../../../../bench/full-size-backbone.js';
 import { fixturePath } from '../../../support/fixtures.js';
 import { generatedInput, generatedState } from '../../../support/generated-weights.js';
 
@@ -33,7 +33,9 @@ describe('maskrcnn_resnet50_fpn with frozen batch norms', () => {
     const { epsilons } = JSON.parse(text) as { readonly epsilons: Readonly<Record<string, readonly RecordedOutput[]>> };
     const recorded = epsilons[frozenEpsilon === 0 ? '0.0' : '1e-05'] ?? [];
     const { config } = parseDetectorConfig(undefined, 'torchvision');
-    const tensors = expectedTensors(V1, config.box.roiSize).filter(({ role, key }) => role !== 'counter' || !key.startsWith('backbone.body.'));
+    const tensors = expectedTensors(V1, config.box.roiSize).filter(
+      ({ role, key }) => role !== 'counter' || !key.startsWith('backbone.body.'),
+    );
     const state = generatedState(tensors.map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) })));
     const options = { height: 96, width: 160, roiBatch: { box: 2, mask: 1 }, fit: 'static', frozenEpsilon } as const;
 
