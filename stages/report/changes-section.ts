@@ -99,7 +99,7 @@ const REASONS: Readonly<Record<SeenObject['lacks'], string>> = {
 };
 
 function rowOf(change: ObjectChange, names: ReadonlyMap<number, string>, picture: Html | undefined): readonly HtmlValue[] {
-  const { kind, image, truth, before, after, harm } = change;
+  const { kind, image, truth, before, after, cost } = change;
   const categoryId = truth?.categoryId ?? before?.result.categoryId ?? after?.result.categoryId ?? 0;
   const iou = (seen: SeenObject | undefined): string => (seen === undefined || truth === undefined ? '–' : formatFixed(seen.iou, 3));
   const score = (seen: SeenObject | undefined): string => (seen === undefined ? '–' : formatFixed(seen.score, 3));
@@ -108,7 +108,7 @@ function rowOf(change: ObjectChange, names: ReadonlyMap<number, string>, picture
     html`${WORDS[kind]}${reason === '' ? undefined : html` <span class="soft">${reason}</span>`}`,
     names.get(categoryId) ?? `category ${categoryId}`,
     String(image.id),
-    formatDelta(harm, 3),
+    formatDelta(cost, 3),
     score(before),
     score(after),
     iou(before),

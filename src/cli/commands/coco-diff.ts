@@ -81,9 +81,9 @@ function encode(changes: Changes) {
     one === undefined ? null : { score: one.score, iou: one.iou, lacks: one.lacks, detection: encodeResult(one.result) };
   return {
     counts: countKinds(changes),
-    changes: changes.changes.map(({ kind, image, truth, before, after, harm }) => ({
+    changes: changes.changes.map(({ kind, image, truth, before, after, cost }) => ({
       kind,
-      harm,
+      cost,
       image_id: image.id,
       annotation_id: truth?.id ?? null,
       category_id: categoryOf({ truth, before, after }),
@@ -106,12 +106,12 @@ function format(changes: Changes, dataset: CocoDataset, top: number): readonly s
       : [
           '',
           ...formatColumns([
-            ['change', 'image', 'class', 'harm', 'score', 'became', 'IoU', 'became', 'why'],
+            ['change', 'image', 'class', 'cost', 'score', 'became', 'IoU', 'became', 'why'],
             ...listed.map(change => [
               change.kind,
               String(change.image.id),
               names.get(categoryOf(change)) ?? `category ${categoryOf(change)}`,
-              change.harm.toFixed(3).replace('-', '−'),
+              change.cost.toFixed(3).replace('-', '−'),
               show(change.before?.score),
               show(change.after?.score),
               change.truth === undefined ? '' : show(change.before?.iou),

@@ -19,7 +19,7 @@ export interface ObjectChange {
   readonly before: SeenObject | undefined;
   readonly after: SeenObject | undefined;
   /** What the change takes from the detector; below 0 what it gives. */
-  readonly harm: number;
+  readonly cost: number;
 }
 
 /** What one of the detectors has for an object: the detection that finds it, or the nearest to that. */
@@ -43,7 +43,7 @@ export interface ChangeRule {
 }
 
 export interface Changes {
-  /** Most harm first; of equal ones by image, lost before found before the others. */
+  /** Most cost first; of equal ones by image, lost before found before the others. */
   readonly changes: readonly ObjectChange[];
   /** Objects that both find, about alike. */
   readonly kept: number;
@@ -54,7 +54,7 @@ export interface Changes {
 export const CHANGE_RULE: Omit<ChangeRule, 'iouType'> = { minScore: 0.5, found: 0.5, least: 0.05 };
 
 /**
- * Compares what two detectors find of each object. The harm of a lost object and of a new wrong detection is its score, that of a found object and of a wrong
+ * Compares what two detectors find of each object. The cost of a lost object and of a new wrong detection is its score, that of a found object and of a wrong
  * detection that is gone the same below 0; that of a changed object what it loses of overlap and of score together. Detections in crowd regions are left alone.
  * @throws DetectionError `coco-no-region`.
  */
@@ -79,7 +79,7 @@ export function findChanges(dataset: CocoDataset, before: readonly CocoResult[],
     changes.push(...compareWrong(left.wrong, right.wrong, rule).map(change => ({ ...change, image, truth: undefined })));
   }
   const order: readonly ChangeKind[] = ['lost', 'wrong', 'changed', 'righted', 'found'];
-  changes.sort((a, b) => b.harm - a.harm || a.image.id - b.image.id || order.indexOf(a.kind) - order.indexOf(b.kind));
+  changes.sort((a, b) => b.cost - a.cost || a.image.id - b.image.id || order.indexOf(a.kind) - order.indexOf(b.kind));
   return { changes, kept, missed };
 }
 
@@ -146,16 +146,16 @@ function findNearest(
   return near.sort((a, b) => rank.indexOf(a.lacks) - rank.indexOf(b.lacks) || b.score - a.score)[0];
 }
 
-type Change = Pick<ObjectChange, 'kind' | 'before' | 'after' | 'harm'>;
+type Change = Pick<ObjectChange, 'kind' | 'before' | 'after' | 'cost'>;
 
 function compare(before: SeenObject | undefined, after: SeenObject | undefined, { least }: ChangeRule): Change | 'kept' | 'missed' {
   const [had, has] = [before?.lacks === 'nothing', after?.lacks === 'nothing'];
   if (!had && !has) return 'missed';
-  if (!has) return { kind: 'lost', before, after, harm: before?.score ?? 0 };
-  if (!had) return { kind: 'found', before, after, harm: -(after?.score ?? 0) };
+  if (!has) return { kind: 'lost', before, after, cost: before?.score ?? 0 };
+  if (!had) return { kind: 'found', before, after, cost: -(after?.score ?? 0) };
   const [iou, score] = [(before?.iou ?? 0) - (after?.iou ?? 0), (before?.score ?? 0) - (after?.score ?? 0)];
   if (Math.abs(iou) < least && Math.abs(score) < least) return 'kept';
-  return { kind: 'changed', before, after, harm: iou + score };
+  return { kind: 'changed', before, after, cost: iou + score };
 }
 
 /** What both have wrong alike is no change. */
@@ -166,10 +166,10 @@ function compareWrong(before: readonly LookedAt[], after: readonly LookedAt[], {
     const same = [...free].find(
       other => other.result.categoryId === one.result.categoryId && overlap(one.region, other.region, 'object') >= found,
     );
-    if (same === undefined) changes.push({ kind: 'wrong', before: undefined, after: seenOf(one), harm: one.score });
+    if (same === undefined) changes.push({ kind: 'wrong', before: undefined, after: seenOf(one), cost: one.score });
     else free.delete(same);
   }
-  return [...changes, ...[...free].map((one): Change => ({ kind: 'righted', before: seenOf(one), after: undefined, harm: -one.score }))];
+  return [...changes, ...[...free].map((one): Change => ({ kind: 'righted', before: seenOf(one), after: undefined, cost: -one.score }))];
 }
 
 function seenOf({ result, score }: LookedAt): SeenObject {

@@ -37,7 +37,7 @@ describe('tanren coco diff', () => {
       '1 object found by both alike, 0 changed, 1 lost, 0 found; 0 missed by both',
       '1 wrong detection more, 0 fewer',
       '',
-      'change  image  class   harm  score  became  IoU    became  why',
+      'change  image  class   cost  score  became  IoU    became  why',
       'lost        4  ring   0.900  0.900   0.300  1.000  1.000   score too low',
       'wrong       4  ring   0.800      –   0.800',
       '',

@@ -30,7 +30,7 @@ function compare(before: readonly JsonObject[], after: readonly JsonObject[]): C
 }
 
 const told = ({ changes }: Changes) =>
-  changes.map(({ kind, truth, harm, before, after }) => [kind, truth?.id, Number(harm.toFixed(3)), before?.lacks, after?.lacks]);
+  changes.map(({ kind, truth, cost, before, after }) => [kind, truth?.id, Number(cost.toFixed(3)), before?.lacks, after?.lacks]);
 
 describe('changes between two detectors', () => {
   it('equal detections change nothing', () => {

@@ -1,0 +1,34 @@
+/**
+ * What does a user of the COCO library stand on? The package's entry point "tanren/coco".
+ *
+ * Data sets, results and masks are plain data that nothing changes. Everything that can be wrong with a file is a DetectionError, with a `code` and a message that
+ * names the place.
+ */
+
+export { DetectionError } from '../detection-error.js';
+export { type Polygon, rasterisePolygon, rasterisePolygons } from '../polygon.js';
+export { decodeMask, encodeMask, makeRle, type Rle, rleArea, rleBox } from '../rle.js';
+export type { TruthKind } from '../rle-combine.js';
+export { intersectionArea, intersectionOf, rleIou, unionOf } from '../rle-combine.js';
+export { decodeRleText, encodeRleText } from '../rle-text.js';
+export {
+  CHANGE_RULE,
+  type ChangeKind,
+  type ChangeRule,
+  type Changes,
+  findChanges,
+  type ObjectChange,
+  type SeenObject,
+} from './changes.js';
+export { type CocoAnnotation, type CocoBox, type CocoCategory, type CocoDataset, type CocoImage, parseCocoDataset } from './dataset.js';
+export { ERROR_OPTIONS, type ErrorCost, type ErrorOptions, type ErrorSplit, splitErrors } from './errors.js';
+export { COCO_FIGURE_NAMES, type CocoFigureName, type CocoFigures, evaluateCoco, summarise } from './evaluate.js';
+export { ERROR_KINDS, type ErrorKind } from './image-errors.js';
+export { type CocoEvaluation, type EvaluatedCategory, measureCoco } from './measure.js';
+export { type AreaRange, COCO_PARAMS, type CocoParams, type IouType, splitAreas } from './params.js';
+export { listCurves, type PrecisionRecallCurve, type PrecisionRecallCurves } from './precision-recall.js';
+export { readCocoDataset, readCocoResults } from './read-files.js';
+export { type CocoResult, encodeCocoResults, parseCocoResults } from './results.js';
+export { rasterise, type Segmentation } from './segmentation.js';
+export { type ClassFigures, measureSemantic, type SemanticFigures } from './semantic.js';
+export { takeImages, takeResults } from './subset.js';
