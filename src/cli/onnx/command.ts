@@ -1,4 +1,6 @@
 /** What do all commands on single models share? One way in for files, one way out for results, and one message for what is wrong. */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isCodedError } from '../../base/coded-error.js';
 import { assertModel } from '../../onnx/check.js';
@@ -46,7 +48,7 @@ const OUTSIDE_FROM_BYTES = 1024;
 /** External data lies beside the model, in a file of its name with ".data" at the end. */
 export function placeWeights(path: string, model: Model, weights: Weights): WriteOptions {
   const outside = weights === 'outside' || (weights === 'same' && hasExternalData(model));
-  return outside ? { externalData: { thresholdBytes: OUTSIDE_FROM_BYTES, file: `${basename(path)}.data` } } : {};
+  return outside ? { externalData: { thresholdBytes: OUTSIDE_FROM_BYTES, file: basename(dataFileOf(path)) } } : {};
 }
 
 export function hasExternalData({ graph }: Model): boolean {
@@ -59,13 +61,29 @@ export async function writeResult(path: string, model: Model, weights: Weights):
   sortTopologically(model.graph);
   assertModel(model, 'the result', 'structure');
   try {
+    const had = await hasOwnData(path);
     await writeModel(path, model, { ...placeWeights(path, model, weights), flush: 'flush' });
+    if (had && !(await hasOwnData(path))) await rm(dataFileOf(path));
   } catch (error) {
     if (isCodedError(error) || !(error instanceof Error && 'syscall' in error)) throw error;
     throw new OnnxError('not-writable', `"${basename(path)}" cannot be written: ${error.message}`, {
       cause: error,
       help: 'make room, or make the folder writable, or name another file',
     });
+  }
+}
+
+const dataFileOf = (path: string): string => `${path}.data`;
+
+/** Whether there is a model at `path` with weights in the file beside it that these commands write. It goes when the model takes its weights in. */
+async function hasOwnData(path: string): Promise<boolean> {
+  if (!existsSync(path) || !existsSync(dataFileOf(path))) return false;
+  try {
+    const { graph } = await readModel(path);
+    return [...listConstants(graph)].some(constant => basename(findFileRange(constant)?.path ?? '') === basename(dataFileOf(path)));
+  } catch (error) {
+    if (!(error instanceof OnnxError)) throw error;
+    return false;
   }
 }
 

@@ -29,7 +29,7 @@ describe('tanren onnx', () => {
 
   it('inspects, checks and counts', () => {
     expect(onnx('inspect', 'model.onnx').stdout).toContain('input    x  float32 [N, 3, 8, 8]');
-    expect(json('check', 'model.onnx')).toEqual({ file: 'model.onnx', problems: [] });
+    expect(json('check', 'model.onnx')).toEqual({ file: 'model.onnx', problems: [], unchecked: [] });
     expect(json('stats', 'model.onnx', '--dim', 'N=2')).toMatchObject({
       nodes: 5,
       operators: { Conv: 1, BatchNormalization: 1, Identity: 1, Relu: 1, Sigmoid: 1 },
@@ -80,11 +80,16 @@ describe('tanren onnx', () => {
     expect(readFileSync(path('again.onnx.data')).byteLength).toBe(360_000);
     expect((await readModel(path('again.onnx'))).opsets.get('')).toBe(18);
     expect(onnx('diff', 'big.onnx', 'again.onnx', '--only', 'values').exitCode).toBe(0);
+
+    expect(onnx('convert', 'again.onnx', 'again.onnx', '--weights', 'inside').exitCode).toBe(0);
+    expect(existsSync(path('again.onnx.data'))).toBe(false);
+    expect(existsSync(path('out.onnx.data'))).toBe(true);
+    expect(onnx('diff', 'big.onnx', 'again.onnx', '--only', 'values').exitCode).toBe(0);
   });
 
   it('edits by options and by steps, swaps a part, renames and merges', async () => {
-    expect(onnx('edit', 'model.onnx', 'edited.onnx', '--select', 'op=Sigmoid', '--set', 'note=why', '--remove', 'same').stdout).toBe(
-      'Sigmoid "sigmoid": attribute note was absent, is "why"\nIdentity "same" removed\n',
+    expect(onnx('edit', 'model.onnx', 'edited.onnx', '--select', 'op=Sigmoid', '--set', '__note=why', '--remove', 'same').stdout).toBe(
+      'Sigmoid "sigmoid": attribute __note was absent, is "why"\nIdentity "same" removed\n',
     );
     world.write('steps.json', JSON.stringify([{ swap: { inputs: ['c'], outputs: ['n'], with: 'scale.onnx' } }, { addOutput: 'n' }]));
     await writeModel(

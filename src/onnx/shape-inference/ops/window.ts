@@ -24,6 +24,8 @@ function readWindow(c: NodeContext, kernel: readonly Dim[]): Window {
   };
 }
 
+const isSame = ({ autoPad }: Window): boolean => autoPad === 'SAME_UPPER' || autoPad === 'SAME_LOWER';
+
 /** Output sizes of a window that slides over `sizes`. A last window that would start in the padding behind the input is dropped, also with `ceil_mode`. */
 function slide(c: NodeContext, sizes: readonly Dim[], window: Window): readonly Dim[] {
   const ceil = getInt(c.node, 'ceil_mode', 0) !== 0;
@@ -31,7 +33,7 @@ function slide(c: NodeContext, sizes: readonly Dim[], window: Window): readonly 
     const stride = window.strides[axis] ?? 1;
     const kernel = window.kernel[axis];
     if (typeof size !== 'number' || typeof kernel !== 'number') return undefined;
-    if (window.autoPad === 'SAME_UPPER' || window.autoPad === 'SAME_LOWER') return Math.ceil(size / stride);
+    if (isSame(window)) return Math.ceil(size / stride);
     const [before, after] = window.autoPad === 'VALID' ? [0, 0] : [window.pads[axis] ?? 0, window.pads[axis + sizes.length] ?? 0];
     const extent = (kernel - 1) * (window.dilations[axis] ?? 1) + 1;
     const free = size + before + after - extent;
@@ -89,13 +91,19 @@ function spread(c: NodeContext, sizes: readonly Dim[], window: Window): readonly
   });
 }
 
+/**
+ * Of a pool with SAME pads and dilations nothing is inferred along the axes: by the specification the output has ⌈size / stride⌉ elements, ONNX Runtime 1.30
+ * pads for the window without its dilation and gives fewer.
+ */
 const pool: InferFunction = c => {
   const x = c.dims(0);
   const kernel = findInts(c.node, 'kernel_shape');
   if (kernel === undefined) throw mismatch(c, 'attribute "kernel_shape" is missing');
   if (x !== undefined && x.length !== kernel.length + 2)
     throw mismatch(c, `kernel_shape [${kernel.join(', ')}] does not fit input ${c.describe(0)}`);
-  const dims = x && [x[0], x[1], ...slide(c, x.slice(2), readWindow(c, kernel))];
+  const window = readWindow(c, kernel);
+  const isDisputed = isSame(window) && window.dilations.some(dilation => dilation !== 1);
+  const dims = x && [x[0], x[1], ...(isDisputed ? unknownDims(x.length - 2) : slide(c, x.slice(2), window))];
   return c.node.outputs.map((_, index) => known(index === 0 ? c.dtype(0) : 'int64', dims));
 };
 

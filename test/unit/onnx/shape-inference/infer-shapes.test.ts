@@ -203,6 +203,13 @@ const ROWS: Row[] = [
   ['MaxPool', [[1, 2, 17, 30]], { kernel_shape: ints([1, 1]), strides: ints([2, 2]) }, [[1, 2, 9, 15]]],
   ['MaxPool', [[1, 2, 6, 7]], { kernel_shape: ints([2, 2]), strides: ints([2, 2]), ceil_mode: int(1) }, [[1, 2, 3, 4]]],
   ['AveragePool', [[1, 2, 4, 4]], { kernel_shape: ints([1, 1]), strides: ints([3, 3]), ceil_mode: int(1) }, [[1, 2, 2, 2]]],
+  ['MaxPool', [[1, 2, 9, 9]], { kernel_shape: ints([3, 3]), auto_pad: string('SAME_UPPER'), strides: ints([2, 2]) }, [[1, 2, 5, 5]]],
+  [
+    'MaxPool',
+    [[1, 2, 9, 9]],
+    { kernel_shape: ints([3, 3]), auto_pad: string('SAME_UPPER'), dilations: ints([2, 2]) },
+    [[1, 2, 'unk__0', 'unk__1']],
+  ],
   ['GlobalAveragePool', [['n', 5, 7, 7]], {}, [['n', 5, 1, 1]]],
   [
     'Gemm',
