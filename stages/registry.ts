@@ -5,6 +5,7 @@ import { calibrate } from './calibrate/stage.js';
 import { capture } from './capture/stage.js';
 import { command } from './command/stage.js';
 import { compile } from './compile/stage.js';
+import { describe } from './describe/stage.js';
 import { evaluate } from './evaluate/stage.js';
 import { exportStage } from './export/stage.js';
 import { importStage } from './import/stage.js';
@@ -26,6 +27,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: exportStage, module: 'stages/export/stage.js' },
   { plugin: importStage, module: 'stages/import/stage.js' },
   { plugin: split, module: 'stages/split/stage.js' },
+  { plugin: describe, module: 'stages/describe/stage.js' },
   { plugin: simplify, module: 'stages/simplify/stage.js' },
   { plugin: rewrite, module: 'stages/rewrite/stage.js' },
   { plugin: capture, module: 'stages/capture/stage.js' },

@@ -8,6 +8,7 @@ import { type Measure, unmeasured } from './measure.js';
 import { type RunPart, runnerOfParts, runnerOfWhole } from './part-runner.js';
 import { runPart } from './run-part.js';
 import { type DetectorSetup, listParts } from './setup.js';
+import { openSingle } from './single/open-single.js';
 import { openMaskRcnn } from './torchvision/open-maskrcnn.js';
 import { openMaskScoring } from './torchvision/open-maskscoring.js';
 import { openYolact } from './yolact/open-yolact.js';
@@ -62,6 +63,8 @@ async function openFamily(setup: DetectorSetup, host: FamilyHost): Promise<Famil
       return openMaskRcnn(setup, host);
     case 'maskscoring':
       return openMaskScoring(setup, host);
+    case 'single':
+      return openSingle(setup, host);
     case 'yolact':
       return openYolact(setup, host);
   }

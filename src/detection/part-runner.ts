@@ -75,11 +75,20 @@ function makeZeros(dims: readonly number[]): Tensor<'float32'> {
 }
 
 function toFloats(part: string, values: Readonly<Record<string, Tensor>>): PartValuesByName {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, tensor]) => {
-      if (tensor.dtype !== 'float32')
-        throw new DetectionError('part-values', `value "${name}" of part ${part} is ${tensor.dtype}, float32 is wanted`);
-      return [name, tensor];
-    }),
-  );
+  return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, toFloat(`value "${name}" of part ${part}`, tensor)]));
+}
+
+/** Whole numbers, such as classes, come as floats too: those of 24 bits are exact. */
+function toFloat(what: string, tensor: Tensor): Tensor<'float32'> {
+  switch (tensor.dtype) {
+    case 'float32':
+      return tensor;
+    case 'int64':
+    case 'int32':
+    case 'uint8':
+    case 'int8':
+      return makeTensor('float32', tensor.dims, Float32Array.from(tensor.data as ArrayLike<number | bigint>, Number));
+    default:
+      throw new DetectionError('part-values', `${what} is ${tensor.dtype}; float32 is wanted, or whole numbers`);
+  }
 }

@@ -2,16 +2,18 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
 import { formatJsonProblems, type JsonReader, readJsonShape } from '../base/json-shape.js';
 import { DetectionError } from './detection-error.js';
+import { type SingleRecipe, singleRecipeReader } from './single/recipe.js';
 import { type MaskScoringRecipe, maskScoringRecipeReader } from './torchvision/mask-scoring-recipe.js';
 import { type MaskRcnnRecipe, maskRcnnRecipeReader } from './torchvision/recipe.js';
 import { type YolactRecipe, yolactRecipeReader } from './yolact/recipe.js';
 
 /** A new family of detectors adds a member with its own `architecture`, and its reader below. */
-export type Recipe = MaskRcnnRecipe | MaskScoringRecipe | YolactRecipe;
+export type Recipe = MaskRcnnRecipe | MaskScoringRecipe | SingleRecipe | YolactRecipe;
 
 const READERS: { readonly [A in Recipe['architecture']]: JsonReader<Extract<Recipe, { readonly architecture: A }>> } = {
   maskrcnn: maskRcnnRecipeReader,
   maskscoring: maskScoringRecipeReader,
+  single: singleRecipeReader,
   yolact: yolactRecipeReader,
 };
 
@@ -24,7 +26,7 @@ export function parseRecipe(value: Json): Recipe {
   const lines = formatJsonProblems(read.problems);
   throw new DetectionError('bad-recipe', `detector recipe: ${lines.join('; ')}`, {
     details: lines,
-    help: 'a recipe is written by `export`; run it again with this version',
+    help: 'a recipe is written by `export`, `split` or `describe`; run it again with this version',
   });
 }
 

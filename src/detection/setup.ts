@@ -4,6 +4,7 @@ import type { DetectorPart } from './detector-part.js';
 import type { RgbImage } from './image.js';
 import type { PartValuesByName } from './part-runner.js';
 import { encodeRecipe, parseRecipe, type Recipe } from './recipe.js';
+import { listSingleParts, prepareSingle, readSingleSetup, type SingleSetup } from './single/setup.js';
 import { listMaskRcnnParts } from './torchvision/list-parts.js';
 import { listMaskScoringParts, type MaskScoringSetup, readMaskScoringSetup } from './torchvision/mask-scoring-setup.js';
 import { prepareImage } from './torchvision/prepare-image.js';
@@ -13,10 +14,10 @@ import { prepareImage as prepareYolactImage } from './yolact/prepare-image.js';
 import { listYolactParts, readYolactSetup, type YolactSetup } from './yolact/setup.js';
 
 /** One member per family, told apart by `architecture`. */
-export type DetectorSetup = MaskRcnnSetup | MaskScoringSetup | YolactSetup;
+export type DetectorSetup = MaskRcnnSetup | MaskScoringSetup | SingleSetup | YolactSetup;
 
 export interface SetupFiles {
-  /** What `export` or `split` wrote. */
+  /** What `export`, `split` or `describe` wrote. */
   readonly recipe: Json;
   /** Thresholds and counts; the recipe's copy where absent. */
   readonly config?: Json | undefined;
@@ -32,6 +33,8 @@ export function readSetup({ recipe, config, fit }: SetupFiles): DetectorSetup {
       return readMaskRcnnSetup(parsed, config, fit);
     case 'maskscoring':
       return readMaskScoringSetup(parsed, config, fit);
+    case 'single':
+      return readSingleSetup(parsed, config, fit);
     case 'yolact':
       return readYolactSetup(parsed, config, fit);
   }
@@ -39,6 +42,7 @@ export function readSetup({ recipe, config, fit }: SetupFiles): DetectorSetup {
 
 /** A setup as JSON, for manifests: `readSetup` reads it. */
 export function encodeSetup({ recipe, config, fit }: DetectorSetup): SetupFiles & JsonObject {
+  if (config === undefined) return { recipe: encodeRecipe(recipe) };
   return { recipe: encodeRecipe(recipe), config: config as unknown as JsonObject, ...(fit === undefined ? {} : { fit }) };
 }
 
@@ -48,6 +52,8 @@ export function listCategories(setup: DetectorSetup): ReadonlyMap<number, string
     case 'maskrcnn':
     case 'maskscoring':
       return new Map(Object.entries(setup.config.categories).map(([label, name]) => [Number(label), name]));
+    case 'single':
+      return new Map(setup.recipe.categories.map(({ id, name }) => [id, name]));
     case 'yolact':
       return new Map(setup.config.categories.map(({ id, name }) => [id, name]));
   }
@@ -60,6 +66,8 @@ export function listParts(recipe: Recipe): readonly DetectorPart[] {
       return listMaskRcnnParts(recipe);
     case 'maskscoring':
       return listMaskScoringParts(recipe);
+    case 'single':
+      return listSingleParts(recipe);
     case 'yolact':
       return listYolactParts(recipe);
   }
@@ -71,6 +79,8 @@ export function prepareInput(setup: DetectorSetup, image: RgbImage): PartValuesB
     case 'maskrcnn':
     case 'maskscoring':
       return { [setup.recipe.image.value]: prepareImage(setup, image).tensor };
+    case 'single':
+      return { [setup.recipe.image.value]: prepareSingle(setup.recipe, image).tensor };
     case 'yolact':
       return { [setup.recipe.image.value]: prepareYolactImage(image, setup.recipe.image, setup.config) };
   }

@@ -94,7 +94,7 @@ describe('export of YOLACT', () => {
     expect(log).toEqual([
       'warning: 5 config values are YOLACT\'s defaults: detection.nms = "fast", detection.scoreThreshold = 0.05, detection.nmsThreshold = 0.5, detection.topK = 200, detection.maxDetections = 100',
     ]);
-    expect(parseRecipe(await readJsonFile(outputs.recipe ?? '')).config).toEqual(TINY_YOLACT_CONFIG);
+    expect(parseRecipe(await readJsonFile(outputs.recipe ?? ''))).toMatchObject({ config: TINY_YOLACT_CONFIG });
   });
 
   it.each([

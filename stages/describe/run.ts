@@ -1,0 +1,85 @@
+/** How is a recipe made of what a person says and what the network shows? Put together, tried on outputs of zeros, and written. */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { getDefined } from '../../src/base/invariant.js';
+import { COCO_CATEGORIES } from '../../src/detection/coco/categories.js';
+import { readImageInput } from '../../src/detection/image-samples.js';
+import { encodeRecipe } from '../../src/detection/recipe.js';
+import { listDecodedOutputs } from '../../src/detection/single/decode.js';
+import type { Decoder } from '../../src/detection/single/decoder.js';
+import type { Category, Selection, SingleRecipe } from '../../src/detection/single/recipe.js';
+import { getValue } from '../../src/onnx/ir/edit.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { readModel } from '../../src/onnx/serde/model-file.js';
+import { listModelInputs } from '../../src/runtime/model-inputs.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { writeJsonFile } from '../../src/stage/json-file.js';
+import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import type { DecoderParams, DescribeParams } from './params.js';
+import { tryDecoder } from './try-decoder.js';
+
+/** @throws DetectionError `image-input`, `decoder-module`, `decoder-shape`, `decoder-result`; StageError `decoder-output`. */
+export async function runDescribe(job: StageJob<DescribeParams>): Promise<void> {
+  const { params, inputs, outputs, context } = job;
+  const model = await readInput(inputs, 'model', readModel);
+  const names = model.graph.outputs.map(id => getValue(model.graph, id).name);
+  const decoder = await makeDecoder(params.decoder, names, () => getInputPath(inputs, 'decoder'));
+  checkOutputs(decoder, names);
+  const recipe = makeRecipe(model, decoder, params);
+  await tryDecoder(model, recipe, context);
+  await writeJsonFile(getOutputPath(outputs, 'recipe'), encodeRecipe(recipe));
+}
+
+async function makeDecoder(params: DecoderParams, outputs: readonly string[], modulePath: () => string): Promise<Decoder> {
+  const { grid, distances, priors, boxes, detections, module } = params;
+  if (grid !== undefined) return { kind: 'grid', ...grid };
+  if (distances !== undefined) return { kind: 'distances', ...distances };
+  if (boxes !== undefined) return { kind: 'boxes', ...boxes };
+  if (detections !== undefined) return { kind: 'detections', ...detections };
+  if (priors !== undefined) {
+    const levels = priors.levels.map(level => ({
+      ...level,
+      sizes: level.sizes.map(size => (typeof size === 'number' ? [size, size] : size)),
+    }));
+    return { kind: 'priors', ...priors, levels };
+  }
+  const { outputs: wanted = outputs, options } = getDefined(module, 'a decoder');
+  const path = modulePath();
+  return { kind: 'module', name: basename(path), source: await readFile(path, 'utf8'), outputs: wanted, options };
+}
+
+/** @throws StageError `decoder-output`. */
+function checkOutputs(decoder: Decoder, names: readonly string[]): void {
+  const missing = listDecodedOutputs(decoder).filter(name => !names.includes(name));
+  if (missing.length === 0) return;
+  throw new StageError('decoder-output', `the model has no output ${missing.map(name => `"${name}"`).join(', ')}`, {
+    help: `it has ${names.join(', ')}`,
+  });
+}
+
+function makeRecipe(model: Model, decoder: Decoder, params: DescribeParams): SingleRecipe {
+  const { name, size } = readImageInput(listModelInputs(model));
+  return {
+    format: 'tanren-recipe',
+    version: 1,
+    architecture: 'single',
+    image: { value: name, height: size.height ?? 'free', width: size.width ?? 'free', preprocess: params.preprocess },
+    parts: { model: { inputs: [name], outputs: listDecodedOutputs(decoder) } },
+    decoder,
+    selection: makeSelection(decoder, params),
+    categories: listCategories(params.categories),
+  };
+}
+
+function makeSelection(decoder: Decoder, params: DescribeParams): Selection {
+  const { scoreThreshold, labels, candidates, nmsClasses, perImage, clip } = params;
+  const threshold = params.nms ?? (decoder.kind === 'detections' ? 'none' : 0.5);
+  const nms = threshold === 'none' ? threshold : { threshold, classes: nmsClasses };
+  return { scoreThreshold, labels, candidates, nms, perImage, clip };
+}
+
+function listCategories(categories: DescribeParams['categories']): readonly Category[] {
+  if (categories === 'coco') return Object.entries(COCO_CATEGORIES).map(([id, name]) => ({ id: Number(id), name }));
+  return categories.map((category, index) => (typeof category === 'string' ? { id: index + 1, name: category } : category));
+}
