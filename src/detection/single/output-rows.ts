@@ -36,7 +36,7 @@ export function readRows(values: PartValuesByName, name: string, channels: numbe
   throw new DetectionError(
     'decoder-shape',
     `output "${name}" is ${formatShape(dims)}; the decoder reads [1, ${wanted}, ${channels}], [1, ${channels}, ${wanted}] or [1, ${channels}, height, width]`,
-    { help: "check `categories`, channels and strides of the decoder against the model's outputs (`tanren onnx info`)" },
+    { help: "check `categories`, channels and strides of the decoder against the model's outputs (`tanren onnx inspect`)" },
   );
 }
 
@@ -58,6 +58,6 @@ export function checkDims(values: PartValuesByName, name: string, dims: readonly
   const fits = tensor.dims.length === dims.length && dims.every((dim, axis) => dim === 'any' || dim === tensor.dims[axis]);
   if (fits) return tensor;
   throw new DetectionError('decoder-shape', `output "${name}" is ${formatShape(tensor.dims)}; the decoder reads [${dims.join(', ')}]`, {
-    help: "check the decoder's settings against the model's outputs (`tanren onnx info`)",
+    help: "check the decoder's settings against the model's outputs (`tanren onnx inspect`)",
   });
 }

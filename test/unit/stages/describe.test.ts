@@ -1,0 +1,114 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import { encodeSetup, listCategories, listParts, readSetup } from '../../../src/detection/setup.js';
+import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import { readJsonFile } from '../../../src/stage/json-file.js';
+import { describe as describeStage } from '../../../stages/describe/stage.js';
+import { failureOf } from '../../support/error-code.js';
+import { parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
+
+const MODEL = `
+agraph (float[1, 3, 16, 32] image) => (float[1, 10, 7] y, int64[1] n) <float[1, 10, 7] zero = {${Array(70).fill(0).join(', ')}}, int64[1] one = {1}>
+{
+  s = ReduceSum<keepdims = 0>(image)
+  y = Add(zero, s)
+  n = Identity(one)
+}`;
+
+const GRID: JsonObject = { output: 'y', strides: [8, 16], boxes: { form: 'exp' }, objectness: { channel: 4 }, classes: { channel: 5 } };
+const PARAMS: JsonObject = { decoder: { grid: GRID }, categories: ['cat', 'dog'] };
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let model: string;
+
+beforeAll(async () => {
+  folder = await temporaryFolder('describe');
+  model = join(folder.path, 'model.onnx');
+  await writeModel(model, parseModelText(MODEL));
+});
+afterAll(() => folder.remove());
+
+async function run(params: JsonObject, inputs: Readonly<Record<string, string>> = {}) {
+  const { outputs, log } = await runStage(describeStage, { params, inputs: { model, ...inputs }, folder: folder.path });
+  return { recipe: await readJsonFile(outputs.recipe ?? ''), log };
+}
+
+describe('describe', () => {
+  it('writes a recipe that is one of a detector with the part "model"', async () => {
+    const { recipe, log } = await run(PARAMS);
+    const setup = readSetup({ recipe });
+    expect(encodeSetup(setup)).toEqual({ recipe });
+    expect(listParts(setup.recipe)).toEqual([
+      { name: 'model', values: { inputs: ['image'], outputs: ['y'] }, rois: 'none', inputs: { image: [1, 3, 16, 32] } },
+    ]);
+    expect([...listCategories(setup)]).toEqual([
+      [1, 'cat'],
+      [2, 'dog'],
+    ]);
+    expect(recipe).toMatchObject({
+      image: { value: 'image', height: 16, width: 32, preprocess: { resize: 'none' } },
+      decoder: { kind: 'grid', objectness: { channel: 4, power: 1, activation: 'none' } },
+      selection: { nms: { threshold: 0.5, classes: 'each' }, scoreThreshold: 0.05, perImage: 100 },
+    });
+    expect(log).toEqual([]);
+  });
+
+  it('COCO has 80 categories; a detector that selects by itself needs no suppression', async () => {
+    const params = { categories: 'coco', decoder: { detections: { scores: 'y', boxes: 'y', classes: 'n' } } };
+    const failing = await failureOf(() => run(params));
+    expect(failing).toMatchObject({ code: 'decoder-shape', message: 'output "y" is [1, 10, 7]; the decoder reads [any]' });
+  });
+
+  it('puts the text of a decoder of one’s own into the recipe, so that another text is another recipe', async () => {
+    const decoder = join(folder.path, 'mine.js');
+    const source = 'export const decode = () => ({ boxes: [], scores: [], classes: [] });\n';
+    await writeFile(decoder, source);
+    const params = { categories: ['cat'], decoder: { module: { options: { a: [1] } } } };
+    const { recipe } = await run(params, { decoder });
+    expect(recipe).toMatchObject({
+      decoder: { kind: 'module', name: 'mine.js', source, outputs: ['y', 'n'], options: { a: [1] } },
+      parts: { model: { outputs: ['y', 'n'] } },
+    });
+    await writeFile(decoder, 'export const decode = () => 3;\n');
+    expect(await failureOf(() => run(params, { decoder }))).toMatchObject({ code: 'decoder-result' });
+  });
+
+  it.each<[string, JsonObject, string, RegExp]>([
+    [
+      'an output that is not there',
+      { ...PARAMS, decoder: { grid: { ...GRID, output: 'z' } } },
+      'decoder-output',
+      /^the model has no output "z"/,
+    ],
+    ['categories that are not as many as the channels', { ...PARAMS, categories: ['cat', 'dog', 'cow'] }, 'decoder-shape', /\[1, 10, 8\]/],
+    ['strides of other cells', { ...PARAMS, decoder: { grid: { ...GRID, strides: [8] } } }, 'decoder-shape', /\[1, 8, 7\]/],
+  ])('refuses %s before anything is run', async (_what, params, code, message) => {
+    expect(await failureOf(() => run(params))).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  it.each<[string, JsonObject, RegExp]>([
+    ['no decoder', { ...PARAMS, decoder: {} }, /decoder names one form, it names none/],
+    ['two decoders', { ...PARAMS, decoder: { grid: GRID, module: {} } }, /it names grid, module/],
+    ['no strides', { ...PARAMS, decoder: { grid: { output: 'y', boxes: { form: 'exp' }, classes: { channel: 4 } } } }, /strides is needed/],
+    ['an id twice', { ...PARAMS, categories: ['cat', { id: 1, name: 'dog' }] }, /categories has the id 1 twice/],
+    ['an unknown setting', { ...PARAMS, decoder: { grid: { ...GRID, stride: 8 } } }, /additional properties/],
+  ])('%s is a mistake of the pipeline file', (_what, params, message) => {
+    expect(() => parseParams(describeStage, params)).toThrow(message);
+  });
+
+  it('takes no config and no fit policy', async () => {
+    const { recipe } = await run(PARAMS);
+    expect(await failureOf(() => readSetup({ recipe, config: {} }))).toMatchObject({ code: 'config-mismatch' });
+    expect(await failureOf(() => readSetup({ recipe, fit: 'static' }))).toMatchObject({ code: 'config-mismatch' });
+  });
+
+  it('a model of free size is described, and says that the decoder could not be tried', async () => {
+    const free = join(folder.path, 'free.onnx');
+    await writeModel(free, parseModelText(MODEL.replace('float[1, 3, 16, 32]', 'float[1, 3, h, w]')));
+    const { recipe, log } = await run({ ...PARAMS, preprocess: { resize: 'shorter', shorterSide: 8 } }, { model: free });
+    expect(recipe).toMatchObject({ image: { height: 'free', width: 'free' } });
+    expect(log).toEqual([expect.stringMatching(/sizes of the model are free/)]);
+  });
+});
