@@ -1,4 +1,4 @@
-/** What does pipelines/maskrcnn-coco.yaml need of a user? A checkpoint with torchvision's names and 91 classes, and val2017: generated weights of any widths, and drawn photographs, lying and upright. */
+/** What do the pipelines for public COCO weights need of a user? A checkpoint, and val2017: generated weights of any widths, and drawn photographs, lying and upright. */
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,13 +15,18 @@ import { PROJECT } from './shapes-project.js';
 
 export const COCO_PIPELINE = 'pipelines/maskrcnn-coco.yaml';
 
+/** For pipelines/maskrcnn-coco.yaml. */
+export function makeCocoProject(structure: MaskRcnnStructure, images: number): Promise<string> {
+  return makeProjectOf(COCO_PIPELINE, calmState(structure), images);
+}
+
 /** A folder with the pipeline, `weights.safetensors`, and `coco/` with that many images. */
-export async function makeCocoProject(structure: MaskRcnnStructure, images: number): Promise<string> {
+export async function makeProjectOf(pipeline: string, state: ReadonlyMap<string, RawTensor>, images: number): Promise<string> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-coco-')));
   mkdirSync(join(folder, 'pipelines'));
-  cpSync(join(PROJECT, COCO_PIPELINE), join(folder, COCO_PIPELINE));
+  cpSync(join(PROJECT, pipeline), join(folder, pipeline));
   writeFileSync(join(folder, 'package.json'), '{}');
-  writeFileSync(join(folder, 'weights.safetensors'), encodeSafetensors(calmState(structure)));
+  writeFileSync(join(folder, 'weights.safetensors'), encodeSafetensors(state));
   await writeCoco(join(folder, 'coco'), images);
   return folder;
 }

@@ -2,7 +2,8 @@
 import type { YolactConfig } from '../../src/detection/yolact/config.js';
 import { expectedTensors } from '../../src/detection/yolact/state-keys.js';
 import type { YolactStructure } from '../../src/detection/yolact/structure.js';
-import type { RawTensor } from '../../src/tensor/tensor.js';
+import { decodeRawTensor, encodeRawTensor } from '../../src/tensor/raw-tensor.js';
+import { makeTensor, type RawTensor } from '../../src/tensor/tensor.js';
 import { generatedState } from './generated-weights.js';
 
 /** yolact_base and yolact_resnet50: four stages of which the last three are used, one head for all levels. */
@@ -66,4 +67,21 @@ export const TINY_YOLACT_CONFIG: YolactConfig = {
 /** A state dict with every tensor of `structure`. */
 export function tinyYolactState(structure: YolactStructure): Map<string, RawTensor> {
   return generatedState(expectedTensors(structure, TINY_LEVELS).map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) })));
+}
+
+/** The same of a network with COCO's 80 classes, whose last layers say little: boxes stay near their priors, and many classes pass the threshold. */
+export function calmCocoState(structure: YolactStructure): Map<string, RawTensor> {
+  const state = tinyYolactState({ ...structure, heads: structure.heads.map(head => ({ ...head, classes: 81 })) });
+  for (const [layer, factor] of [
+    ['bbox_layer', 0.05],
+    ['conf_layer', 0.2],
+  ] as const) {
+    const key = `prediction_layers.0.${layer}.weight`;
+    const raw = state.get(key);
+    if (raw?.dtype !== 'float32') throw new Error(`no ${key}`);
+    const { data, dims } = decodeRawTensor({ dtype: 'float32', dims: raw.dims, bytes: raw.bytes });
+    const scaled = data.map(value => value * factor);
+    state.set(key, encodeRawTensor(makeTensor('float32', dims, scaled)));
+  }
+  return state;
 }
