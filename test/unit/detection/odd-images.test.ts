@@ -57,7 +57,7 @@ describe('odd images', () => {
       turned: sharp(plain).withMetadata({ orientation: 6 }).png(),
     };
     for (const [name, picture] of Object.entries(forms))
-      expect([name, await decodeImage(await picture.toBuffer(), name)]).toEqual([name, wanted]);
+      expect([name, Buffer.compare((await decodeImage(await picture.toBuffer(), name)).data, wanted.data)]).toEqual([name, 0]);
     expect((await detectIn(plain)).scores.length).toBeGreaterThan(0);
   });
 
