@@ -11,8 +11,10 @@ import { chooseCounts, type RowCount } from './row-counts.js';
 
 export interface PartFeeds {
   readonly from: 'captured' | 'random';
-  /** Row counts to time; undefined where the model fixes its batch. */
+  /** Row counts to time; undefined where the model fixes its batch and nothing tells how many rows an image has. */
   readonly counts: readonly RowCount[] | undefined;
+  /** How many rows the model takes at once. */
+  readonly batch: 'free' | number;
   /** Images that gave the part no rows. */
   readonly imagesWithout: number;
   /** What there is: of a fixed batch, what the model takes. */
@@ -41,7 +43,10 @@ const MOST_ROWS = 256;
 /** @throws StageError `no-row-counts`, `free-size`; RuntimeError `random-input`, `capture-part`, `capture-mismatch`, `sample-mismatch`. */
 export async function openFeeds({ part, model, captured, params, random }: FeedRequest): Promise<PartFeeds> {
   const inputs = listModelInputs(model);
-  const withRows = new Set(inputs.filter(hasFreeBatch).map(({ name }) => name));
+  const free = inputs.filter(hasFreeBatch).map(({ name }) => name);
+  const counted = captured === undefined ? [] : inputs.filter(({ name }) => hasRows(captured, part, name));
+  const fixed = free.length === 0 ? counted.flatMap(({ dims }) => (typeof dims?.[0] === 'number' ? [dims[0]] : [])) : [];
+  const withRows = new Set(free.length === 0 ? counted.map(({ name }) => name) : free);
   const seen = captured !== undefined && hasPart(captured, part) ? rowCounts(captured.index, part).seen : [];
   const counts = withRows.size === 0 ? undefined : (params.rois?.map(rows => ({ rows, images: 1 })) ?? chooseCounts(seen, params.counts));
   if (counts?.length === 0) {
@@ -49,12 +54,20 @@ export async function openFeeds({ part, model, captured, params, random }: FeedR
       help: 'set `rois`, such as [8, 32, 100], or connect `captured` with images in which the detector finds something',
     });
   }
-  const sample = captured !== undefined && hasPart(captured, part) ? await readSample(captured, part, inputs) : undefined;
+  const sample =
+    captured !== undefined && hasPart(captured, part)
+      ? await readSample(
+          captured,
+          part,
+          inputs.map(input => (withRows.has(input.name) ? withAnyRows(input) : input)),
+        )
+      : undefined;
   const most = Math.min(MOST_ROWS, Math.max(1, ...(counts ?? []).map(({ rows }) => rows)));
   const whole = sample ?? makeFeeds(part, model, { random, rows: most });
   return {
     from: sample === undefined ? 'random' : 'captured',
     counts,
+    batch: fixed[0] ?? 'free',
     imagesWithout: seen.filter(rows => rows === 0).length,
     whole,
     image: rows => {
@@ -70,6 +83,16 @@ function mapRows(tensors: NamedTensors, names: ReadonlySet<string>, change: (ten
 
 function hasFreeBatch({ dims }: ModelInput): boolean {
   return dims !== undefined && dims.length > 0 && typeof dims[0] !== 'number';
+}
+
+/** Was the input captured with as many rows as each image had, whatever the model takes at once? */
+function hasRows({ index }: Captured, part: string, input: string): boolean {
+  const values = index.parts.find(({ name }) => name === part)?.values ?? [];
+  return values.some(({ role, name, dims }) => role === 'input' && name === input && dims[0] === 'rows');
+}
+
+function withAnyRows(input: ModelInput): ModelInput {
+  return { ...input, dims: input.dims?.with(0, 'rows') };
 }
 
 function hasPart({ index }: Captured, part: string): boolean {

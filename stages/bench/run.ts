@@ -135,17 +135,17 @@ async function timeInTurns(
 /** The profile of a run has an event per node: ONNX Runtime stops writing after a million, and a file of many runs is large. */
 const MOST_PROFILED_RUNS = 20;
 
-/** In a session of its own: profiling slows it down. At the middle row count, all rows in one batch. */
+/** In a session of its own: profiling slows it down. At the middle row count, all rows in one batch, or as many as the model takes. */
 async function profileModel(
   path: string,
-  { counts, whole, image }: PartFeeds,
+  { counts, batch, whole, image }: PartFeeds,
   { warmup, repeats, optimization, threads }: BenchParams,
   prefix: string,
 ): Promise<ModelProfile> {
   const before = Math.min(warmup, MOST_PROFILED_RUNS);
   const runs = Math.min(repeats, MOST_PROFILED_RUNS);
   const middle = counts?.[counts.length >> 1];
-  const tensors = middle === undefined ? whole : image(middle.rows).slice(0, middle.rows);
+  const tensors = middle === undefined ? whole : image(middle.rows).slice(0, batch === 'free' ? middle.rows : batch);
   const session = await openSession(path, { optimization, threads, profilePrefix: prefix });
   try {
     for (let run = 0; run < before + runs; run++) await session.run(tensors);

@@ -7,7 +7,7 @@ import type { ImageRows, PartFeeds } from './feeds.js';
 import type { BenchParams } from './params.js';
 
 /**
- * whole: the model as it is, its batch fixed. one-batch: all rows of an image at once. fixed: in batches of so many, the last filled with zeros; a batch of 1
+ * whole: the model as it is, once, its batch fixed. one-batch: all rows of an image at once. fixed: in batches of so many, the last filled with zeros; a batch of 1
  * is one by one. parallel: the rows split evenly between sessions that run at the same time.
  */
 export type Strategy =
@@ -52,7 +52,7 @@ export async function openVariants(
   const clock = runner.identity === undefined ? 'here' : 'device';
   const session = await runner.open(path, options);
   const threads =
-    settings.runner === 'cpu' && feeds.counts !== undefined && settings.sessions > 1
+    settings.runner === 'cpu' && feeds.counts !== undefined && feeds.batch === 'free' && settings.sessions > 1
       ? await openSessionThreads(path, options, settings.sessions)
       : undefined;
   const close = async (): Promise<void> => {
@@ -76,10 +76,11 @@ interface Opened {
 async function makeVariants({ session, threads, clock }: Opened, feeds: PartFeeds, settings: Settings): Promise<readonly Variant[]> {
   if (feeds.counts === undefined) return [variantOf({ kind: 'whole' }, undefined, [[session, feeds.whole]], 0, clock)];
   const variants: Variant[] = [];
+  const { batch: own } = feeds;
   for (const [index, { rows }] of feeds.counts.entries()) {
     const image = feeds.image(rows);
-    variants.push(variantOf({ kind: 'one-batch' }, index, [[session, image.slice(0, rows)]], 0, clock));
-    for (const batch of settings.batches) {
+    if (own === 'free') variants.push(variantOf({ kind: 'one-batch' }, index, [[session, image.slice(0, rows)]], 0, clock));
+    for (const batch of own === 'free' ? settings.batches : [own]) {
       const calls = Math.ceil(rows / batch);
       const runs = Array.from({ length: calls }, (_, call) => [session, image.slice(call * batch, batch)] as const);
       variants.push(variantOf({ kind: 'fixed', batch }, index, runs, calls * batch - rows, clock));

@@ -72,6 +72,7 @@ function drawHead({ part, counts, forms }: BenchPart): Html {
       text('Form'),
       ...counts.map(({ rows }) => number(`p50 at ${rows} (ms)`)),
       number('Mean per image (ms)'),
+      number('RoIs computed in vain'),
       text(''),
     ],
     rows: forms.flatMap(({ form, rows, best }, formIndex) =>
@@ -80,6 +81,7 @@ function drawHead({ part, counts, forms }: BenchPart): Html {
         form,
         ...counts.map((_, at) => formatMs((row.counts[at]?.device ?? row.counts[at]?.here)?.p50Ms)),
         html`${drawBar(row.perImageMs / slowest, formIndex)}${formatMs(row.perImageMs)}`,
+        formatFixed(counts.reduce((sum, count, at) => sum + count.images * (row.counts[at]?.padded ?? 0), 0) / images, 1),
         index === best ? drawBadge('good', 'fastest') : '',
       ]),
     ),
@@ -168,12 +170,12 @@ function drawBatches({ name, estimate: { batches } }: CompiledModel): HtmlValue 
       number('At most'),
       text(''),
     ],
-    rows: batches.rows.map(({ batch, calls, padded, perImage }, index) => [
+    rows: batches.rows.map(({ batch, calls, padded, perImage }) => [
       String(batch),
       formatFixed(calls, 1),
       formatFixed(padded, 1),
       ...figuresOf(perImage),
-      index === batches.best ? drawBadge('good', 'best') : '',
+      batch === batches.best ? drawBadge('good', 'best') : '',
     ]),
   });
 }

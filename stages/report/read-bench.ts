@@ -31,7 +31,13 @@ export interface BenchForm {
 
 export interface BenchRow {
   readonly strategy: BenchStrategy;
-  readonly counts: readonly { readonly calls: number; readonly here: LatencyView; readonly device?: LatencyView }[];
+  readonly counts: readonly {
+    readonly calls: number;
+    /** Rows of zeros that were computed. */
+    readonly padded: number;
+    readonly here: LatencyView;
+    readonly device?: LatencyView;
+  }[];
   readonly perImageMs: number;
 }
 
@@ -65,7 +71,12 @@ const form = someFields<BenchForm>({
     someFields<BenchRow>({
       strategy: someFields<BenchStrategy>({ kind: text(), batch: optionalNumber, sessions: optionalNumber }),
       counts: anyList(
-        someFields<BenchRow['counts'][number]>({ calls: integer(0), here: latency, device: maybe(latency) as JsonReader<LatencyView> }),
+        someFields<BenchRow['counts'][number]>({
+          calls: integer(0),
+          padded: integer(0),
+          here: latency,
+          device: maybe(latency) as JsonReader<LatencyView>,
+        }),
       ),
       perImageMs: ms,
     }),

@@ -43,6 +43,7 @@ export type PartView = Pick<PartReport, 'index' | 'name' | 'device' | 'nodes' | 
 
 export interface BatchView {
   readonly rows: readonly BatchRowView[];
+  /** A batch size. */
   readonly best: number;
 }
 

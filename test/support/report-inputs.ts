@@ -178,7 +178,10 @@ const compile: Json = {
       estimate: {
         npu: estimate,
         basis: { formula: 'calls · fixed', constants: [] },
-        batches: { rows: [{ batch: 4, calls: 1, padded: 0, perCall: estimate, perImage: estimate }], best: 0 },
+        batches: {
+          rows: [1, 4, 16].map(batch => ({ batch, calls: 16 / batch, padded: batch / 2, perCall: estimate, perImage: estimate })),
+          best: 4,
+        },
       },
     },
   ],
@@ -200,7 +203,7 @@ const bench: Json = {
         form,
         rows: [
           { strategy: { kind: 'one-batch' }, counts: [{ calls: 1, padded: 0, here: latency }], perImageMs: 2 },
-          { strategy: { kind: 'fixed', batch: 1 }, counts: [{ calls: 4, padded: 0, here: latency }], perImageMs: 3 },
+          { strategy: { kind: 'fixed', batch: 1 }, counts: [{ calls: 4, padded: 3, here: latency }], perImageMs: 3 },
         ],
         best: 0,
         profile: { runs: 5, operators: [{ opType: HOSTILE, nodes: 1, meanMs: 1, share: 1 }], nodes: [] },

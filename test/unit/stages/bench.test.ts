@@ -145,6 +145,35 @@ describe('a head with captured tensors', () => {
     expect(oneBatch?.perImageMs).toBeCloseTo((3 * few + 2 * many) / 5, 12);
   });
 
+  it('with a fixed batch is timed in batches of that size, the last filled up, at counts that were seen', async () => {
+    await writeModel(at('four.onnx'), parseModelText('agraph (float[4, 8] x) => (float[4, 8] y) { y = Sigmoid(x) }'));
+    const captured = await givenCaptured('captured-four', [4, 0, 20, 20, 6, 5]);
+    const { report, metrics } = await run({ counts: 2 }, { float: { head: at('four.onnx') }, int8: { head: at('head.onnx') }, captured });
+    const [part] = report.parts;
+
+    const waysOf = (form: number) =>
+      part?.forms[form]?.rows.map(({ strategy, counts }) => [strategy, counts.map(one => [one.calls, one.padded])]);
+    expect(waysOf(0)).toEqual([
+      [
+        { kind: 'fixed', batch: 4 },
+        [
+          [2, 3],
+          [5, 0],
+        ],
+      ],
+    ]);
+    expect(waysOf(1)?.[0]).toEqual([
+      { kind: 'one-batch' },
+      [
+        [1, 0],
+        [1, 0],
+      ],
+    ]);
+    expect(part?.counts.map(({ rows }) => rows)).toEqual([5, 20]);
+    expect(part?.forms[0]?.profile).toMatchObject({ runs: 4, operators: [{ opType: 'Sigmoid', nodes: 1 }] });
+    expect(metrics).toMatchObject({ head: { floatBestMs: part?.forms[0]?.rows[0]?.perImageMs } });
+  });
+
   it('of other input names is refused', async () => {
     const captured = await givenCaptured('other', [4], 'z');
     await expect(run({}, { float: { head: at('head.onnx') }, captured })).rejects.toMatchObject({ code: 'sample-mismatch' });

@@ -97,6 +97,29 @@ describe('the page', () => {
   });
 });
 
+describe('batches of RoIs', () => {
+  const rowsWith = (page: string, badge: string): readonly (readonly string[])[] =>
+    [...page.matchAll(/<tr>(.*?)<\/tr>/gs)]
+      .filter(([row]) => row.includes(`>${badge}<`))
+      .map(([, row = '']) =>
+        [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, '').trim()),
+      );
+
+  it('are estimated by size: the best one is marked, and what it computes in vain is told', async () => {
+    const rows = rowsWith(await pageOf({ compile: inputs.compile ?? {} }), 'best');
+    expect(rows.map(cells => cells.slice(0, 3))).toEqual([['4', '4.0', '2.0']]);
+  });
+
+  it('are measured in every way: the fastest one is marked, and each says what it computes in vain', async () => {
+    const page = await pageOf({ bench: inputs.bench ?? {} });
+    expect(rowsWith(page, 'fastest').map(cells => [cells[0], cells[4]])).toEqual([
+      ['all in one batch', '0.0'],
+      ['all in one batch', '0.0'],
+    ]);
+    expect(page).toMatch(/one by one.*?>3\.0</s);
+  });
+});
+
 describe('overlays', () => {
   it('show the images that differ most first', async () => {
     const { detections, data } = inputs;
