@@ -1,34 +1,54 @@
-/** How do tests get the float parts of the example's detector, simplified, as files? */
+/** How do tests get the float parts of the example's detectors, simplified, as files? */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeRecipe } from '../../src/detection/recipe.js';
+import type { PartValues } from '../../src/detection/part-values.js';
+import { encodeRecipe, type Recipe } from '../../src/detection/recipe.js';
+import { MASKSCORING_PARTS, type MaskScoringPart, type MaskScoringRecipe } from '../../src/detection/torchvision/mask-scoring-recipe.js';
 import { MASKRCNN_PARTS, type MaskRcnnPart, type MaskRcnnRecipe } from '../../src/detection/torchvision/recipe.js';
 import { extractSubgraph } from '../../src/onnx/extract.js';
+import type { Model } from '../../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { evaluate } from '../../src/runtime/evaluate.js';
-import { exportShapes, SHAPES_FOLDER } from './shapes.js';
+import { exportScoringShapes, exportShapes, type ScoringOptions, SHAPES_FOLDER } from './shapes.js';
 
-export interface ShapesParts {
-  readonly recipe: MaskRcnnRecipe;
+export interface WrittenParts<P extends string, R extends { readonly parts: Readonly<Record<P, PartValues>> }> {
+  readonly recipe: R;
   readonly recipePath: string;
   readonly configPath: string;
   /** Paths of the models. */
-  readonly parts: Readonly<Record<MaskRcnnPart, string>>;
+  readonly parts: Readonly<Record<P, string>>;
   readonly calib: Readonly<Record<'annotations' | 'images', string>>;
   readonly val: Readonly<Record<'annotations' | 'images', string>>;
 }
 
-/** Exports, splits and simplifies the detector into `folder`. */
+export type ShapesParts = WrittenParts<MaskRcnnPart, MaskRcnnRecipe>;
+export type ScoringParts = WrittenParts<MaskScoringPart, MaskScoringRecipe>;
+
+/** Exports, splits and simplifies the Mask R-CNN into `folder`. */
 export async function writeShapesParts(folder: string): Promise<ShapesParts> {
-  const { model, recipe } = await exportShapes();
-  const parts: Record<MaskRcnnPart, string> = { backbone: '', box_head: '', mask_head: '' };
-  for (const part of MASKRCNN_PARTS) {
+  return writeParts(folder, MASKRCNN_PARTS, await exportShapes());
+}
+
+/** The same of the Mask Scoring R-CNN. */
+export async function writeScoringParts(folder: string, options: ScoringOptions = {}): Promise<ScoringParts> {
+  return writeParts(folder, MASKSCORING_PARTS, await exportScoringShapes(options));
+}
+
+async function writeParts<P extends string, R extends Recipe & { readonly parts: Readonly<Record<P, PartValues>> }>(
+  folder: string,
+  names: readonly P[],
+  { model, recipe }: { readonly model: Model; readonly recipe: R },
+): Promise<WrittenParts<P, R>> {
+  const written: [P, string][] = [];
+  for (const part of names) {
     const piece = extractSubgraph(model, recipe.parts[part]);
     await simplifyToFixedPoint(piece, { evaluate, foldLimitBytes: 1 << 20, check: () => [] });
-    parts[part] = join(folder, `${part}.onnx`);
-    await writeModel(parts[part], piece);
+    const path = join(folder, `${part}.onnx`);
+    await writeModel(path, piece);
+    written.push([part, path]);
   }
+  const parts = Object.fromEntries(written) as Record<P, string>;
   const recipePath = join(folder, 'recipe.json');
   await writeFile(recipePath, JSON.stringify(encodeRecipe(recipe)));
   const data = (split: string) => ({

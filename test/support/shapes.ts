@@ -1,4 +1,4 @@
-/** How do tests get the trained Mask R-CNN of the example: its recipe, config, and recorded stages? */
+/** How do tests get the trained detectors of the example: Mask R-CNN and Mask Scoring R-CNN, their recipes and config? */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Json } from '../../src/base/json.js';
@@ -8,6 +8,8 @@ import { encodeRecipe } from '../../src/detection/recipe.js';
 import { readSetup } from '../../src/detection/setup.js';
 import { type DetectorConfig, parseDetectorConfig } from '../../src/detection/torchvision/config.js';
 import { exportMaskRcnn, type MaskRcnnExport } from '../../src/detection/torchvision/export-maskrcnn.js';
+import { exportMaskScoring, type MaskScoringExport } from '../../src/detection/torchvision/export-maskscoring.js';
+import type { MaskIouForm } from '../../src/detection/torchvision/mask-iou-head.js';
 import type { FitPolicy } from '../../src/detection/torchvision/recipe.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
 import { readStateDict } from '../../src/tensor/state-dict.js';
@@ -49,4 +51,29 @@ export async function exportShapes(options: ExportOptions = {}): Promise<MaskRcn
     roiBatch: { box: roiBatch, mask: roiBatch },
     frozenEpsilon: undefined,
   });
+}
+
+export interface ScoringOptions {
+  readonly maskInput?: MaskIouForm;
+  readonly roiBatch?: number | 'free';
+}
+
+/** The same network with a trained MaskIoU head. */
+export async function exportScoringShapes({ maskInput = 'split', roiBatch = 'free' }: ScoringOptions = {}): Promise<MaskScoringExport> {
+  const state = await readStateDict(join(SHAPES_FOLDER, 'models/maskscoring-shapes.safetensors'));
+  return exportMaskScoring(state, await readShapesConfig(), {
+    height: 192,
+    width: 256,
+    fit: 'static',
+    roiBatch: { box: roiBatch, mask: roiBatch, maskIou: roiBatch },
+    frozenEpsilon: undefined,
+    maskInput,
+  });
+}
+
+/** The float Mask Scoring R-CNN as one model; close it. */
+export async function openScoringShapes(options: ScoringOptions & { config?: DetectorConfig } = {}): Promise<Detector> {
+  const { model, recipe } = await exportScoringShapes(options);
+  const setup = readSetup({ recipe: encodeRecipe(recipe), config: options.config as unknown as Json });
+  return openDetector({ setup, models: { kind: 'whole', model: encodeModel(model) } }, { optimization: 'all' });
 }

@@ -1,5 +1,6 @@
 /** How small can a Mask R-CNN be? A network of torchvision's layouts, a few channels wide, with generated weights, for tests that need no trained one. */
 import type { DetectorConfig } from '../../src/detection/torchvision/config.js';
+import { type MaskIouStructure, maskIouTensors } from '../../src/detection/torchvision/mask-iou-head.js';
 import { expectedTensors } from '../../src/detection/torchvision/state-keys.js';
 import type { MaskRcnnStructure } from '../../src/detection/torchvision/structure.js';
 import type { RawTensor } from '../../src/tensor/tensor.js';
@@ -52,4 +53,12 @@ export function tinyState(structure: MaskRcnnStructure): Map<string, RawTensor> 
 
 function isFrozen(structure: MaskRcnnStructure, key: string): boolean {
   return structure.bodyNorm === 'frozen' && key.startsWith('backbone.body.');
+}
+
+export const TINY_MASK_IOU: MaskIouStructure = { convs: [5, 4, 6, 3], hidden: [8, 7] };
+
+/** `TINY_V2` with a MaskIoU head. */
+export function tinyScoringState(): Map<string, RawTensor> {
+  const head = [...maskIouTensors(TINY_MASK_IOU, TINY_V2, TINY_CONFIG.mask.roiSize)];
+  return new Map([...tinyState(TINY_V2), ...generatedState(head.map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) })))]);
 }

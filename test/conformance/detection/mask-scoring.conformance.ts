@@ -5,42 +5,27 @@ import { parseCocoDataset } from '../../../src/detection/coco/dataset.js';
 import { COCO_FIGURE_NAMES, type CocoFigures, evaluateCoco } from '../../../src/detection/coco/evaluate.js';
 import type { IouType } from '../../../src/detection/coco/params.js';
 import { parseCocoResults } from '../../../src/detection/coco/results.js';
-import { parseDetectorConfig } from '../../../src/detection/torchvision/config.js';
-import { exportMaskScoring } from '../../../src/detection/torchvision/export-maskscoring.js';
 import { poolMasks, scoreMasks } from '../../../src/detection/torchvision/mask-iou.js';
-import type { MaskIouForm } from '../../../src/detection/torchvision/mask-iou-head.js';
 import { extractSubgraph } from '../../../src/onnx/extract.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../src/runtime/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { readNpz } from '../../../src/tensor/npz.js';
-import { readStateDict } from '../../../src/tensor/state-dict.js';
 import { relativeError } from '../../support/detector-parts.js';
 import { maxDifference } from '../../support/max-difference.js';
+import { exportScoringShapes } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
 const shared = findSharedFolder() ?? '';
 const suite = shared === '' ? describe.skip : describe;
 const recorded = join(shared, 'shapes/mask-scoring');
 
-async function exportRecorded(maskInput: MaskIouForm) {
-  const { config } = parseDetectorConfig(await readJsonFile(join(shared, 'shapes/maskrcnn/maskrcnn-shapes.json')), undefined);
-  return exportMaskScoring(await readStateDict(join(recorded, 'maskscoring-shapes.safetensors')), config, {
-    height: 192,
-    width: 256,
-    roiBatch: { box: 'free', mask: 'free', maskIou: 'free' },
-    fit: 'static',
-    frozenEpsilon: undefined,
-    maskInput,
-  });
-}
-
 suite('the MaskIoU head', () => {
   describe.each(['split', 'concat'] as const)('with the mask taken in the form %s', form => {
     let head: Model;
     beforeAll(async () => {
-      const { model, recipe } = await exportRecorded(form);
+      const { model, recipe } = await exportScoringShapes({ maskInput: form });
       head = extractSubgraph(model, recipe.parts.maskiou_head);
     });
 

@@ -2,17 +2,15 @@
 import { exportMaskRcnn } from '../../../../src/detection/torchvision/export-maskrcnn.js';
 import { exportMaskScoring, type MaskScoringExportOptions } from '../../../../src/detection/torchvision/export-maskscoring.js';
 import { poolMasks, scoreMasks } from '../../../../src/detection/torchvision/mask-iou.js';
-import { maskIouTensors } from '../../../../src/detection/torchvision/mask-iou-head.js';
 import { checkModel } from '../../../../src/onnx/check.js';
 import { extractSubgraph } from '../../../../src/onnx/extract.js';
 import { getValue } from '../../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../../src/runtime/session.js';
-import type { RawTensor } from '../../../../src/tensor/tensor.js';
 import { relativeError } from '../../../support/detector-parts.js';
-import { generatedInput, generatedState } from '../../../support/generated-weights.js';
-import { TINY_CONFIG, TINY_V2, tinyState } from '../../../support/tiny-maskrcnn.js';
+import { generatedInput } from '../../../support/generated-weights.js';
+import { TINY_CONFIG, TINY_MASK_IOU, TINY_V2, tinyScoringState, tinyState } from '../../../support/tiny-maskrcnn.js';
 
 const OPTIONS: MaskScoringExportOptions = {
   height: 64,
@@ -22,13 +20,6 @@ const OPTIONS: MaskScoringExportOptions = {
   frozenEpsilon: undefined,
   maskInput: 'split',
 };
-
-const HEAD = { convs: [5, 4, 6, 3], hidden: [8, 7] };
-
-function tinyScoringState(): Map<string, RawTensor> {
-  const head = [...maskIouTensors(HEAD, TINY_V2, TINY_CONFIG.mask.roiSize)];
-  return new Map([...tinyState(TINY_V2), ...generatedState(head.map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) })))]);
-}
 
 function typesOf({ graph }: Model): Record<string, unknown> {
   const ids = [...graph.inputs, ...graph.outputs];
@@ -51,7 +42,7 @@ describe('exporting Mask Scoring R-CNN', () => {
       mask_probability: ['maskiou_rois', 1, 14, 14],
       mask_iou: ['maskiou_rois', 4],
     });
-    expect(structure.maskIouHead).toEqual(HEAD);
+    expect(structure.maskIouHead).toEqual(TINY_MASK_IOU);
     const convs = 5 * 7 * 9 + 5 + (4 * 5 * 9 + 4) + (6 * 4 * 9 + 6) + (3 * 6 * 9 + 3);
     expect(parameters.maskiou_head).toBe(convs + (8 * 3 * 49 + 8) + (7 * 8 + 7) + (4 * 7 + 4));
     expect(checkModel(model)).toEqual([]);
