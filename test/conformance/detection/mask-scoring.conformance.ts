@@ -1,11 +1,13 @@
 /** Is Mask Scoring R-CNN's fourth part the original's? Oracle: recorded inputs, outputs, detections and figures of zjhuang22/maskscoring_rcnn's head on torchvision's Mask R-CNN. */
 import { join } from 'node:path';
+import { digestBytes } from '../../../src/base/digest.js';
 import type { Json, JsonObject } from '../../../src/base/json.js';
 import { parseCocoDataset } from '../../../src/detection/coco/dataset.js';
 import { COCO_FIGURE_NAMES, type CocoFigures, evaluateCoco } from '../../../src/detection/coco/evaluate.js';
 import type { IouType } from '../../../src/detection/coco/params.js';
 import { parseCocoResults } from '../../../src/detection/coco/results.js';
 import { poolMasks, scoreMasks } from '../../../src/detection/torchvision/mask-iou.js';
+import { MASKRCNN_PARTS } from '../../../src/detection/torchvision/recipe.js';
 import { extractSubgraph } from '../../../src/onnx/extract.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
@@ -14,7 +16,7 @@ import { readJsonFile } from '../../../src/stage/json-file.js';
 import { readNpz } from '../../../src/tensor/npz.js';
 import { relativeError } from '../../support/detector-parts.js';
 import { maxDifference } from '../../support/max-difference.js';
-import { exportScoringShapes } from '../../support/shapes.js';
+import { exportScoringShapes, exportShapes } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
 const shared = findSharedFolder() ?? '';
@@ -42,6 +44,16 @@ suite('the MaskIoU head', () => {
       const scores = scoreMasks(of.getFloat32('scores').data, labels, ious, 12);
       expect(maxDifference([...scores], [...of.getFloat32('mask_scores').data])).toBeLessThan(1e-5);
     });
+  });
+
+  it('stands beside the very parts of the recorded Mask R-CNN, whose int8 figures so are theirs', async () => {
+    const [scoring, plain] = [await exportScoringShapes(), await exportShapes()];
+    for (const part of MASKRCNN_PARTS) {
+      const [ours, theirs] = [scoring, plain].map(({ model, recipe }) =>
+        digestBytes(encodeModel(extractSubgraph(model, recipe.parts[part]))),
+      );
+      expect(ours).toBe(theirs);
+    }
   });
 
   it('scores recorded IoUs bit for bit', async () => {
