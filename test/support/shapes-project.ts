@@ -40,7 +40,7 @@ export function givenShapesProject(images: number | 'all', dist: string = DIST):
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-shapes-')));
   cpSync(join(PROJECT, 'examples'), join(folder, 'examples'), { recursive: true });
   mkdirSync(join(folder, 'pipelines'));
-  for (const file of ['pipeline.yaml', 'pipelines/import.yaml']) {
+  for (const file of ['pipeline.yaml', 'pipelines/import.yaml', 'pipelines/maskscoring-shapes.yaml']) {
     const text = readFileSync(join(PROJECT, file), 'utf8');
     writeFileSync(join(folder, file), images === 'all' ? text : shorten(text, images));
   }

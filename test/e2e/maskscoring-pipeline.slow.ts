@@ -1,0 +1,42 @@
+/** Does Mask Scoring R-CNN go the whole way, from its checkpoint to int8 figures, bundle and page, on all images? Through the CLI as it ships. */
+import { readFileSync } from 'node:fs';
+import { givenShapesProject, type ShapesProject } from '../support/shapes-project.js';
+
+/** The original code on these images, by pycocotools. */
+const ORIGINAL = { bbox: 0.6803933338540449, segm: 0.5259184363867215 };
+
+const PIPELINE = ['-f', 'pipelines/maskscoring-shapes.yaml'] as const;
+
+describe('pipelines/maskscoring-shapes.yaml', () => {
+  let project: ShapesProject;
+  beforeAll(() => {
+    project = givenShapesProject('all');
+  });
+  afterAll(() => project.remove());
+
+  it('builds with every gate met, and nothing the second time', () => {
+    const built = project.build(...PIPELINE);
+    expect([built.exitCode, built.failed]).toEqual([0, []]);
+    expect(built.text.match(/✓ gate/g)).toHaveLength(5);
+    const float = built.stages.get('evaluate-float')?.metrics;
+    for (const type of ['bbox', 'segm'] as const)
+      expect(Math.abs((float?.[type]?.AP as unknown as number) - ORIGINAL[type])).toBeLessThan(0.002);
+    expect(project.build(...PIPELINE).executed).toEqual([]);
+  });
+
+  it('writes detections that carry both scores, and a page that shows both', () => {
+    const { stages } = project.build(...PIPELINE);
+    const read = (stage: string, port: string): string => readFileSync(project.path(stages.get(stage)?.artifacts[port] ?? ''), 'utf8');
+    const found = JSON.parse(read('evaluate-int8', 'detections')) as { score: number; mask_score: number }[];
+    expect(found.length).toBeGreaterThan(3000);
+    expect(found.every(({ score, mask_score }) => mask_score > 0 && mask_score !== score)).toBe(true);
+    expect(read('report', 'page')).toContain('Mask score, int8');
+  });
+
+  it('quantizes the MaskIoU head anew, and nothing else, where it takes its mask in the other form', () => {
+    const { exitCode, executed } = project.build(...PIPELINE, '-p', 'maskInput=concat', 'quantize');
+    expect(exitCode).toBe(0);
+    expect(executed.filter(stage => stage.startsWith('quantize'))).toEqual(['quantize@maskiou_head']);
+    expect(executed.filter(stage => stage.startsWith('simplify'))).toEqual(['simplify@maskiou_head']);
+  });
+});
