@@ -15,6 +15,9 @@ export interface StageRun {
   readonly log: readonly string[];
 }
 
+/** What a build could do to a stage while it runs. */
+export type Interruption = Partial<Pick<Context, 'signal' | 'progress'>>;
+
 /** Runs `plugin` in a folder of its own under `folder`; params get their defaults as in a build. */
 export async function runStage<Params>(
   plugin: StagePlugin<Params>,
@@ -24,7 +27,8 @@ export async function runStage<Params>(
     folder,
     memo,
     build,
-  }: { params: JsonObject; inputs: InputPaths; folder: string; memo?: Context['memo']; build?: Context['build'] },
+    ...interruption
+  }: { params: JsonObject; inputs: InputPaths; folder: string; memo?: Context['memo']; build?: Context['build'] } & Interruption,
 ): Promise<StageRun> {
   const parsed = parseParams(plugin, params);
   const here = await mkdtemp(join(folder, 'run-'));
@@ -32,7 +36,12 @@ export async function runStage<Params>(
   const outputs = Object.fromEntries(Object.keys(ports).map(port => [port, join(here, port)]));
   const log: string[] = [];
   const scratch = await mkdtemp(join(here, 'scratch-'));
-  await plugin.run({ params: parsed, inputs, outputs, context: { ...testContext(scratch, log), ...(memo && { memo }), build } });
+  await plugin.run({
+    params: parsed,
+    inputs,
+    outputs,
+    context: { ...testContext(scratch, log), ...interruption, ...(memo && { memo }), build },
+  });
   return { outputs, log };
 }
 

@@ -5,7 +5,8 @@ import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { keepingMemo } from '../../support/keeping-memo.js';
+import { type Interruption, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
 
@@ -82,6 +83,26 @@ describe('evaluate', () => {
     expect(metrics).not.toHaveProperty('segm');
     expect(await failureOf(() => run({ samples: 1 }, { baseline: path }))).toMatchObject({ code: 'baseline-metrics' });
     expect(await failureOf(() => run({ samples: 2 }, { baseline: files.config }))).toMatchObject({ code: 'baseline-metrics' });
+  });
+
+  it('a set that grows is detected in only where it is new; a run that is interrupted goes on where it stopped', async () => {
+    const kept = keepingMemo(folder.path);
+    const inputs = { parts: files.parts, recipe: files.recipe, config: files.config, data: files.val };
+    const measure = async (samples: number, interruption?: Interruption): Promise<JsonObject> => {
+      const { outputs } = await runStage(evaluate, { params: { samples }, inputs, folder: folder.path, memo: kept.memo, ...interruption });
+      return (await readJsonFile(outputs.metrics ?? '')) as JsonObject;
+    };
+    const stop = new AbortController();
+
+    await measure(1);
+    expect(kept.forget()).toHaveLength(1);
+    // Of four images the first is known: one more is done when it is interrupted.
+    const progress = (done: number): void => (done === 2 ? stop.abort() : undefined);
+    await expect(measure(4, { signal: stop.signal, progress })).rejects.toMatchObject({ name: 'AbortError' });
+    expect(kept.forget()).toHaveLength(1);
+    const grown = await measure(4);
+    expect(kept.forget()).toHaveLength(2);
+    expect(grown).toEqual(await readJsonFile((await run({ samples: 4 })).outputs.metrics ?? ''));
   });
 
   it('equal inputs give equal bytes', async () => {
