@@ -44,6 +44,7 @@ describe('Mask Scoring R-CNN', () => {
     expect(error).toEqual({
       code: 'recipe-architecture',
       message: 'the recipe is of architecture maskscoring, the stage has `recipe: maskrcnn`',
+      help: 'set recipe: maskscoring',
     });
   });
 
