@@ -15,7 +15,13 @@ import {
   topKToInputs,
 } from './attributes-to-inputs.js';
 import { alignSecondInput, alignSlope, dropBroadcast } from './broadcast-steps.js';
-import { resizeDropsEmptyScales, resizeSaysCoordinates, upsampleScalesToInput, upsampleToResize } from './resize-steps.js';
+import {
+  resizeDropsEmptyScales,
+  resizeSaysCoordinates,
+  upsampleNamesScales,
+  upsampleScalesToInput,
+  upsampleToResize,
+} from './resize-steps.js';
 import { softmaxOverOneAxis } from './softmax-step.js';
 import { dropUnread, hasOutput, refuse, type Step } from './step.js';
 
@@ -110,6 +116,6 @@ export const RAISING_STEPS: Readonly<Record<string, Readonly<Record<number, Step
   Sub: { 7: alignSecondInput },
   TopK: { 10: topKToInputs },
   Unsqueeze: { 13: axesToInput },
-  Upsample: { 9: upsampleScalesToInput, 10: upsampleToResize },
+  Upsample: { 7: upsampleNamesScales, 9: upsampleScalesToInput, 10: upsampleToResize },
   Xor: { 7: alignSecondInput },
 };

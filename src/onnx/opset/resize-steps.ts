@@ -1,8 +1,18 @@
 /** How do Upsample and the first Resize become today's Resize? Sizes by a plain quotient of coordinates, rounded down: said as attributes from 11 on. */
 import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
-import { getString, string } from '../ir/attribute.js';
+import { floats, getFloat, getString, string } from '../ir/attribute.js';
 import { addConstant, connect, constantAt, type Step, type StepPlace } from './step.js';
+
+/** Upsample 7: a scale per axis, where before height and width alone had one. */
+export const upsampleNamesScales: Step = ({ node }) => {
+  const [height, width] = [getFloat(node, 'height_scale', Number.NaN), getFloat(node, 'width_scale', Number.NaN)];
+  if (Number.isNaN(height) || Number.isNaN(width)) return 'it has no height_scale or no width_scale';
+  node.attributes.delete('height_scale');
+  node.attributes.delete('width_scale');
+  node.attributes.set('scales', floats([1, 1, height, width]));
+  return undefined;
+};
 
 /** Upsample 9: the scales become an input. */
 export const upsampleScalesToInput: Step = place => {

@@ -166,6 +166,12 @@ describe('raising the operator set', () => {
     expect([...(y?.data as Float32Array)]).toEqual(x.map((value, index) => Math.fround(value + 1 + (Math.floor(index / 4) % 3))));
   });
 
+  it('gives the scales of set 6 an axis each', () => {
+    const model = text(6, 'y = Upsample<height_scale = 2.0, width_scale = 3.0>(x)');
+    convertOpset(model, 7);
+    expect([...model.graph.nodes.values()][0]?.attributes).toEqual(new Map([['scales', { kind: 'floats', value: [1, 1, 2, 3] }]]));
+  });
+
   it('gives a slope per channel of set 6 the dimensions after it', async () => {
     const model = text(6, 'y = PRelu(x, s)', undefined, 'float[3] s = {0.5, 0.25, 2}');
     convertOpset(model, 17);
