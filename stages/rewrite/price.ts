@@ -48,7 +48,7 @@ export async function measurePrice(
   return { kind: 'measured', samples: samples.map(path => basename(path)), outputs };
 }
 
-const notMeasured = (reason: string): Price => ({ kind: 'not-measured', reason });
+export const notMeasured = (reason: string): Price => ({ kind: 'not-measured', reason });
 
 function inputNames({ graph }: Model): readonly string[] {
   return graph.inputs.flatMap(id => {

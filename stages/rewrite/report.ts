@@ -1,6 +1,8 @@
 /** What does the report of a rewrite say? The class of everything that was done, the nodes changed, and the price. */
 import type { JsonObject } from '../../src/base/json.js';
+import type { HostStep } from '../../src/onnx/rewrite/patch.js';
 import type { RewriteRecord } from '../../src/onnx/rewrite/rewrite-model.js';
+import type { AppliedRecord } from '../../src/onnx/rewrite/rewriter.js';
 import type { ProofClass } from '../../src/onnx/rewrite/rule.js';
 import type { Price } from './price.js';
 
@@ -13,7 +15,7 @@ export function describeChanges(record: RewriteRecord, price: Price): JsonObject
       rule: rule.rule,
       proof: rule.proof,
       proofText: rule.proofText,
-      applied: rule.applied.map(entry => ({ ...entry, values: [...entry.values], added: [...entry.added], removed: [...entry.removed] })),
+      applied: rule.applied.map(describeApplied),
       declined: rule.declined.map(entry => ({ ...entry })),
       nearestMiss: rule.nearestMiss === undefined ? null : { ...rule.nearestMiss },
     })),
@@ -21,6 +23,24 @@ export function describeChanges(record: RewriteRecord, price: Price): JsonObject
     changedTypes: record.changedTypes.map(change => ({ ...change })),
     price: describePrice(price),
   };
+}
+
+function describeApplied({ node, values, added, removed, host }: AppliedRecord): JsonObject {
+  const done = { node, values: [...values], added: [...added], removed: [...removed] };
+  return host === undefined ? done : { ...done, host: { ...host, steps: host.steps.map(describeStep) } };
+}
+
+function describeStep(step: HostStep): JsonObject {
+  switch (step.op) {
+    case 'Transpose':
+      return { op: step.op, perm: [...step.perm] };
+    case 'Reshape':
+      return { op: step.op, shape: [...step.shape] };
+    case 'Cast':
+      return { op: step.op, to: step.to };
+    default:
+      return { op: step.op, order: step.order, constant: [...step.constant], dims: [...step.dims] };
+  }
 }
 
 /** Of rules that applied; an edit by hand proves nothing. */

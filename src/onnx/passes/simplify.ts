@@ -26,6 +26,7 @@ import { mergeSlices } from './rules/merge-slices.js';
 import { NO_OP_RULES } from './rules/no-ops.js';
 import { scalarRange } from './rules/scalar-range.js';
 import { sliceChannels } from './rules/slice-channels.js';
+import { splitBatchNormalization } from './rules/split-batch-normalization.js';
 import { runRound, type SimplifyDecline, type SimplifyStep } from './run-round.js';
 import { unrollLoops } from './unroll-loops.js';
 
@@ -40,7 +41,7 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   ...NO_OP_RULES.map(passOfRule),
   ...[removeMultiplyByOne, removeDivideByOne].map(passOfRule),
   ...[mergeTransposes, mergeReshapes, mergeSlices, mergeConcats, sliceChannels, scalarRange, fixReshape].map(passOfRule),
-  ...[foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad, foldPoolPad].map(passOfRule),
+  ...[splitBatchNormalization, foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad, foldPoolPad].map(passOfRule),
   ...[fuseGemm, fuseGelu, fuseLayerNorm].map(passOfRule),
   { ...passOfRule(fuseHardSwish), name: 'fuse-hard-swish' },
   { ...passOfRule(fuseClippedSwish), name: 'fuse-clipped-swish' },

@@ -8,7 +8,7 @@ import { knownOfConstant } from '../shape-inference/infer-shapes.js';
 import { describeNode, formatDims, type Known } from '../shape-inference/node-context.js';
 import type { GraphView } from './graph-view.js';
 import { findMisfit } from './infer-patch.js';
-import type { Patch, PatchNode, Ref } from './patch.js';
+import type { HostStep, Patch, PatchNode, Ref } from './patch.js';
 import { type Decline, decline, type RewriteRule } from './rule.js';
 
 export interface AppliedPatch {
@@ -18,6 +18,16 @@ export interface AppliedPatch {
   readonly removed: readonly string[];
   /** Names of the values that have a new source. */
   readonly values: readonly string[];
+  /** Of a cut: what the host does instead. */
+  readonly host?: HostWork;
+}
+
+/** What was cut at an end of the model. */
+export interface HostWork {
+  readonly side: 'input' | 'output';
+  /** The name of the input or output. */
+  readonly end: string;
+  readonly steps: readonly HostStep[];
 }
 
 /**

@@ -23,6 +23,10 @@ export interface Match {
   useCount(value: ValueId): number;
   /** The one reader of a value that only that node reads, and that is no output of the model. */
   soleReader(value: ValueId): Node | undefined;
+  /** Is the value an input of the graph, which every caller gives? */
+  isInput(value: ValueId): boolean;
+  /** Is the value an output of the graph? */
+  isOutput(value: ValueId): boolean;
   /** The root's output. */
   output(index?: number): ValueId;
   nameOf(value: ValueId): string;

@@ -57,3 +57,32 @@ export function newConstant(name: string, constant: Constant): NewConstant {
 export function patch(options: { add?: readonly PatchNode[]; replace: Patch['replace']; also?: readonly Node[] }): Patch {
   return { kind: 'patch', add: options.add ?? [], replace: options.replace, also: options.also ?? [] };
 }
+
+/** Instead of a patch: nodes at an end of the model go, and the host does what they did. */
+export interface EndCut {
+  readonly kind: 'cut';
+  readonly side: 'input' | 'output';
+  /** The input or output of the model. */
+  readonly end: ValueId;
+  /** The value that takes its place and its name. */
+  readonly kept: ValueId;
+  /** What goes, in order; nothing else reads what it makes. */
+  readonly nodes: readonly Node[];
+  readonly host: readonly HostStep[];
+}
+
+/** What the host does, in order: with the output as it comes, or with the input before it is given. Operators mean what ONNX means by them. */
+export type HostStep =
+  | { readonly op: 'Transpose'; readonly perm: readonly number[] }
+  | { readonly op: 'Reshape'; readonly shape: readonly number[] }
+  | { readonly op: 'Cast'; readonly to: string }
+  | {
+      readonly op: 'Mul' | 'Div' | 'Add' | 'Sub';
+      readonly order: 'input-first' | 'constant-first';
+      readonly constant: readonly number[];
+      readonly dims: readonly number[];
+    };
+
+export function cutEnd(cut: Omit<EndCut, 'kind'>): EndCut {
+  return { kind: 'cut', ...cut };
+}

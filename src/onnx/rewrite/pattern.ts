@@ -147,6 +147,8 @@ function makeMatch(view: GraphView, node: Node, bindings: Bindings): Match & { r
     },
     useCount: id => view.useCount(id),
     soleReader: id => view.soleReader(id),
+    isInput: id => view.graph.inputs.includes(id) && view.graph.values.get(id)?.constant === undefined,
+    isOutput: id => view.graph.outputs.includes(id),
     output: (index = 0) => getDefined(node.outputs[index], `output ${index} of ${describeNode(node, view.graph)}`),
     nameOf: id => view.nameOf(id),
   };

@@ -1,13 +1,15 @@
 /** Who edits the graph? Only this: it tries a rule at each node, applies what the rule returns, checks the graph after every patch, and keeps what happened. */
 
+import { assertNever } from '../../base/assert-never.js';
 import type { FindProblems } from '../check.js';
 import type { Node, NodeId } from '../ir/model.js';
 import { OnnxError } from '../onnx-error.js';
 import { describeNode } from '../shape-inference/node-context.js';
-import { applyPatch } from './apply-patch.js';
+import { applyCut } from './apply-cut.js';
+import { type AppliedPatch, applyPatch, type HostWork } from './apply-patch.js';
 import { type GraphView, viewScope } from './graph-view.js';
 import { type Miss, matchPattern, nodesOfMatch } from './pattern.js';
-import type { ProofClass, RewriteRule } from './rule.js';
+import type { Decline, Match, ProofClass, RewriteRule } from './rule.js';
 
 /** What one rule did to a graph; plain data for reports. */
 export interface RuleRecord {
@@ -26,6 +28,8 @@ export interface AppliedRecord {
   readonly values: readonly string[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
+  /** Of what was cut at an end of the model: what the host does instead. */
+  readonly host?: HostWork;
 }
 
 export interface RuleScope {
@@ -40,7 +44,7 @@ export function findSites(view: GraphView, rule: RewriteRule, nodes: ReadonlySet
   return [...view.graph.nodes.values()].filter(node => {
     if (nodes?.has(node.id) === false) return false;
     const match = matchPattern(view, rule.pattern, node);
-    return match?.kind === 'match' && rule.rewrite(match).kind === 'patch';
+    return match?.kind === 'match' && rule.rewrite(match).kind !== 'decline';
   });
 }
 
@@ -64,20 +68,34 @@ export function applyRule(view: GraphView, rule: RewriteRule, scope: RuleScope):
     }
     const label = describeNode(node, now.graph);
     const wanted = rule.rewrite(match);
-    const result = wanted.kind === 'decline' ? wanted : applyPatch(now, rule, node, nodesOfMatch(match, rule.pattern), wanted);
+    const result = applyWanted(now, rule, match, wanted);
     if (result.kind === 'decline') {
       declined.push({ node: describeNode(result.node, now.graph), reason: result.reason });
       continue;
     }
     assertSound(rule, label, scope.check(now.model, 'structure'));
     now = viewScope(now.scope, now.inference);
-    applied.push({ node: label, values: result.values, added: result.added, removed: result.removed });
+    const { kind: _, ...done } = result;
+    applied.push({ node: label, ...done });
   }
   const last = applied.at(-1);
   if (last !== undefined) assertSound(rule, last.node, scope.check(now.model, 'operators'));
   const { name, proof, proofText } = rule;
   const nearestMiss = nearest && { node: describeNode(nearest.node, now.graph), reason: nearest.reason };
   return { view: now, record: { rule: name, proof, proofText, applied, declined, nearestMiss } };
+}
+
+function applyWanted(view: GraphView, rule: RewriteRule, match: Match, wanted: ReturnType<RewriteRule['rewrite']>): AppliedPatch | Decline {
+  switch (wanted.kind) {
+    case 'decline':
+      return wanted;
+    case 'patch':
+      return applyPatch(view, rule, match.node, nodesOfMatch(match, rule.pattern), wanted);
+    case 'cut':
+      return applyCut(view, wanted);
+    default:
+      return assertNever(wanted);
+  }
 }
 
 function assertSound(rule: RewriteRule, label: string, problems: readonly string[]): void {

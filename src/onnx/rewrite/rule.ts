@@ -1,7 +1,7 @@
 /** What is a rewrite rule? A value: a pattern, and a function from a match to a patch or to the reason why there is none. */
 import type { Node } from '../ir/model.js';
 import type { Match } from './match.js';
-import type { Patch } from './patch.js';
+import type { EndCut, Patch } from './patch.js';
 import type { Pattern } from './pattern.js';
 
 export type { Match } from './match.js';
@@ -19,7 +19,7 @@ export interface RewriteRule {
   readonly proofText: string;
   readonly pattern: Pattern;
   /** Reads, never edits. */
-  readonly rewrite: (match: Match) => Patch | Decline;
+  readonly rewrite: (match: Match) => Patch | EndCut | Decline;
 }
 
 export interface Decline {

@@ -5,16 +5,7 @@ import { newNode, outputOf, patch } from '../../rewrite/patch.js';
 import { any, op } from '../../rewrite/pattern.js';
 import { decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
 import { newInts } from '../../rewrite/rules/numbers.js';
-import { findIntegers } from '../../shape-inference/constant-elements.js';
-
-/** Slice takes its bounds as inputs from opset 10. */
-const BOUNDS_INPUTS = 10;
-
-interface Cut {
-  readonly start: number;
-  readonly step: number;
-  readonly count: number;
-}
+import { BOUNDS_INPUTS, type Cut, readCuts } from '../../rewrite/rules/slice-bounds.js';
 
 export const mergeSlices: RewriteRule = {
   name: 'merge-slices',
@@ -24,9 +15,9 @@ export const mergeSlices: RewriteRule = {
   rewrite(match) {
     if (match.opset < BOUNDS_INPUTS) return decline(`Slice has inputs from opset ${BOUNDS_INPUTS}`, match.node);
     const dims = match.type(match.value('x')).dims;
-    const first = dims && readCuts(match, match.inner('first'), dims);
+    const first = dims && readForward(match, match.inner('first'), dims);
     if (dims === undefined || first === undefined) return decline('bounds or sizes of the first Slice are not known', match.node);
-    const second = readCuts(
+    const second = readForward(
       match,
       match.node,
       dims.map((dim, axis) => first.get(axis)?.count ?? dim),
@@ -58,24 +49,8 @@ export const mergeSlices: RewriteRule = {
 const compose = (before: Cut | undefined, cut: Cut): Cut =>
   before === undefined ? cut : { start: before.start + before.step * cut.start, step: before.step * cut.step, count: cut.count };
 
-/** Per axis what a Slice with positive steps takes, at least one element; undefined where that is not known. */
-function readCuts(match: Match, node: Node, dims: readonly Dim[]): Map<number, Cut> | undefined {
-  const list = (index: number) => findIntegers(match.constantOf(node.inputs[index]));
-  const [starts, ends] = [list(1), list(2)];
-  if (starts === undefined || ends === undefined) return undefined;
-  const axes = node.inputs[3] === undefined ? starts.map((_, index) => index) : list(3);
-  const steps = node.inputs[4] === undefined ? starts.map(() => 1) : list(4);
-  if (axes === undefined || steps === undefined) return undefined;
-  const cuts = new Map<number, Cut>();
-  for (const [index, given] of axes.entries()) {
-    const axis = given < 0 ? given + dims.length : given;
-    const size = dims[axis];
-    const step = steps[index] ?? 0;
-    if (typeof size !== 'number' || step < 1) return undefined;
-    const place = (bound: number): number => Math.min(size, Math.max(0, bound < 0 ? bound + size : bound));
-    const [start, end] = [place(starts[index] ?? 0), place(ends[index] ?? 0)];
-    if (end <= start) return undefined;
-    cuts.set(axis, { start, step, count: Math.ceil((end - start) / step) });
-  }
-  return cuts;
+/** Those of a Slice whose steps are all positive. */
+function readForward(match: Match, node: Node, dims: readonly Dim[]): Map<number, Cut> | undefined {
+  const cuts = readCuts(match, node, dims);
+  return cuts !== undefined && [...cuts.values()].every(({ step }) => step > 0) ? cuts : undefined;
 }

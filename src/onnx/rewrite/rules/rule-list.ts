@@ -8,6 +8,11 @@ export type ClipForm = (typeof CLIP_FORMS)[number];
 export const GROUP_CONV_FORMS = ['split', 'dense'] as const;
 export type GroupConvForm = (typeof GROUP_CONV_FORMS)[number];
 
+export const STRIDED_SLICE_FORMS = ['gather', 'conv'] as const;
+export type StridedSliceForm = (typeof STRIDED_SLICE_FORMS)[number];
+export const CUT_FORMS = ['trailing', 'leading'] as const;
+export type CutForm = (typeof CUT_FORMS)[number];
+
 export interface RuleEntry {
   readonly name: string;
   readonly description: string;
@@ -19,6 +24,7 @@ const single = (name: string, description: string): RuleEntry => ({ name, descri
 
 /** By name. */
 export const RULE_LIST: readonly RuleEntry[] = [
+  single('affine-conv', 'Mul, Div, Add and Sub by constants per channel before a Conv, into its weight and bias (rounding).'),
   single('batch-norm-conv', 'BatchNormalization that no layer takes in, as a depthwise 1×1 Conv (rounding).'),
   {
     name: 'clip',
@@ -32,6 +38,13 @@ export const RULE_LIST: readonly RuleEntry[] = [
     'conv-transpose-depth-to-space',
     'ConvTranspose whose square kernel is its stride, which some NPUs refuse, as a 1×1 Conv and DepthToSpace (exact).',
   ),
+  {
+    name: 'cut-moves',
+    description:
+      'What only moves or scales elements at the end of the model (trailing) or at its start (leading) goes, and is described for the host (exact).',
+    forms: CUT_FORMS,
+  },
+  single('gelu-sigmoid', 'Gelu, or the nodes that compute it, as x · Sigmoid(1.702 x) (approximate).'),
   single('gemm-conv', 'Gemm with a constant weight as a Conv over the window that was flattened, or a 1×1 Conv (rounding).'),
   {
     name: 'group-conv',
@@ -52,6 +65,7 @@ export const RULE_LIST: readonly RuleEntry[] = [
     description: 'MaxPool with a 1×1 kernel and stride 2, which some NPUs refuse: 3x3 (approximate), depthwise, delta or slice (exact).',
     forms: MAXPOOL_FORMS,
   },
+  single('mish-sigmoid', 'Mish, or x · Tanh(Softplus(x)), as x · Sigmoid(1.252 x) (approximate).'),
   single('output-padding', 'ConvTranspose with output_padding as one that cuts less at the end (exact).'),
   {
     name: 'pixel-shuffle',
@@ -61,10 +75,22 @@ export const RULE_LIST: readonly RuleEntry[] = [
   single('prelu-leaky-relu', 'PRelu with one slope for all as LeakyRelu (exact).'),
   single('reduce-mean-pool', 'ReduceMean over height and width as GlobalAveragePool (rounding).'),
   single('resize-conv-transpose', 'Resize by nearest neighbours to a whole multiple as a depthwise ConvTranspose of ones (exact).'),
+  single('resize-depth-to-space', 'Resize by nearest neighbours to a whole multiple as copies of the channels and DepthToSpace (exact).'),
+  single(
+    'resize-linear-conv-transpose',
+    'Bilinear Resize to a whole multiple as a Pad by the edge and a depthwise ConvTranspose (rounding).',
+  ),
   single('resize-scales', 'Resize with constant scales for four axes instead of sizes, roi or computed scales (exact).'),
   single('sigmoid-hard', 'Sigmoid as HardSigmoid with slope 1/6 (approximate).'),
   single('silu-hard-swish', 'x · Sigmoid(x) as HardSwish, or as Mul and HardSigmoid before opset 14 (approximate).'),
+  single('softplus-relu', 'Softplus as Relu (approximate).'),
   single('split-slice', 'Split as one Slice per output (exact).'),
+  {
+    name: 'strided-slice',
+    description: 'Slice with steps other than 1: a Gather of its places (gather), or a depthwise Conv that strides (conv) (exact).',
+    forms: STRIDED_SLICE_FORMS,
+  },
+  single('transpose-push', 'A Transpose goes behind what computes element by element (exact).'),
   single('unshare-constants', 'A copy of each constant that several layers share (exact).'),
 ];
 

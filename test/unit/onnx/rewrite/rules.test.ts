@@ -421,6 +421,244 @@ const CASES: readonly Case[] = [
     },
     becomes: ['Conv'],
   },
+  ...(
+    [
+      ['stride 2, nothing cut', [2, 2], [0, 0, 0, 0], [1, 1]],
+      ['stride 3 and 2, more than is cut', [3, 2], [0, 1, 1, 0], [2, 1]],
+    ] as const
+  ).map(
+    ([what, strides, pads, extra]): Case => ({
+      rule: 'output-padding',
+      what,
+      model: {
+        inputs: x(1, 2, 4, 5),
+        constants: { w: randomConstant([2, 3, 3, 3]), b: randomConstant([3], 2) },
+        nodes: one('ConvTranspose', {
+          in: ['x', 'w', 'b'],
+          attributes: { strides: ints(strides), pads: ints(pads), output_padding: ints(extra) },
+        }),
+        outputs: ['y'],
+      },
+      becomes: ['Pad', 'ConvTranspose'],
+    }),
+  ),
+  {
+    rule: 'affine-conv',
+    what: 'minus mean, over deviation, no padding',
+    model: {
+      inputs: x(1, 3, 7, 6),
+      constants: {
+        mean: floats([1, 3, 1, 1], [1, 2, -3]),
+        deviation: floats([3, 1, 1], [2, 4, 0.5]),
+        w: randomConstant([4, 3, 3, 3]),
+        b: randomConstant([4], 2),
+      },
+      nodes: [
+        { op: 'Sub', in: ['x', 'mean'], out: ['s'] },
+        { op: 'Div', in: ['s', 'deviation'], out: ['d'] },
+        { op: 'Conv', in: ['d', 'w', 'b'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    },
+    becomes: ['Conv'],
+  },
+  {
+    rule: 'affine-conv',
+    what: 'factors alone, padded, two groups, no bias',
+    model: {
+      inputs: x(1, 4, 5, 5),
+      constants: { factor: floats([4, 1, 1], [1, 2, -3, 0.5]), w: randomConstant([4, 2, 3, 3]) },
+      nodes: [
+        { op: 'Mul', in: ['factor', 'x'], out: ['s'] },
+        { op: 'Conv', in: ['s', 'w'], out: ['y'], attributes: { group: int(2), pads: ints([1, 1, 1, 1]) } },
+      ],
+      outputs: ['y'],
+    },
+    becomes: ['Conv'],
+  },
+  {
+    rule: 'affine-conv',
+    what: 'one offset for all, padded: the border is padded before',
+    model: {
+      inputs: x(1, 3, 5, 5),
+      constants: { half: floats([], [127.5]), scale: floats([1], [1 / 128]), w: randomConstant([4, 3, 3, 3]), b: randomConstant([4], 2) },
+      nodes: [
+        { op: 'Sub', in: ['half', 'x'], out: ['s'] },
+        { op: 'Mul', in: ['s', 'scale'], out: ['d'] },
+        { op: 'Conv', in: ['d', 'w', 'b'], out: ['y'], attributes: { pads: ints([1, 0, 2, 1]) } },
+      ],
+      outputs: ['y'],
+    },
+    becomes: ['Pad', 'Conv'],
+  },
+  {
+    rule: 'gelu-sigmoid',
+    what: 'five nodes',
+    model: {
+      inputs: x(3, 400),
+      constants: { root: floats([], [Math.SQRT2]), one: floats([], [1]), half: floats([], [0.5]) },
+      nodes: [
+        { op: 'Div', in: ['x', 'root'], out: ['d'] },
+        { op: 'Erf', in: ['d'], out: ['e'] },
+        { op: 'Add', in: ['e', 'one'], out: ['a'] },
+        { op: 'Mul', in: ['x', 'a'], out: ['m'] },
+        { op: 'Mul', in: ['m', 'half'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    },
+    becomes: ['Mul', 'Sigmoid', 'Mul'],
+    within: 0.021,
+  },
+  {
+    rule: 'gelu-sigmoid',
+    what: 'an operator',
+    model: { opset: 20, inputs: x(3, 400), nodes: one('Gelu'), outputs: ['y'] },
+    becomes: ['Mul', 'Sigmoid', 'Mul'],
+    within: 0.021,
+  },
+  {
+    rule: 'mish-sigmoid',
+    what: 'an operator',
+    model: { opset: 18, inputs: x(3, 400), nodes: one('Mish'), outputs: ['y'] },
+    becomes: ['Mul', 'Sigmoid', 'Mul'],
+    within: 0.103,
+  },
+  {
+    rule: 'mish-sigmoid',
+    what: 'three nodes',
+    model: {
+      inputs: x(3, 400),
+      nodes: [
+        { op: 'Softplus', in: ['x'], out: ['s'] },
+        { op: 'Tanh', in: ['s'], out: ['t'] },
+        { op: 'Mul', in: ['t', 'x'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    },
+    becomes: ['Mul', 'Sigmoid', 'Mul'],
+    within: 0.103,
+  },
+  {
+    rule: 'softplus-relu',
+    what: 'an operator',
+    model: { inputs: x(3, 400), nodes: one('Softplus'), outputs: ['y'] },
+    becomes: ['Relu'],
+    within: Math.LN2 + 1e-6,
+  },
+  ...[2, 3].map(
+    (scale): Case => ({
+      rule: 'resize-depth-to-space',
+      what: `×${scale}`,
+      model: {
+        inputs: x(2, 3, 4, 5),
+        constants: { scales: floats([4], [1, 1, scale, scale]) },
+        nodes: one('Resize', {
+          in: ['x', '', 'scales'],
+          attributes: { nearest_mode: string('floor'), coordinate_transformation_mode: string('asymmetric') },
+        }),
+        outputs: ['y'],
+      },
+      becomes: ['Concat', 'DepthToSpace'],
+    }),
+  ),
+  ...(
+    [
+      ['half_pixel', [2, 2]],
+      ['half_pixel', [3, 1]],
+      ['pytorch_half_pixel', [4, 5]],
+    ] as const
+  ).map(
+    ([coordinates, [height, width]]): Case => ({
+      rule: 'resize-linear-conv-transpose',
+      what: `×${height} and ×${width}, ${coordinates}`,
+      model: {
+        inputs: x(2, 3, 4, 5),
+        constants: { scales: floats([4], [1, 1, height, width]) },
+        nodes: one('Resize', {
+          in: ['x', '', 'scales'],
+          attributes: { mode: string('linear'), coordinate_transformation_mode: string(coordinates) },
+        }),
+        outputs: ['y'],
+      },
+      becomes: ['Pad', 'ConvTranspose'],
+    }),
+  ),
+  {
+    rule: 'resize-linear-conv-transpose',
+    what: 'sizes, of one row and one column',
+    model: {
+      inputs: x(1, 2, 1, 1),
+      constants: { sizes: integers([1, 2, 2, 6]) },
+      nodes: one('Resize', { in: ['x', '', '', 'sizes'], attributes: { mode: string('linear') } }),
+      outputs: ['y'],
+    },
+    becomes: ['Pad', 'ConvTranspose'],
+  },
+  {
+    rule: 'strided-slice/gather',
+    what: 'backwards, by twos, and a plain part',
+    model: {
+      inputs: x(2, 6, 7, 5),
+      constants: {
+        starts: integers([-1, 1, 1]),
+        ends: integers([-(2 ** 40), 6, 3]),
+        axes: integers([2, 1, -1]),
+        steps: integers([-1, 2, 1]),
+      },
+      nodes: one('Slice', { in: ['x', 'starts', 'ends', 'axes', 'steps'] }),
+      outputs: ['y'],
+    },
+    becomes: ['Slice', 'Gather', 'Gather'],
+  },
+  {
+    rule: 'strided-slice/gather',
+    what: 'backwards by threes from the middle',
+    model: {
+      inputs: x(11),
+      constants: { starts: integers([8]), ends: integers([0]), axes: integers([0]), steps: integers([-3]) },
+      nodes: one('Slice', { in: ['x', 'starts', 'ends', 'axes', 'steps'] }),
+      outputs: ['y'],
+    },
+    becomes: ['Gather'],
+  },
+  ...([0, 1, 2] as const).map(
+    (start): Case => ({
+      rule: 'strided-slice/conv',
+      what: `by twos and threes, from ${start} and 1`,
+      model: {
+        inputs: x(2, 3, 8, 9),
+        constants: { starts: integers([start, 1]), ends: integers([2 ** 40, 9]), axes: integers([2, 3]), steps: integers([2, 3]) },
+        nodes: one('Slice', { in: ['x', 'starts', 'ends', 'axes', 'steps'] }),
+        outputs: ['y'],
+      },
+      becomes: ['Conv'],
+    }),
+  ),
+  {
+    rule: 'transpose-push',
+    what: 'behind a chain with a constant per channel and one with a second arranged value',
+    model: {
+      inputs: { x: ['float32', [2, 3, 4, 5]], z: ['float32', [2, 3, 4, 5]] },
+      constants: {
+        low: floats([], [0]),
+        high: floats([], [6]),
+        c: floats([3], [1, 2, 3]),
+        s: floats([], [0.05]),
+        q: { dtype: 'uint8', dims: [], bytes: Uint8Array.of(3) },
+      },
+      nodes: [
+        { op: 'Transpose', in: ['x'], out: ['t'], attributes: { perm: ints([0, 2, 3, 1]) } },
+        { op: 'Clip', in: ['t', 'low', 'high'], out: ['a'] },
+        { op: 'Add', in: ['c', 'a'], out: ['b'] },
+        { op: 'QuantizeLinear', in: ['b', 's', 'q'], out: ['e'] },
+        { op: 'DequantizeLinear', in: ['e', 's', 'q'], out: ['f'] },
+        { op: 'Transpose', in: ['z'], out: ['u'], attributes: { perm: ints([0, 2, 3, 1]) } },
+        { op: 'Mul', in: ['f', 'u'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    },
+    becomes: ['Clip', 'Add', 'QuantizeLinear', 'DequantizeLinear', 'Mul', 'Transpose'],
+  },
 ];
 
 const ruleOf = (name: string) => getRule(...(name.split('/') as [string, string | undefined]));
@@ -468,7 +706,14 @@ describe('rewrite rules', () => {
 
   it('cover every rule and form that a pipeline can name', () => {
     const covered = new Set(CASES.map(({ rule }) => rule));
-    const elsewhere = ['conv-transpose-depth-to-space', 'maxpool-1x1/3x3', 'maxpool-1x1/depthwise', 'maxpool-1x1/slice'];
+    const elsewhere = [
+      'conv-transpose-depth-to-space',
+      'cut-moves/trailing',
+      'cut-moves/leading',
+      'maxpool-1x1/3x3',
+      'maxpool-1x1/depthwise',
+      'maxpool-1x1/slice',
+    ];
     const named = RULE_LIST.flatMap(({ name, forms }) => (forms.length === 0 ? [name] : forms.map(form => `${name}/${form}`)));
     expect(named.filter(name => !covered.has(name))).toEqual(elsewhere);
   });
@@ -602,10 +847,119 @@ describe('rewrite rules', () => {
         {
           inputs: x(1, 1, 4, 4),
           constants: { w: randomConstant([1, 1, 2, 2]) },
-          nodes: one('ConvTranspose', { in: ['x', 'w'], attributes: { strides: ints([2, 2]), output_padding: ints([1, 1]) } }),
+          nodes: one('ConvTranspose', {
+            in: ['x', 'w'],
+            attributes: { strides: ints([2, 2]), output_padding: ints([1, 1]), output_shape: ints([9, 9]) },
+          }),
           outputs: ['y'],
         },
-        'output_padding 1 is more than the 0 cut at the end of axis 2',
+        'it has output_shape',
+      ],
+      [
+        'affine-conv',
+        {
+          inputs: x(1, 2, 4, 4),
+          constants: { mean: floats([2, 1, 1], [1, 2]), w: randomConstant([1, 2, 3, 3]) },
+          nodes: [
+            { op: 'Sub', in: ['x', 'mean'], out: ['s'] },
+            { op: 'Conv', in: ['s', 'w'], out: ['y'], attributes: { pads: ints([1, 1, 1, 1]) } },
+          ],
+          outputs: ['y'],
+        },
+        'it pads with zeros, which are another value of each channel before the offset: the border would change',
+      ],
+      [
+        'affine-conv',
+        {
+          inputs: x(1, 2, 4, 4),
+          constants: { mean: floats([1, 1, 1, 4], [1, 2, 3, 4]), w: randomConstant([1, 2, 3, 3]) },
+          nodes: [
+            { op: 'Sub', in: ['x', 'mean'], out: ['s'] },
+            { op: 'Conv', in: ['s', 'w'], out: ['y'] },
+          ],
+          outputs: ['y'],
+        },
+        'no Mul, Div, Add or Sub by a constant per channel, which it alone reads, comes before it',
+      ],
+      [
+        'resize-linear-conv-transpose',
+        {
+          inputs: x(1, 1, 3, 3),
+          constants: { scales: floats([4], [1, 1, 2, 2]) },
+          nodes: one('Resize', {
+            in: ['x', '', 'scales'],
+            attributes: { mode: string('linear'), coordinate_transformation_mode: string('align_corners') },
+          }),
+          outputs: ['y'],
+        },
+        'its coordinates are align_corners, not half_pixel: the weights do not repeat, or the border is another',
+      ],
+      [
+        'resize-depth-to-space',
+        {
+          inputs: x(1, 1, 3, 3),
+          constants: { scales: floats([4], [1, 1, 2, 3]) },
+          nodes: one('Resize', {
+            in: ['x', '', 'scales'],
+            attributes: { nearest_mode: string('floor'), coordinate_transformation_mode: string('asymmetric') },
+          }),
+          outputs: ['y'],
+        },
+        'it grows 2 times in height and 3 in width; DepthToSpace needs a square',
+      ],
+      ...(
+        [
+          ['gather', [0], [4], [2], [1], 'its steps are all 1'],
+          ['conv', [3], [-9], [2], [-1], 'it goes backwards: a Conv does not'],
+          ['conv', [0], [2], [2], [2], 'it ends before the last place that it could take'],
+          ['conv', [0], [4], [1], [2], 'it cuts batch or channels'],
+        ] as const
+      ).map(([form, starts, ends, axes, steps, reason]): [string, SmallModel, string] => [
+        `strided-slice/${form}`,
+        {
+          inputs: x(1, 4, 4, 4),
+          constants: { starts: integers(starts), ends: integers(ends), axes: integers(axes), steps: integers(steps) },
+          nodes: one('Slice', { in: ['x', 'starts', 'ends', 'axes', 'steps'] }),
+          outputs: ['y'],
+        },
+        reason,
+      ]),
+      [
+        'transpose-push',
+        {
+          inputs: { x: ['float32', [2, 3]], z: ['float32', [3, 2]] },
+          nodes: [
+            { op: 'Transpose', in: ['x'], out: ['t'] },
+            { op: 'Add', in: ['t', 'z'], out: ['y'] },
+          ],
+          outputs: ['y'],
+        },
+        'another of its inputs is neither arranged alike nor a constant that can be',
+      ],
+      [
+        'transpose-push',
+        {
+          inputs: x(2, 3),
+          nodes: [
+            { op: 'Transpose', in: ['x'], out: ['t'] },
+            { op: 'Relu', in: ['t'], out: ['y'] },
+          ],
+          outputs: ['y', 't'],
+        },
+        'no Transpose that it alone reads comes before it',
+      ],
+      [
+        'mish-sigmoid',
+        {
+          inputs: { x: ['float32', [4]], z: ['float32', [4]] },
+          nodes: [
+            { op: 'Softplus', in: ['z'], out: ['s'] },
+            { op: 'Tanh', in: ['s'], out: ['t'] },
+            { op: 'Mul', in: ['x', 't'], out: ['y'] },
+          ],
+          outputs: ['y'],
+        },
+        'it is no product of x and tanh(softplus(x))',
       ],
       [
         'group-conv/split',
