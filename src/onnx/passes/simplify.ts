@@ -20,6 +20,8 @@ import { CHANNEL_AFFINE_RULES } from './rules/fold-channel-affine.js';
 import { foldPad, foldPoolPad } from './rules/fold-pad.js';
 import { fuseGelu } from './rules/fuse-gelu.js';
 import { fuseGemm } from './rules/fuse-gemm.js';
+import { fuseInstanceNorm } from './rules/fuse-instance-norm.js';
+import { fuseL2Normalization } from './rules/fuse-l2-normalization.js';
 import { fuseLayerNorm } from './rules/fuse-layer-norm.js';
 import { mergeConcats } from './rules/merge-concats.js';
 import { mergeSlices } from './rules/merge-slices.js';
@@ -42,7 +44,7 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   ...[removeMultiplyByOne, removeDivideByOne].map(passOfRule),
   ...[mergeTransposes, mergeReshapes, mergeSlices, mergeConcats, sliceChannels, scalarRange, fixReshape].map(passOfRule),
   ...[splitBatchNormalization, foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad, foldPoolPad].map(passOfRule),
-  ...[fuseGemm, fuseGelu, fuseLayerNorm].map(passOfRule),
+  ...[fuseGemm, fuseGelu, fuseLayerNorm, fuseInstanceNorm, fuseL2Normalization].map(passOfRule),
   { ...passOfRule(fuseHardSwish), name: 'fuse-hard-swish' },
   { ...passOfRule(fuseClippedSwish), name: 'fuse-clipped-swish' },
   mergeInitializers,

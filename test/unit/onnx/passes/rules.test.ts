@@ -6,12 +6,15 @@ import { CHANNEL_AFFINE_RULES } from '../../../../src/onnx/passes/rules/fold-cha
 import { foldPad, foldPoolPad } from '../../../../src/onnx/passes/rules/fold-pad.js';
 import { fuseGelu } from '../../../../src/onnx/passes/rules/fuse-gelu.js';
 import { fuseGemm } from '../../../../src/onnx/passes/rules/fuse-gemm.js';
+import { fuseInstanceNorm } from '../../../../src/onnx/passes/rules/fuse-instance-norm.js';
+import { fuseL2Normalization } from '../../../../src/onnx/passes/rules/fuse-l2-normalization.js';
 import { fuseLayerNorm } from '../../../../src/onnx/passes/rules/fuse-layer-norm.js';
 import { mergeConcats } from '../../../../src/onnx/passes/rules/merge-concats.js';
 import { mergeSlices } from '../../../../src/onnx/passes/rules/merge-slices.js';
 import { NO_OP_RULES } from '../../../../src/onnx/passes/rules/no-ops.js';
 import { scalarRange } from '../../../../src/onnx/passes/rules/scalar-range.js';
 import { sliceChannels } from '../../../../src/onnx/passes/rules/slice-channels.js';
+import { splitBatchNormalization } from '../../../../src/onnx/passes/rules/split-batch-normalization.js';
 import { viewModel } from '../../../../src/onnx/rewrite/graph-view.js';
 import { applyRule } from '../../../../src/onnx/rewrite/rewriter.js';
 import type { RewriteRule } from '../../../../src/onnx/rewrite/rule.js';
@@ -42,11 +45,14 @@ const ALL = [
   foldPoolPad,
   fuseGelu,
   fuseGemm,
+  fuseInstanceNorm,
+  fuseL2Normalization,
   fuseLayerNorm,
   mergeConcats,
   mergeSlices,
   scalarRange,
   sliceChannels,
+  splitBatchNormalization,
 ];
 
 function ruleNamed(name: string): RewriteRule {
@@ -89,6 +95,22 @@ const batchNormalization: SmallNode = {
   out: ['b'],
   attributes: { epsilon: float(1e-3) },
 };
+
+/** Four channels of one Conv and two of another. */
+const JOINED = {
+  w: randomConstant([4, 4, 1, 1], 2),
+  v: randomConstant([4, 2, 1, 1], 3),
+  gamma: randomConstant([6], 4),
+  beta: randomConstant([6], 5),
+  mean: randomConstant([6], 6),
+  variance: floats([6], [0.5, 2, 0.01, 1, 3, 0.2]),
+};
+const JOINED_NODES: readonly SmallNode[] = [
+  { op: 'Conv', in: ['a', 'w'], out: ['l'] },
+  { op: 'ConvTranspose', in: ['a', 'v'], out: ['r'] },
+  { op: 'Concat', in: ['l', 'r'], out: ['c'], attributes: { axis: int(-3) } },
+  { ...batchNormalization },
+];
 
 const EXACT: readonly (Case & { readonly left: readonly string[] })[] = [
   { name: 'Identity', rule: 'remove-identity', nodes: [{ op: 'Identity', in: ['a'], out: ['b'] }], left: [] },
@@ -221,6 +243,13 @@ const EXACT: readonly (Case & { readonly left: readonly string[] })[] = [
     left: ['Shape', 'Abs', 'Squeeze', 'Range', 'Gather'],
   },
   {
+    name: 'BatchNormalization of joined Convs',
+    rule: 'split-batch-normalization',
+    constants: { ...JOINED },
+    nodes: JOINED_NODES,
+    left: ['Conv', 'ConvTranspose', 'BatchNormalization', 'BatchNormalization', 'Concat'],
+  },
+  {
     name: 'Concat of Concat',
     rule: 'merge-concats',
     nodes: [
@@ -239,6 +268,20 @@ const GELU_CONSTANTS = {
   half: floats([1], [0.5]),
 };
 const NORM_CONSTANTS = { two: floats([], [2]), eps: floats([], [1e-3]), gamma: randomConstant([5, 6], 2), beta: randomConstant([5, 6], 3) };
+
+function normalization(axes: readonly number[], gamma: string, beta: string, square: 'Pow' | 'Mul' = 'Mul'): readonly SmallNode[] {
+  return [
+    { op: 'ReduceMean', in: ['a'], out: ['mean'], attributes: { axes: ints(axes) } },
+    { op: 'Sub', in: ['a', 'mean'], out: ['centred'] },
+    { op: square, in: ['centred', square === 'Pow' ? 'two' : 'centred'], out: ['square'] },
+    { op: 'ReduceMean', in: ['square'], out: ['variance'], attributes: { axes: ints(axes) } },
+    { op: 'Add', in: ['variance', 'eps'], out: ['shifted'] },
+    { op: 'Sqrt', in: ['shifted'], out: ['deviation'] },
+    { op: 'Div', in: ['centred', 'deviation'], out: ['normal'] },
+    { op: 'Mul', in: ['normal', gamma], out: ['scaled'] },
+    { op: 'Add', in: ['scaled', beta], out: ['b'] },
+  ];
+}
 
 const ROUNDING: readonly (Case & { readonly left: readonly string[] })[] = [
   {
@@ -379,18 +422,27 @@ const ROUNDING: readonly (Case & { readonly left: readonly string[] })[] = [
     name: `LayerNormalization with ${square}`,
     rule: 'fuse-layer-norm',
     constants: NORM_CONSTANTS,
-    nodes: [
-      { op: 'ReduceMean', in: ['a'], out: ['mean'], attributes: { axes: ints([-2, -1]) } },
-      { op: 'Sub', in: ['a', 'mean'], out: ['centred'] },
-      { op: square, in: ['centred', square === 'Pow' ? 'two' : 'centred'], out: ['square'] },
-      { op: 'ReduceMean', in: ['square'], out: ['variance'], attributes: { axes: ints([-2, -1]) } },
-      { op: 'Add', in: ['variance', 'eps'], out: ['shifted'] },
-      { op: 'Sqrt', in: ['shifted'], out: ['deviation'] },
-      { op: 'Div', in: ['centred', 'deviation'], out: ['normal'] },
-      { op: 'Mul', in: ['normal', 'gamma'], out: ['scaled'] },
-      { op: 'Add', in: ['scaled', 'beta'], out: ['b'] },
-    ],
+    nodes: normalization([-2, -1], 'gamma', 'beta', square),
     left: ['LayerNormalization'],
+  })),
+  {
+    name: 'InstanceNormalization',
+    rule: 'fuse-instance-norm',
+    constants: { ...NORM_CONSTANTS, scale: randomConstant([4, 1, 1], 5), shift: randomConstant([1, 4, 1, 1], 6) },
+    nodes: normalization([2, -1], 'scale', 'shift'),
+    left: ['InstanceNormalization'],
+  },
+  ...(['n', 'e'] as const).map(divisor => ({
+    name: `LpNormalization ${divisor === 'e' ? 'behind Expand' : ''}`,
+    rule: 'fuse-l2-normalization',
+    constants: { least: floats([], [1e-12]), shape: integers([2, 4, 5, 6]) },
+    nodes: [
+      { op: 'ReduceL2', in: ['a'], out: ['l'], attributes: { axes: ints([1]) } },
+      { op: 'Clip', in: ['l', 'least'], out: ['n'] },
+      ...(divisor === 'e' ? [{ op: 'Expand', in: ['n', 'shape'], out: ['e'] }] : []),
+      { op: 'Div', in: ['a', divisor], out: ['b'] },
+    ],
+    left: ['LpNormalization'],
   })),
 ];
 
@@ -423,6 +475,34 @@ describe('rounding rules', () => {
 });
 
 const DECLINES: readonly (Case & { readonly reason: string })[] = [
+  {
+    name: 'BatchNormalization of a joined Relu',
+    rule: 'split-batch-normalization',
+    constants: JOINED,
+    nodes: [
+      ...JOINED_NODES.slice(0, 1),
+      { op: 'ConvTranspose', in: ['a', 'v'], out: ['q'] },
+      { op: 'Relu', in: ['q'], out: ['r'] },
+      ...JOINED_NODES.slice(2),
+    ],
+    reason: '"r" comes from no Conv, ConvTranspose, Gemm',
+  },
+  {
+    name: 'A norm along one axis that may be 0',
+    rule: 'fuse-l2-normalization',
+    nodes: [
+      { op: 'ReduceL2', in: ['a'], out: ['n'], attributes: { axes: ints([1]) } },
+      { op: 'Div', in: ['a', 'n'], out: ['b'] },
+    ],
+    reason: 'its divisor is not the length of what it divides, kept from 0 by at most 1e-12',
+  },
+  {
+    name: 'A normalization over channels',
+    rule: 'fuse-instance-norm',
+    constants: NORM_CONSTANTS,
+    nodes: normalization([1], 'gamma', 'beta'),
+    reason: 'it does not normalize over all axes after the channels',
+  },
   {
     name: 'Mul after a Gemm whose bias is one value per row',
     rule: 'fold-channel-mul',
