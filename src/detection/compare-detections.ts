@@ -17,6 +17,7 @@ export interface LoneObject {
 
 /** Two objects of one class that are the same. */
 export interface Partners {
+  /** Of their scores, or of their masks' own scores where that is more. */
   readonly scoreDifference: number;
   readonly boxIou: number;
   readonly maskIou: number;
@@ -56,7 +57,10 @@ export function compareDetections(
     missed: lone(reference, missed),
     extra: lone(candidate, extra),
     partners: counting.map(pair => ({
-      scoreDifference: Math.abs((reference.scores[pair.reference] ?? 0) - (candidate.scores[pair.candidate] ?? 0)),
+      scoreDifference: Math.max(
+        Math.abs((reference.scores[pair.reference] ?? 0) - (candidate.scores[pair.candidate] ?? 0)),
+        Math.abs((reference.maskScores?.[pair.reference] ?? 0) - (candidate.maskScores?.[pair.candidate] ?? 0)),
+      ),
       boxIou: pair.iou,
       maskIou: maskIouOf(findObjectMask(reference, pair.reference), findObjectMask(candidate, pair.candidate)),
     })),

@@ -16,13 +16,13 @@ export async function openMaskScoring({ recipe, config, fit }: MaskScoringSetup,
   const show = (inputs: PartInputs, { masks }: DetectedObjects): PartValuesByName => {
     invariant(masks.kind === 'squares', `Mask R-CNN gives squares of probabilities, not ${masks.kind}`);
     const features = getDefined(inputs.mask_head?.[recipe.maskHead.input], recipe.maskHead.input);
-    return { [input]: features, [maskProbability]: poolMasks(masks) };
+    return { [input]: features, [maskProbability]: host.measure('masks', () => poolMasks(masks)) };
   };
   return {
     async trace(image) {
       const { inputs, outputs, objects } = await network.trace(image);
       const shown = show(inputs, objects);
-      const scored = await host.measure('run maskiou_head', () => runPart(host.run, head, shown));
+      const scored = await host.measure('maskiou_head', () => runPart(host.run, head, shown));
       const ious = getPartValue(scored, maskIou, [objects.labels.length, config.numClasses]);
       return {
         inputs: { ...inputs, maskiou_head: shown },

@@ -43,6 +43,13 @@ describe('detections are compared by class and IoU', () => {
     expect(detectionFiguresOf(comparison)).toMatchObject({ missedShare: 0.5, extraShare: 0.5, matched: 1 });
   });
 
+  it('a pair differs by its scores, or by those of its masks where these have their own and differ more', () => {
+    const scored = (score: number): DetectedObjects => ({ ...objects(left), maskScores: Float32Array.of(score) });
+    const difference = (a: DetectedObjects, b: DetectedObjects) => detectionFiguresOf(compareDetections(1, a, b, RULE)).maxScoreDifference;
+    expect(difference(scored(0.75), scored(0.5))).toBe(0.25);
+    expect(difference(scored(0.75), { ...scored(0.7), scores: Float32Array.of(0.5) })).toBeCloseTo(0.4, 6);
+  });
+
   it('another class at the same place is no partner', () => {
     expect(detectionFiguresOf(compareDetections(1, objects(left), objects({ ...left, label: 3 }), RULE))).toMatchObject({
       matched: 0,
