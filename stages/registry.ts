@@ -7,6 +7,7 @@ import { command } from './command/stage.js';
 import { compile } from './compile/stage.js';
 import { describe } from './describe/stage.js';
 import { evaluate } from './evaluate/stage.js';
+import { evaluateClasses } from './evaluate-classes/stage.js';
 import { exportStage } from './export/stage.js';
 import { importStage } from './import/stage.js';
 import { quantize } from './quantize/stage.js';
@@ -37,6 +38,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: verify, module: 'stages/verify/stage.js' },
   { plugin: bench, module: 'stages/bench/stage.js' },
   { plugin: evaluate, module: 'stages/evaluate/stage.js' },
+  { plugin: evaluateClasses, module: 'stages/evaluate-classes/stage.js' },
   { plugin: report, module: 'stages/report/stage.js' },
   { plugin: command, module: 'stages/command/stage.js' },
 ];

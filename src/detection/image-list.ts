@@ -50,7 +50,7 @@ async function listImageNames(folder: string, under: string): Promise<string[]> 
  * The first `count` images; all where undefined.
  * @throws DetectionError `no-images` where the set is empty, `too-few-images` where it has fewer.
  */
-export function takeFirstImages(images: readonly ListedImage[], count: number | undefined): readonly ListedImage[] {
+export function takeFirstImages<Image extends ListedImage>(images: readonly Image[], count: number | undefined): readonly Image[] {
   if (images.length === 0) throw new DetectionError('no-images', 'the data set has no images');
   if (count === undefined) return images;
   if (count > images.length) {

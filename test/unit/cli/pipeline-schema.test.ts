@@ -29,7 +29,7 @@ describe('docs/pipeline-format.md', () => {
 });
 
 describe('every YAML example of the documentation', () => {
-  const pages = ['docs/pipeline-format.md', 'docs/writing-a-stage.md', ...stagePages()];
+  const pages = ['docs/pipeline-format.md', 'docs/writing-a-stage.md', 'docs/your-own-model.md', 'docs/preprocessing.md', ...stagePages()];
   it.each(pages.flatMap(page => blocksOf(page)))('%s, example %i, is valid', (_page, _number, text) => {
     expect(errorsOf(stringify(completed(parse(text, { merge: true }) as JsonObject)))).toEqual([]);
   });

@@ -1,0 +1,124 @@
+/** How good is a classifier? What it says of every image, each kept on its own, then the shares that are right. */
+import { getDefined } from '../../src/base/invariant.js';
+import type { JsonObject } from '../../src/base/json.js';
+import { type LabelledImage, listLabelledImages } from '../../src/detection/class-labels.js';
+import { findImageFile, takeFirstImages } from '../../src/detection/image-list.js';
+import { readImageInput } from '../../src/detection/image-samples.js';
+import { getValue } from '../../src/onnx/ir/edit.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { readModel } from '../../src/onnx/serde/model-file.js';
+import { listModelInputs } from '../../src/runtime/model-inputs.js';
+import { openRunner } from '../../src/runtime/open-runner.js';
+import { sessionManifest } from '../../src/runtime/session.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { nameSample } from '../../src/stage/name-sample.js';
+import { findInputPath, getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { runnerFiles } from '../../src/stage/runner-port.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import { type BestClasses, type ClassifySettings, classifyImage, parseBestClasses } from './classify-image.js';
+import { CLASSES_FILE, imageClasses } from './image-classes.js';
+import { makeClassMetrics, type Prediction } from './metrics.js';
+import type { EvaluateClassesParams } from './params.js';
+
+type ClassesJob = StageJob<EvaluateClassesParams>;
+
+/** @throws StageError `class-output`, `class-scores`, `class-count`, `baseline-metrics`; DetectionError of labels and images. */
+export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
+  const { params, inputs, outputs, context } = job;
+  const folder = getInputPath(inputs, 'images');
+  const labelled = await listLabelledImages(folder, findInputPath(inputs, 'labels'), params.classes);
+  const images = takeFirstImages(labelled, params.samples);
+  const baseline = inputs.baseline === undefined ? undefined : await readInput(inputs, 'baseline', readJsonFile);
+  const classifying = await openClassifying(job);
+  const predictions: Prediction[] = [];
+  try {
+    for (const [index, image] of images.entries()) {
+      context.signal.throwIfAborted();
+      await nameSample(`image ${image.fileName}`, async () => {
+        const best = await classifying.classify(await findImageFile(folder, image));
+        checkLabel(image, best, params.classes);
+        predictions.push({ file: image.fileName, label: image.label, best });
+      });
+      context.progress(index + 1, images.length, 'images');
+    }
+  } finally {
+    await classifying.close();
+  }
+  const metrics = makeClassMetrics(predictions, baseline);
+  context.log('info', `top-1 ${Number(metrics.top1).toFixed(4)}, top-5 ${Number(metrics.top5).toFixed(4)} on ${images.length} images`);
+  await writeJsonFile(getOutputPath(outputs, 'metrics'), metrics);
+  await writeJsonFile(
+    getOutputPath(outputs, 'predictions'),
+    predictions.map(({ file, label, best }) => ({ file, label, classes: best.classes, scores: best.scores })),
+  );
+}
+
+/** @throws StageError `class-count`. */
+function checkLabel({ fileName, label }: LabelledImage, { of }: BestClasses, classes: readonly string[] | undefined): void {
+  if (classes !== undefined && classes.length !== of)
+    throw new StageError('class-count', `the model has ${of} classes, ${classes.length} are named`, {
+      help: 'correct `classes`, or name another `output`',
+    });
+  if (label >= of)
+    throw new StageError('class-count', `"${fileName}" has the label ${label}; the model has ${of} classes, counted from 0`, {
+      help: 'labels count from 0: check whether the file begins with 1, or was made for another model',
+    });
+}
+
+interface Classifying {
+  classify(path: string): Promise<BestClasses>;
+  close(): Promise<void>;
+}
+
+/** On this machine what is said of an image is kept on its own; nothing that a device gives is kept, as it may be another device tomorrow. */
+async function openClassifying(job: ClassesJob): Promise<Classifying> {
+  const { params, inputs, context } = job;
+  const model = getInputPath(inputs, 'model');
+  const settings = makeSettings(await readInput(inputs, 'model', readModel), params);
+  if (params.runner === 'cpu') {
+    return {
+      async classify(path) {
+        const { files } = await context.memo(imageClasses, { manifest: settings, blobs: { model, image: path } });
+        return parseBestClasses(await readJsonFile(getDefined(files[CLASSES_FILE], CLASSES_FILE)));
+      },
+      close: async () => undefined,
+    };
+  }
+  const runner = await openRunner(params, runnerFiles(inputs), context);
+  try {
+    const session = await runner.open(model, { optimization: params.optimization });
+    return {
+      classify: path => classifyImage(session, path, settings),
+      close: () => session.close().finally(runner.close),
+    };
+  } catch (error) {
+    await runner.close();
+    throw error;
+  }
+}
+
+function makeSettings(model: Model, { preprocess, output, optimization }: EvaluateClassesParams): ClassifySettings {
+  const { name, size } = readImageInput(listModelInputs(model));
+  return {
+    optimization,
+    session: sessionManifest({ optimization }),
+    input: { name, height: size.height ?? null, width: size.width ?? null },
+    output: findOutput(model, output),
+    preprocess: preprocess as ClassifySettings['preprocess'] & JsonObject,
+  };
+}
+
+/** @throws StageError `class-output`. */
+function findOutput({ graph }: Model, wanted: string | undefined): string {
+  const names = graph.outputs.map(id => getValue(graph, id).name);
+  const found = wanted === undefined && names.length === 1 ? names[0] : names.find(name => name === wanted);
+  if (found !== undefined) return found;
+  throw new StageError(
+    'class-output',
+    wanted === undefined ? `the model has ${names.length} outputs` : `the model has no output "${wanted}"`,
+    {
+      help: `name the one with a score per class by \`output\`: ${names.join(', ')}`,
+    },
+  );
+}

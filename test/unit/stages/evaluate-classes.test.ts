@@ -1,0 +1,102 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import type { Json, JsonObject } from '../../../src/base/json.js';
+import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import { readJsonFile } from '../../../src/stage/json-file.js';
+import { evaluateClasses } from '../../../stages/evaluate-classes/stage.js';
+import { failureOf } from '../../support/error-code.js';
+import { runStage, temporaryFolder } from '../../support/run-stage.js';
+
+/** The scores are the mean of red, of green and of blue. */
+const MEANS = `
+agraph (float[1, 3, 2, 2] image) => (float[1, 3] scores, float[1, 3, 2, 2] same)
+{
+  scores = ReduceMean<axes = [2, 3], keepdims = 0>(image)
+  same = Identity(image)
+}`;
+
+const COLOURS = { 'r.png': [200, 10, 10], 'g.png': [10, 200, 10], 'mixed.png': [90, 90, 10] } as const;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let model: string;
+let images: string;
+
+beforeAll(async () => {
+  folder = await temporaryFolder('evaluate-classes');
+  model = join(folder.path, 'model.onnx');
+  images = join(folder.path, 'images');
+  await writeModel(model, parseModelText(MEANS));
+  await mkdir(images);
+  for (const [name, [r, g, b]] of Object.entries(COLOURS))
+    await sharp({ create: { width: 2, height: 2, channels: 3, background: { r, g, b } } })
+      .png()
+      .toFile(join(images, name));
+});
+afterAll(() => folder.remove());
+
+async function run(labels: string, params: JsonObject = {}, baseline?: Json) {
+  const inputs: Record<string, string> = { model, images, labels: join(folder.path, 'labels.txt') };
+  await writeFile(inputs.labels ?? '', labels);
+  if (baseline !== undefined) {
+    inputs.baseline = join(folder.path, 'baseline.json');
+    await writeFile(inputs.baseline, JSON.stringify(baseline));
+  }
+  const { outputs } = await runStage(evaluateClasses, {
+    params: { preprocess: {}, output: 'scores', ...params },
+    inputs,
+    folder: folder.path,
+  });
+  return { metrics: await readJsonFile(outputs.metrics ?? ''), predictions: await readJsonFile(outputs.predictions ?? '') };
+}
+
+const LABELS = 'r.png 0\ng.png 1\nmixed.png 1\n';
+
+describe('evaluate-classes', () => {
+  it('counts the share of images whose class is first; of equal scores the lower class is', async () => {
+    const { metrics, predictions } = await run(LABELS);
+    expect(metrics).toEqual({ top1: 2 / 3, top5: 1, images: 3 });
+    expect(predictions).toMatchObject([
+      { file: 'g.png', label: 1, classes: [1, 0, 2] },
+      { file: 'mixed.png', label: 1, classes: [0, 1, 2] },
+      { file: 'r.png', label: 0, classes: [0, 1, 2] },
+    ]);
+  });
+
+  it('says what was lost or gained against a baseline', async () => {
+    const { metrics } = await run(LABELS, {}, { top1: 1, top5: 1, images: 3 });
+    expect(metrics).toMatchObject({ delta: { top1: 2 / 3 - 1, top5: 0 } });
+  });
+
+  it('takes the first images by name where samples are few', async () => {
+    expect((await run(LABELS, { samples: 1 })).metrics).toEqual({ top1: 1, top5: 1, images: 1 });
+  });
+
+  it.each<[string, string, JsonObject, Json | undefined, string, RegExp]>([
+    [
+      'a label that the model lacks',
+      'r.png 3\ng.png 1\nmixed.png 1',
+      {},
+      undefined,
+      'class-count',
+      /"r.png" has the label 3; the model has 3 classes/,
+    ],
+    ['names of other classes', LABELS, { classes: ['a', 'b'] }, undefined, 'class-count', /the model has 3 classes, 2 are named/],
+    ['an output that is no row', LABELS, { output: 'same' }, undefined, 'class-scores', /output "same" is float32 \[1, 3, 2, 2\]/],
+    ['an output that is not there', LABELS, { output: 'z' }, undefined, 'class-output', /no output "z"/],
+    [
+      'a baseline of other images',
+      LABELS,
+      {},
+      { top1: 1, top5: 1, images: 4 },
+      'baseline-metrics',
+      /measured on 4 images, this stage on 3/,
+    ],
+    ['a baseline of detections', LABELS, {}, { images: 3 }, 'baseline-metrics', /no figure "top1"/],
+    ['images of another size', LABELS, { preprocess: { resize: 'crop', shorterSide: 1 } }, undefined, 'input-size', /image g.png/],
+    ['an image without label', 'r.png 0', {}, undefined, 'labels-missing', /2 of 3 images/],
+  ])('refuses %s', async (_what, labels, params, baseline, code, message) => {
+    expect(await failureOf(() => run(labels, params, baseline))).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+});
