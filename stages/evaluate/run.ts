@@ -2,9 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { getDefined } from '../../src/base/invariant.js';
 import type { Json } from '../../src/base/json.js';
-import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
+import { parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
 import { encodeCocoResults, parseCocoResults } from '../../src/detection/coco/results.js';
+import { takeImages } from '../../src/detection/coco/subset.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/image-list.js';
 import { checkPartNames } from '../../src/detection/open-detector.js';
 import { encodeSetup, listParts, readSetup } from '../../src/detection/setup.js';
@@ -28,7 +29,7 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
   const { annotations = '', images: folder = '' } = getInputRecord(inputs, 'data');
   const file = await readJsonFile(annotations);
   const images = takeFirstImages(listImages(file), params.samples);
-  const dataset = restrict(parseCocoDataset(file), new Set(images.map(image => image.id)));
+  const dataset = takeImages(parseCocoDataset(file), new Set(images.map(image => image.id)));
   if (dataset.annotations.length === 0) {
     throw new StageError('no-annotations', `none of the ${images.length} images has an annotated object: there is nothing to measure`);
   }
@@ -109,13 +110,4 @@ async function makeRequest({ params, inputs }: EvaluateJob) {
     setup: encodeSetup(setup),
   };
   return { settings, parts };
-}
-
-/** The data set of some of its images. */
-function restrict(dataset: CocoDataset, ids: ReadonlySet<number>): CocoDataset {
-  return {
-    images: dataset.images.filter(image => ids.has(image.id)),
-    categories: dataset.categories,
-    annotations: dataset.annotations.filter(annotation => ids.has(annotation.imageId)),
-  };
 }

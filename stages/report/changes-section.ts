@@ -7,8 +7,6 @@ import {
   type ObjectChange,
   type SeenObject,
 } from '../../src/detection/coco/changes.js';
-import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
-import { type CocoResult, parseCocoResults } from '../../src/detection/coco/results.js';
 import { rasterise } from '../../src/detection/coco/segmentation.js';
 import type { RgbImage } from '../../src/detection/image.js';
 import { rleBox } from '../../src/detection/rle.js';
@@ -19,24 +17,21 @@ import { formatCount, formatDelta, formatFixed } from '../../src/report/numbers.
 import { drawPicture, drawPictureImage, type PictureObject } from '../../src/report/picture.js';
 import { drawTable, number, text } from '../../src/report/table.js';
 import { type EmbeddedImage, embedPart, type Part, placeBox, placeResult, readImage } from './embedded-image.js';
-import type { OverlayData } from './overlay-section.js';
 import type { ReportParams } from './params.js';
+import type { DetectionSides } from './read-detections.js';
 
 /** Longer side of a picture in the table. */
 const PICTURE_SIZE = 160;
 
-/** Undefined where there is nothing to compare. @throws DetectionError of data sets, results and images. */
-export async function drawChanges(data: OverlayData, { changes: most, minScore }: ReportParams['overlays']): Promise<Section | undefined> {
-  const [first, last] = [data.detections[0], data.detections.at(-1)];
-  if (first === undefined || last === undefined || data.detections.length < 2) return undefined;
-  const dataset = parseCocoDataset(data.annotations);
-  const [before, after] = [parseCocoResults(first.value, dataset), parseCocoResults(last.value, dataset)];
-  const seen = takeDetected(dataset, [...before, ...after]);
-  const iouType = hasMasks(seen, [...before, ...after]) ? 'segm' : 'bbox';
-  const changes = findChanges(seen, before, after, { ...CHANGE_RULE, iouType, minScore });
+/** @throws DetectionError of images; `coco-no-region`. */
+export async function drawChanges(
+  { dataset, imageFolder, first, last, iouType }: DetectionSides,
+  { changes: most, minScore }: ReportParams['overlays'],
+): Promise<Section> {
+  const changes = findChanges(dataset, first.value, last.value, { ...CHANGE_RULE, iouType, minScore });
   const shown = changes.changes.slice(0, most);
   const pictures: Html[] = [];
-  for (const [index, change] of shown.entries()) pictures.push(await drawCutOut(change, index, data.imageFolder, [first.name, last.name]));
+  for (const [index, change] of shown.entries()) pictures.push(await drawCutOut(change, index, imageFolder, [first.name, last.name]));
   const names = new Map(dataset.categories.map(({ id, name }) => [id, name]));
   return {
     id: 'changes',
@@ -62,20 +57,6 @@ ${
       })
 }`,
   };
-}
-
-/** An image without a detection on either side was not looked at: `samples` took fewer. */
-function takeDetected(dataset: CocoDataset, results: readonly CocoResult[]): CocoDataset {
-  const ids = new Set(results.map(({ imageId }) => imageId));
-  return {
-    images: dataset.images.filter(({ id }) => ids.has(id)),
-    categories: dataset.categories,
-    annotations: dataset.annotations.filter(({ imageId }) => ids.has(imageId)),
-  };
-}
-
-function hasMasks({ annotations }: CocoDataset, results: readonly CocoResult[]): boolean {
-  return [...annotations, ...results].every(({ segmentation }) => segmentation !== undefined);
 }
 
 function describe({ changes, kept, missed }: Changes, [before, after]: readonly [string, string]): string {

@@ -1,7 +1,6 @@
 /** What does the loss look like? The first and the last side's detections on the same images, side by side, with each pair's scores. */
-import type { Json } from '../../src/base/json.js';
-import { type CocoDataset, type CocoImage, parseCocoDataset } from '../../src/detection/coco/dataset.js';
-import { type CocoResult, parseCocoResults } from '../../src/detection/coco/results.js';
+import type { CocoDataset, CocoImage } from '../../src/detection/coco/dataset.js';
+import type { CocoResult } from '../../src/detection/coco/results.js';
 import { groupByImage } from '../../src/detection/coco/subset.js';
 import { seriesColor } from '../../src/report/colors.js';
 import type { Section } from '../../src/report/document.js';
@@ -10,16 +9,9 @@ import { formatCount, formatFixed } from '../../src/report/numbers.js';
 import { drawPicture, drawPictureImage, type PictureObject } from '../../src/report/picture.js';
 import { drawTable, number, text } from '../../src/report/table.js';
 import { type EmbeddedImage, embedPart, placeResult, readImage, wholeOf } from './embedded-image.js';
-import type { Named } from './entries.js';
 import { measureDifference, type Pair, pairDetections } from './pair-detections.js';
 import type { ReportParams } from './params.js';
-
-export interface OverlayData {
-  readonly annotations: Json;
-  readonly imageFolder: string;
-  /** Two or more: the first and the last are compared. */
-  readonly detections: readonly Named<Json>[];
-}
+import type { DetectionSides } from './read-detections.js';
 
 interface Sample {
   readonly image: CocoImage;
@@ -32,20 +24,21 @@ interface Sides {
   readonly categories: ReadonlyMap<number, string>;
 }
 
-/** Undefined where there is nothing to compare. @throws DetectionError of data sets, results and images. */
-export async function drawOverlays(data: OverlayData, params: ReportParams['overlays']): Promise<Section | undefined> {
-  const [first, last] = [data.detections[0], data.detections.at(-1)];
-  if (first === undefined || last === undefined || data.detections.length < 2 || params.images === 0) return undefined;
-  const dataset = parseCocoDataset(data.annotations);
+/** Undefined where none is asked for. @throws DetectionError of images. */
+export async function drawOverlays(
+  { dataset, imageFolder, first, last }: DetectionSides,
+  params: ReportParams['overlays'],
+): Promise<Section | undefined> {
+  if (params.images === 0) return undefined;
   const sides: Sides = {
     left: first.name,
     right: last.name,
     categories: new Map(dataset.categories.map(({ id, name }) => [id, name])),
   };
-  const samples = chooseSamples(dataset, parseCocoResults(first.value, dataset), parseCocoResults(last.value, dataset), params);
+  const samples = chooseSamples(dataset, first.value, last.value, params);
   if (samples.length === 0) return undefined;
   const drawn: Html[] = [];
-  for (const sample of samples) drawn.push(await drawSample(sample, sides, data.imageFolder, params));
+  for (const sample of samples) drawn.push(await drawSample(sample, sides, imageFolder, params));
   const chosen =
     params.choose === 'differ' ? `The ${samples.length} images on which the two differ most` : `The first ${samples.length} images`;
   return {

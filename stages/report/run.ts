@@ -6,22 +6,23 @@ import { parseModelSketches } from '../../src/quant/model-sketches.js';
 import { drawPage, type Section } from '../../src/report/document.js';
 import { html } from '../../src/report/html.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
-import { readJsonFile } from '../../src/stage/json-file.js';
-import { getInputRecord, getOutputPath } from '../../src/stage/paths.js';
+import { getOutputPath } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { drawAccuracy } from './accuracy-section.js';
 import { drawChanges } from './changes-section.js';
 import { drawComparisons } from './comparison-section.js';
 import { readEntries } from './entries.js';
+import { drawErrorKinds } from './error-kinds-section.js';
 import { drawErrors, joinErrors } from './error-section.js';
 import { drawLatency } from './latency-section.js';
-import { drawOverlays, type OverlayData } from './overlay-section.js';
+import { drawOverlays } from './overlay-section.js';
 import type { ReportParams } from './params.js';
 import { drawPartition } from './partition-section.js';
 import { drawPipeline } from './pipeline-section.js';
 import { drawRanges } from './range-section.js';
 import { parseBench } from './read-bench.js';
 import { parseCompile } from './read-compile.js';
+import { readDetections } from './read-detections.js';
 import { parseQuantization } from './read-quantization.js';
 import { parseVerify } from './read-verify.js';
 import { drawSummary } from './summary.js';
@@ -72,23 +73,12 @@ function parseMetrics(value: Json) {
   throw new StageError('report-input', 'metrics are an object of numbers', { help: 'connect an output of kind metrics' });
 }
 
-/** Both sides on the same images, and the single objects on which they differ. */
+/** Both sides on the same images, the single objects on which they differ, and the kinds of error of every side. */
 async function drawDetections({
   params,
   inputs,
 }: Pick<StageJob<ReportParams>, 'params' | 'inputs'>): Promise<readonly (Section | undefined)[]> {
-  const detections = await readEntries(inputs, 'detections', params.order, value => value);
-  if (detections.length === 0 && inputs.data === undefined) return [];
-  if (inputs.data === undefined || detections.length < 2) {
-    throw new StageError(
-      'report-overlays',
-      `overlays need \`data\` and two or more \`detections\`; there ${detections.length === 1 ? 'is' : 'are'} ${detections.length}${inputs.data === undefined ? ', and no `data`' : ''}`,
-      {
-        help: 'connect both, or neither',
-      },
-    );
-  }
-  const { annotations = '', images = '' } = getInputRecord(inputs, 'data');
-  const data: OverlayData = { annotations: await readJsonFile(annotations), imageFolder: images, detections };
-  return [await drawOverlays(data, params.overlays), await drawChanges(data, params.overlays)];
+  const sides = await readDetections(inputs, params.order);
+  if (sides === undefined) return [];
+  return [await drawOverlays(sides, params.overlays), await drawChanges(sides, params.overlays), drawErrorKinds(sides, params.overlays)];
 }

@@ -30,6 +30,7 @@ describe('the page', () => {
       'accuracy',
       'detections',
       'changes',
+      'error-kinds',
       'verification',
       'error',
       'ranges',
@@ -150,7 +151,9 @@ describe('overlays', () => {
       'Objects from float to int8: lost 1, found 0, changed 1, kept 1, missed by both 0; wrong detections: new 0, gone 0.',
     );
     const rows = [
-      ...page.slice(page.indexOf('The 2 worst of 2 changes')).matchAll(/<tr><th scope="row" class="t">(\w+)<\/th>([\s\S]*?)<\/tr>/g),
+      ...page
+        .slice(page.indexOf('The 2 worst of 2 changes'), page.indexOf('<section id="error-kinds"'))
+        .matchAll(/<tr><th scope="row" class="t">(\w+)<\/th>([\s\S]*?)<\/tr>/g),
     ].map(([, kind, cells = '']) => [kind, ...[...cells.matchAll(/<td class="n">(.*?)<\/td>/g)].map(cell => cell[1])]);
     // The masks of a square that moved by 3 of 20 pixels share 17 columns of 23; its score fell by 0.2.
     expect(rows).toEqual([
@@ -158,6 +161,21 @@ describe('overlays', () => {
       ['changed', '2', `+${(1 - 17 / 23 + 0.2).toFixed(3)}`, '0.900', '0.700', '1.000', (17 / 23).toFixed(3)],
     ]);
     expect(page.match(/data:image\/webp/g)).toHaveLength(2);
+  });
+
+  it('say what each kind of error costs each side, and how many pixels are right', async () => {
+    const { detections, data } = inputs;
+    const page = await pageOf({ detections, data } as InputPaths, { overlays: { images: 0, changes: 0 } });
+    const cells = (title: string): readonly (string | undefined)[] =>
+      [...(page.split(`<th scope="row" class="t">${title}</th>`)[1]?.split('</tr>')[0] ?? '').matchAll(/<td class="n">(.*?)<\/td>/g)].map(
+        cell => cell[1],
+      );
+    // Three objects of one class. float finds all of them, and has a box on nothing with the lowest score; int8 misses one of three: 67 of 101 recalls are reached.
+    expect(page).toContain('float: 1.0000, int8: 0.6634');
+    expect(cells('nothing there')).toEqual(['1', '0.0000', '0', '0.0000']);
+    expect(cells('missed')).toEqual(['0', '0.0000', '1', '0.3366']);
+    const [float, int8] = cells('mIoU');
+    expect([float, Number(int8) < 1]).toEqual(['1.0000', true]);
   });
 
   it('show mask scores beside box scores where masks have their own, and count their difference', async () => {
