@@ -7,12 +7,16 @@ import { evaluateCoco } from '../../../src/detection/coco/evaluate.js';
 import { type CocoResult, parseCocoResults } from '../../../src/detection/coco/results.js';
 import { decodeImage } from '../../../src/detection/image.js';
 import { listImages } from '../../../src/detection/image-list.js';
+import { makeCocoResults } from '../../../src/detection/object-results.js';
+import { openDetector } from '../../../src/detection/open-detector.js';
+import { encodeRecipe } from '../../../src/detection/recipe.js';
 import { type Rle, rleArea } from '../../../src/detection/rle.js';
 import { rleIou } from '../../../src/detection/rle-combine.js';
+import { readSetup } from '../../../src/detection/setup.js';
 import { parseYolactConfig } from '../../../src/detection/yolact/config.js';
 import type { YolactDefaults } from '../../../src/detection/yolact/config-defaults.js';
 import { exportYolact, type YolactExport } from '../../../src/detection/yolact/export-yolact.js';
-import { categoriesOf, findBoxes, findMasks, makeHost } from '../../../src/detection/yolact/objects.js';
+import { makeHost } from '../../../src/detection/yolact/objects.js';
 import { prepareImage } from '../../../src/detection/yolact/prepare-image.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
@@ -24,6 +28,7 @@ import { readStateDict } from '../../../src/tensor/state-dict.js';
 import { makeTensor, type RawTensor } from '../../../src/tensor/tensor.js';
 import { relativeError } from '../../support/detector-parts.js';
 import { generatedInput, generatedState } from '../../support/generated-weights.js';
+import { SHAPES_FOLDER } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { exportYolactShapes, readYolactShapesConfig, toOriginal } from '../../support/yolact-outputs.js';
 
@@ -34,6 +39,7 @@ const IMAGES = [1000, 1007, 1014];
 const shared = findSharedFolder() ?? '';
 const suite = shared === '' ? describe.skip : describe;
 const readRecorded = (image: number): Promise<NpzArchive> => readNpz(join(shared, `shapes/yolact/stages_${image}.npz`));
+const readConfigJson = () => readJsonFile(join(SHAPES_FOLDER, 'models/yolact-shapes.json'));
 const readPicture = async (name: string) => decodeImage(await readFile(join(shared, 'shapes/data/val', name)), name);
 
 suite('the trained narrow YOLACT', () => {
@@ -83,31 +89,12 @@ suite('the trained narrow YOLACT', () => {
     const file = await readJsonFile(join(shared, 'shapes/data/instances_val.json'));
     const dataset = parseCocoDataset(file);
     const recorded = parseCocoResults(await readJsonFile(join(shared, 'shapes/yolact/detections_val.json')), dataset);
-    const { config, fromDefaults } = await readYolactShapesConfig();
-    expect(fromDefaults).toEqual([]);
+    const setup = readSetup({ recipe: encodeRecipe(exported.recipe), config: await readConfigJson() });
+    const detector = await openDetector({ setup, models: { kind: 'whole', model: encodeModel(exported.model) } }, { optimization: 'all' });
     const found: CocoResult[] = [];
-    for (const { id, fileName } of listImages(file)) {
-      const picture = await readPicture(fileName);
-      const { recipe } = exported;
-      const host = makeHost(recipe, config);
-      const outputs = await session.run({ [recipe.image.value]: prepareImage(picture, recipe.image, config) });
-      const floats = Object.fromEntries(
-        Object.entries(outputs).flatMap(([name, value]) => (value.dtype === 'float32' ? [[name, value]] : [])),
-      );
-      const boxes = findBoxes(host, floats, picture);
-      const labels = categoriesOf(boxes.selection.classes, config);
-      for (const [index, rle] of findMasks(host, floats, boxes, picture).entries()) {
-        const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = boxes.boxes.subarray(4 * index, 4 * index + 4);
-        const score = boxes.selection.scores[index] ?? 0;
-        found.push({
-          imageId: id,
-          categoryId: labels[index] ?? 0,
-          score,
-          box: [x1, y1, x2 - x1, y2 - y1],
-          segmentation: { kind: 'rle', rle },
-        });
-      }
-    }
+    for (const { id, fileName } of listImages(file))
+      found.push(...makeCocoResults(id, (await detector.trace(await readPicture(fileName))).objects));
+    await detector.close();
     expect(found).toHaveLength(recorded.length);
     // A box side that lies on a whole pixel may fall to either side of it, and take a pixel of the crop with it.
     expect(countPartners(recorded, found)).toBeGreaterThanOrEqual(0.999 * recorded.length);
