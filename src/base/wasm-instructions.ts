@@ -34,6 +34,9 @@ export const wasm = {
   v128: {
     load: (offset: number): WasmCode => simd(0x00, ...memory(4, offset)),
     store: (offset: number): WasmCode => simd(0x0b, ...memory(4, offset)),
+    /** One 32-bit value in all four lanes. */
+    load32Splat: (offset: number): WasmCode => simd(0x09, ...memory(2, offset)),
+    store32Lane: (offset: number, lane: number): WasmCode => simd(0x5a, ...memory(2, offset), lane),
     and: simd(0x4e),
     xor: simd(0x51),
   },
@@ -50,6 +53,9 @@ export const wasm = {
     maxS: simd(0xb8),
     truncSatF32x4S: simd(0xf8),
   },
+  /** Two vectors become one: `lanes` counts the first one's four from 0, the second one's from 4. */
+  shuffle32: (...lanes: readonly [number, number, number, number]): WasmCode =>
+    simd(0x0d, ...lanes.flatMap(lane => [0, 1, 2, 3].map(byte => 4 * lane + byte))),
   i16x8: { narrowI32x4S: simd(0x85) },
   i8x16: { narrowI16x8S: simd(0x65), narrowI16x8U: simd(0x66) },
   f32x4: {
@@ -57,6 +63,7 @@ export const wasm = {
     extractLane: (lane: number): WasmCode => simd(0x1f, lane),
     floor: simd(0x68),
     nearest: simd(0x6a),
+    add: simd(0xe4),
     sub: simd(0xe5),
     mul: simd(0xe6),
     div: simd(0xe7),

@@ -22,8 +22,9 @@ const { fround } = Math;
 
 /**
  * Pools the RoIs at `indices` of `boxes` (input pixels) into `target`: float32 [boxes, channels, size, size]. Changes those RoIs of `target` alone.
- * Each bin is the mean of its sampling points, each interpolated bilinearly; coordinates are float32, sums are not rounded in between.
- * @see He et al., Mask R-CNN, section 3; torchvision `roi_align`.
+ * Each bin is the mean of its sampling points, each interpolated bilinearly, every operation in float32: bit for bit what ONNX Runtime's operator gives on
+ * x86-64. This defines what the kernel of roi-align-kernel.ts computes.
+ * @see He et al., Mask R-CNN, section 3; torchvision `roi_align`; ONNX operator RoiAlign, opset 16, `output_half_pixel`.
  */
 export function roiAlignInto(
   target: Float32Array,
@@ -35,15 +36,24 @@ export function roiAlignInto(
   const perRoi = map.channels * options.size * options.size;
   for (let i = 0; i < indices.length; i++) {
     const index = indices[i] as number;
-    const side = (corner: number) => fround((boxes[4 * index + corner] as number) * fround(map.scale));
-    const xs = samplePoints(side(0), side(2), map.width, options);
-    const ys = samplePoints(side(1), side(3), map.height, options);
-    poolRoi(target.subarray(index * perRoi, (index + 1) * perRoi), map, xs, ys, options.size);
+    poolRoi(target.subarray(index * perRoi, (index + 1) * perRoi), map, sampleRoi(map, boxes, index, options), options.size);
   }
 }
 
+/** Where the bins of a RoI are sampled, along each axis. */
+export interface RoiPoints {
+  readonly xs: Points;
+  readonly ys: Points;
+}
+
+/** The sampling points of box `index` on a map. */
+export function sampleRoi(map: Omit<FeatureMap, 'data'>, boxes: Boxes, index: number, options: RoiAlignOptions): RoiPoints {
+  const side = (corner: number) => fround((boxes[4 * index + corner] as number) * fround(map.scale));
+  return { xs: samplePoints(side(0), side(2), map.width, options), ys: samplePoints(side(1), side(3), map.height, options) };
+}
+
 /** The sampling points of one axis: `perBin` for each bin, each a pair of cells with weights. Points outside the map have weight 0. */
-interface Points {
+export interface Points {
   readonly perBin: number;
   readonly low: Int32Array;
   readonly high: Int32Array;
@@ -54,7 +64,7 @@ interface Points {
 function samplePoints(start: number, end: number, cells: number, { size, samplingRatio }: RoiAlignOptions): Points {
   const length = Math.max(fround(end - start), 1);
   const bin = fround(length / size);
-  const perBin = samplingRatio > 0 ? samplingRatio : Math.ceil(length / size);
+  const perBin = samplingRatio > 0 ? samplingRatio : Math.ceil(bin);
   const count = size * perBin;
   const points = {
     perBin,
@@ -78,9 +88,9 @@ function samplePoints(start: number, end: number, cells: number, { size, samplin
   return points;
 }
 
-function poolRoi(target: Float32Array, map: FeatureMap, xs: Points, ys: Points, size: number): void {
+function poolRoi(target: Float32Array, map: FeatureMap, { xs, ys }: RoiPoints, size: number): void {
   const { data, width, height, channels } = map;
-  const points = Math.max(xs.perBin * ys.perBin, 1);
+  const count = xs.perBin * ys.perBin;
   let to = 0;
   for (let channel = 0; channel < channels; channel++) {
     const base = channel * height * width;
@@ -97,12 +107,14 @@ function poolRoi(target: Float32Array, map: FeatureMap, xs: Points, ys: Points, 
             const right = xs.high[x] as number;
             const leftWeight = xs.lowWeight[x] as number;
             const rightWeight = xs.highWeight[x] as number;
-            sum +=
-              topWeight * (leftWeight * (data[top + left] as number) + rightWeight * (data[top + right] as number)) +
-              bottomWeight * (leftWeight * (data[bottom + left] as number) + rightWeight * (data[bottom + right] as number));
+            const topLeft = fround(fround(topWeight * leftWeight) * (data[top + left] as number));
+            const topRight = fround(fround(topWeight * rightWeight) * (data[top + right] as number));
+            const bottomLeft = fround(fround(bottomWeight * leftWeight) * (data[bottom + left] as number));
+            const bottomRight = fround(fround(bottomWeight * rightWeight) * (data[bottom + right] as number));
+            sum = fround(sum + fround(fround(fround(topLeft + topRight) + bottomLeft) + bottomRight));
           }
         }
-        target[to++] = sum / points;
+        target[to++] = sum / count;
       }
     }
   }
