@@ -1,6 +1,7 @@
-/** Which RoIAlign is faster: the kernel in TypeScript or ONNX Runtime's operator? Both on the same RoIs, in turn. */
+/** Which RoIAlign is faster: the plain code that defines it, the kernel, or ONNX Runtime's operator? All on the same RoIs, in turn; to the same bits on x86-64. */
 import { roiAlignInto } from '../src/detection/roi-align.js';
-import { openRoiAlign } from '../src/detection/roi-align-session.js';
+import { roiAlignByKernel } from '../src/detection/roi-align-kernel.js';
+import { openRoiAlign } from '../test/support/roi-align-operator.js';
 import { formatRatio, formatSamples, printTable } from './table.js';
 import { interleave, type Samples } from './timing.js';
 
@@ -35,13 +36,25 @@ function makeRandom(): () => number {
 export async function measureRoiAlign(): Promise<void> {
   const rows: string[][] = [];
   for (const one of CASES) {
-    const { typescript, onnxRuntime } = await measure(one);
-    rows.push([one.name, formatSamples(typescript), formatSamples(onnxRuntime), formatRatio(typescript.median, onnxRuntime.median)]);
+    const { plain, kernel, onnxRuntime } = await measure(one);
+    rows.push([
+      one.name,
+      formatSamples(plain),
+      formatSamples(kernel),
+      formatSamples(onnxRuntime),
+      formatRatio(onnxRuntime.median, kernel.median),
+    ]);
   }
-  printTable(`RoIAlign, ms, median (quartiles) of ${ROUNDS}, in turn`, [['', 'TypeScript', 'ONNX Runtime', 'ratio'], ...rows]);
+  printTable(`RoIAlign, ms, median (quartiles) of ${ROUNDS}, in turn`, [['', 'plain', 'kernel', 'ONNX Runtime', 'to the kernel'], ...rows]);
 }
 
-async function measure({ channels, height, width, rois, size }: Case): Promise<{ typescript: Samples; onnxRuntime: Samples }> {
+async function measure({
+  channels,
+  height,
+  width,
+  rois,
+  size,
+}: Case): Promise<Readonly<Record<'plain' | 'kernel' | 'onnxRuntime', Samples>>> {
   const random = makeRandom();
   const map = { data: Float32Array.from({ length: channels * height * width }, random), channels, height, width, scale: SCALE };
   const boxes = makeBoxes(rois, { height, width }, random);
@@ -50,7 +63,8 @@ async function measure({ channels, height, width, rois, size }: Case): Promise<{
   const session = await openRoiAlign({ size, samplingRatio: 2 }, { optimization: 'all' });
   const times = await interleave(
     {
-      typescript: () => roiAlignInto(target, map, boxes, indices, { size, samplingRatio: 2 }),
+      plain: () => roiAlignInto(target, map, boxes, indices, { size, samplingRatio: 2 }),
+      kernel: () => roiAlignByKernel(target, map, boxes, indices, { size, samplingRatio: 2 }),
       onnxRuntime: () => session.pool(map, boxes),
     },
     ROUNDS,

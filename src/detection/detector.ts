@@ -1,5 +1,4 @@
 /** What can be asked of any detector, whatever its family? What it finds in an image, and everything between its parts. */
-import type { SessionOptions } from '../runtime/session.js';
 import type { Boxes } from './boxes.js';
 import type { DetectorPart } from './detector-part.js';
 import type { RgbImage } from './image.js';
@@ -64,12 +63,4 @@ export interface FamilyHost {
   /** Runs a part's network on inputs as they are. */
   readonly run: RunPart;
   readonly measure: Measure;
-  /** Of sessions that the host opens for its own work. */
-  readonly options: SessionOptions;
-  /** Closes what was opened together with the detector. */
-  readonly keep: <T extends Closable>(opened: T) => T;
-}
-
-export interface Closable {
-  close(): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import { getDefined } from '../base/invariant.js';
 import { type OpenModel, openSession, type Session, type SessionOptions } from '../runtime/session.js';
 import { DetectionError } from './detection-error.js';
-import type { Closable, Detector, FamilyDetector, FamilyHost } from './detector.js';
+import type { Detector, FamilyDetector, FamilyHost } from './detector.js';
 import type { DetectorPart } from './detector-part.js';
 import { type Measure, unmeasured } from './measure.js';
 import { type RunPart, runnerOfParts, runnerOfWhole } from './part-runner.js';
@@ -27,7 +27,7 @@ export interface DetectorFiles {
 }
 
 export interface OpenOptions extends SessionOptions {
-  /** Opens the parts, on whatever device; here where absent. The host's own work runs here. */
+  /** Opens the parts, on whatever device; here where absent. */
   readonly openModel?: OpenModel;
   readonly measure?: Measure;
 }
@@ -36,18 +36,18 @@ export interface OpenOptions extends SessionOptions {
 export async function openDetector({ setup, models }: DetectorFiles, options: OpenOptions): Promise<Detector> {
   const { openModel = openSession, measure = unmeasured, ...session } = options;
   const parts = listParts(setup.recipe);
-  const opened: Closable[] = [];
-  const keep = <T extends Closable>(one: T): T => {
-    opened.push(one);
-    return one;
-  };
+  const opened: Session[] = [];
   const close = async (): Promise<void> => {
     for (const one of opened) await one.close();
   };
   try {
-    const open = async (model: ModelSource): Promise<Session> => keep(await openModel(model, session));
+    const open = async (model: ModelSource): Promise<Session> => {
+      const one = await openModel(model, session);
+      opened.push(one);
+      return one;
+    };
     const run = await openParts(models, parts, open);
-    const family = await openFamily(setup, { run, measure, options: session, keep });
+    const family = await openFamily(setup, { run, measure });
     const partOf = (name: string): DetectorPart => getDefined(findPart(parts, name), name);
     return { ...family, parts, runPart: (name, inputs) => runPart(run, partOf(name), inputs), close };
   } catch (error) {

@@ -1,6 +1,7 @@
 /** From which level of a feature pyramid is each region pooled? */
 import { type Boxes, boxAreas, countBoxes } from './boxes.js';
-import { type FeatureMap, type RoiAlignOptions, roiAlignInto } from './roi-align.js';
+import type { FeatureMap, RoiAlignOptions } from './roi-align.js';
+import { roiAlignByKernel } from './roi-align-kernel.js';
 
 /** The level on which a region of canonicalScale² pixels is pooled; level k has stride 2ᵏ. */
 export interface LevelAssignment {
@@ -44,7 +45,7 @@ export function poolFromPyramid(
   maps.forEach((map, level) => {
     const members: number[] = [];
     for (let i = 0; i < levels.length; i++) if (levels[i] === level) members.push(i);
-    roiAlignInto(pooled, map, boxes, members, options);
+    if (members.length > 0) roiAlignByKernel(pooled, map, boxes, members, options);
   });
   return pooled;
 }

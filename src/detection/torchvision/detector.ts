@@ -11,13 +11,12 @@ import { type BoxDetections, selectDetections } from './box-detections.js';
 import { listMaskRcnnParts } from './list-parts.js';
 import { findProposals, type Proposals } from './proposals.js';
 import type { MaskRcnnPart } from './recipe.js';
-import { type PoolRois, poolFeatures } from './roi-pooling.js';
+import { poolFeatures } from './roi-pooling.js';
 import type { MaskRcnnSetup } from './setup.js';
 
 export interface MaskRcnn extends MaskRcnnSetup {
   /** Runs a part as it is. */
   readonly run: RunPart;
-  readonly pool: PoolRois;
   readonly measure: Measure;
 }
 
@@ -38,10 +37,10 @@ export async function locateObjects(detector: MaskRcnn, image: FittedImage): Pro
   const { recipe, config, measure } = detector;
   const backbone = await runNetwork(detector, 'backbone', image.tensor);
   const proposals = measure('proposals', () => findProposals(backbone, image.resized, recipe, config));
-  const boxFeatures = await measure('roi-align', () => poolFeatures(backbone, proposals.boxes, recipe.boxHead, detector));
+  const boxFeatures = measure('roi-align', () => poolFeatures(backbone, proposals.boxes, recipe.boxHead, recipe));
   const boxHead = await runNetwork(detector, 'box_head', boxFeatures);
   const detections = measure('detections', () => readDetections(detector, boxHead, proposals.boxes, image.resized));
-  const maskFeatures = await measure('roi-align', () => poolFeatures(backbone, detections.boxes, recipe.maskHead, detector));
+  const maskFeatures = measure('roi-align', () => poolFeatures(backbone, detections.boxes, recipe.maskHead, recipe));
   return { backbone, proposals, boxFeatures, boxHead, detections, maskFeatures };
 }
 

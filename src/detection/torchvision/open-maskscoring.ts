@@ -8,8 +8,8 @@ import { withoutMaskIouHead } from './mask-scoring-recipe.js';
 import { describeMaskIouHead, type MaskScoringSetup } from './mask-scoring-setup.js';
 import { openMaskRcnn } from './open-maskrcnn.js';
 
-export async function openMaskScoring({ recipe, config, fit }: MaskScoringSetup, host: FamilyHost): Promise<FamilyDetector> {
-  const network = await openMaskRcnn({ architecture: 'maskrcnn', recipe: withoutMaskIouHead(recipe), config, fit }, host);
+export function openMaskScoring({ recipe, config, fit }: MaskScoringSetup, host: FamilyHost): FamilyDetector {
+  const network = openMaskRcnn({ architecture: 'maskrcnn', recipe: withoutMaskIouHead(recipe), config, fit }, host);
   const head = describeMaskIouHead(recipe);
   const { input, maskProbability, maskIou } = recipe.maskIouHead;
 

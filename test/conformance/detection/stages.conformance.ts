@@ -1,12 +1,10 @@
 import { join } from 'node:path';
-import { countBoxes } from '../../../src/detection/boxes.js';
 import type { PartValuesByName } from '../../../src/detection/part-runner.js';
-import { roiAlignInto } from '../../../src/detection/roi-align.js';
 import type { DetectorConfig } from '../../../src/detection/torchvision/config.js';
 import { readDetections, readMasks } from '../../../src/detection/torchvision/detector.js';
 import { findProposals } from '../../../src/detection/torchvision/proposals.js';
 import type { MaskRcnnRecipe } from '../../../src/detection/torchvision/recipe.js';
-import { type PoolRois, poolFeatures } from '../../../src/detection/torchvision/roi-pooling.js';
+import { poolFeatures } from '../../../src/detection/torchvision/roi-pooling.js';
 import { compareArrays, momentsOf, standardDeviationOf } from '../../../src/tensor/compare.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
 import { exportShapes, readShapesConfig } from '../../support/shapes.js';
@@ -31,19 +29,6 @@ function iouOf(a: ArrayLike<number>, i: number, b: ArrayLike<number>, j: number)
   return inner / (area(a, i) + area(b, j) - inner);
 }
 
-/** The reference kernel; the detector's own is compared with it in the unit tests. */
-const pool: PoolRois = async (map, boxes, options) => {
-  const target = new Float32Array(countBoxes(boxes) * map.channels * options.size ** 2);
-  roiAlignInto(
-    target,
-    map,
-    boxes,
-    Array.from({ length: countBoxes(boxes) }, (_, box) => box),
-    options,
-  );
-  return target;
-};
-
 suite.each([1000, 1007, 1014])('image %p, each stage fed what torchvision gave', image => {
   let recipe: MaskRcnnRecipe;
   let config: DetectorConfig;
@@ -67,8 +52,8 @@ suite.each([1000, 1007, 1014])('image %p, each stage fed what torchvision gave',
     expect(found.length / rows.length).toBeGreaterThanOrEqual(0.99);
   });
 
-  it('pooled features of the box head are within 1e-3 of their standard deviation', async () => {
-    const pooled = await poolFeatures(backbone, data('proposals'), recipe.boxHead, { recipe, pool });
+  it('pooled features of the box head are within 1e-3 of their standard deviation', () => {
+    const pooled = poolFeatures(backbone, data('proposals'), recipe.boxHead, recipe);
     expect(pooled.dims).toEqual(recorded.get('box_features').dims);
     expect(errorOf(pooled.data, data('box_features'))).toBeLessThan(1e-3);
   });
@@ -82,8 +67,8 @@ suite.each([1000, 1007, 1014])('image %p, each stage fed what torchvision gave',
     expect(errorOf(found.boxes, data('boxes'))).toBeLessThan(1e-3);
   });
 
-  it('pooled features of the mask head are within 1e-3 of their standard deviation', async () => {
-    const pooled = await poolFeatures(backbone, data('boxes'), recipe.maskHead, { recipe, pool });
+  it('pooled features of the mask head are within 1e-3 of their standard deviation', () => {
+    const pooled = poolFeatures(backbone, data('boxes'), recipe.maskHead, recipe);
     expect(pooled.dims).toEqual(recorded.get('mask_features').dims);
     expect(errorOf(pooled.data, data('mask_features'))).toBeLessThan(1e-3);
   });

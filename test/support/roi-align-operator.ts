@@ -1,15 +1,15 @@
-/** How is RoIAlign computed fast? By ONNX Runtime's operator, in a model of that one node: two to three times as fast as `roiAlignInto`. */
-import { getDefined } from '../base/invariant.js';
-import { int, string } from '../onnx/ir/attribute.js';
-import { addInput, addNode, getValue, makeModel } from '../onnx/ir/edit.js';
-import { encodeModel } from '../onnx/serde/encode-model.js';
-import { openSession, type Session, type SessionOptions } from '../runtime/session.js';
-import { makeTensor } from '../tensor/tensor.js';
-import { type Boxes, countBoxes } from './boxes.js';
-import type { FeatureMap, RoiAlignOptions } from './roi-align.js';
+/** What does ONNX Runtime's RoIAlign give? A model of that one node: the oracle of our kernel. */
+import { getDefined } from '../../src/base/invariant.js';
+import { type Boxes, countBoxes } from '../../src/detection/boxes.js';
+import type { FeatureMap, RoiAlignOptions } from '../../src/detection/roi-align.js';
+import { int, string } from '../../src/onnx/ir/attribute.js';
+import { addInput, addNode, getValue, makeModel } from '../../src/onnx/ir/edit.js';
+import { encodeModel } from '../../src/onnx/serde/encode-model.js';
+import { openSession, type Session, type SessionOptions } from '../../src/runtime/session.js';
+import { makeTensor } from '../../src/tensor/tensor.js';
 
 export interface RoiAlignSession {
-  /** float32 [boxes, channels, size, size]: what `roiAlignInto` computes, up to float32 rounding of the sums. */
+  /** float32 [boxes, channels, size, size] */
   pool(map: FeatureMap, boxes: Boxes): Promise<Float32Array>;
   close(): Promise<void>;
 }
