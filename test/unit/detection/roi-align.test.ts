@@ -24,12 +24,14 @@ const pool = (way: typeof roiAlignInto, map: FeatureMap, options: RoiAlignOption
   return target;
 };
 
+const isEqual = (a: Float32Array, b: Float32Array): boolean => Buffer.compare(Buffer.from(a.buffer), Buffer.from(b.buffer)) === 0;
+
 describe('RoIAlign', () => {
   it.each([
     [7, 2],
     [14, 2],
     [5, 0],
-  ])('%i×%i bins, sampling ratio %i: the plain code gives what ONNX Runtime gives', async (size, samplingRatio) => {
+  ])('%i bins along each axis, sampling ratio %i: the plain code gives what ONNX Runtime gives', async (size, samplingRatio) => {
     const map = givenMap(3, 9, 12);
     const session = await openRoiAlign({ size, samplingRatio }, { optimization: 'all' });
     const found = await session.pool(map, BOXES);
@@ -54,7 +56,7 @@ describe('RoIAlign', () => {
           Float32Array,
           Float32Array,
         ];
-        expect(Buffer.compare(Buffer.from(plain.buffer), Buffer.from(kernel.buffer))).toBe(0);
+        expect(isEqual(plain, kernel)).toBe(true);
       }),
       { numRuns: 60 },
     );
@@ -63,11 +65,11 @@ describe('RoIAlign', () => {
   it('more channels than fit at once, and RoIs of another order, come out the same', () => {
     const map = givenMap(264, 5, 7);
     const options = { size: 32, samplingRatio: 1 };
-    const order = [5, 2, 7];
-    const [plain, kernel] = [new Float32Array(COUNT * 264 * 1024), new Float32Array(COUNT * 264 * 1024)];
+    const order = [2, 1];
+    const [plain, kernel] = [new Float32Array(3 * 264 * 1024), new Float32Array(3 * 264 * 1024)];
     roiAlignInto(plain, map, BOXES, order, options);
     roiAlignByKernel(kernel, map, BOXES, order, options);
-    expect(compareArrays(plain, kernel).maxAbs).toBe(0);
+    expect(isEqual(plain, kernel)).toBe(true);
     expect(kernel.subarray(0, 264 * 1024).findIndex(value => value !== 0)).toBe(-1);
   });
 
@@ -76,6 +78,6 @@ describe('RoIAlign', () => {
     ['more points than fit', 40, 40, { size: 3, samplingRatio: 90 }],
   ])('%s is pooled where it is', (_, height, width, options) => {
     const map = givenMap(1, height, width);
-    expect(compareArrays(pool(roiAlignInto, map, options), pool(roiAlignByKernel, map, options)).maxAbs).toBe(0);
+    expect(isEqual(pool(roiAlignInto, map, options), pool(roiAlignByKernel, map, options))).toBe(true);
   });
 });
