@@ -7,6 +7,7 @@ import {
   type ObjectChange,
   type SeenObject,
 } from '../../src/detection/coco/changes.js';
+import { nameCategory } from '../../src/detection/coco/name-category.js';
 import { rasterise } from '../../src/detection/coco/segmentation.js';
 import type { RgbImage } from '../../src/detection/image.js';
 import { rleBox } from '../../src/detection/rle.js';
@@ -87,7 +88,7 @@ function rowOf(change: ObjectChange, names: ReadonlyMap<number, string>, picture
   const reason = REASONS[(kind === 'lost' ? after : kind === 'found' ? before : undefined)?.lacks ?? 'nothing'];
   return [
     html`${WORDS[kind]}${reason === '' ? undefined : html` <span class="soft">${reason}</span>`}`,
-    names.get(categoryId) ?? `category ${categoryId}`,
+    nameCategory(categoryId, names),
     String(image.id),
     formatDelta(cost, 3),
     score(before),

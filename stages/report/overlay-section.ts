@@ -1,5 +1,6 @@
 /** What does the loss look like? The first and the last side's detections on the same images, side by side, with each pair's scores. */
 import type { CocoDataset, CocoImage } from '../../src/detection/coco/dataset.js';
+import { nameCategory } from '../../src/detection/coco/name-category.js';
 import type { CocoResult } from '../../src/detection/coco/results.js';
 import { groupByImage } from '../../src/detection/coco/subset.js';
 import { seriesColor } from '../../src/report/colors.js';
@@ -125,7 +126,7 @@ function drawPairs(pairs: readonly Pair[], { left, right, categories }: Sides): 
       const { categoryId } = pair.left ?? pair.right ?? { categoryId: 0 };
       return [
         String(index + 1),
-        categories.get(categoryId) ?? `category ${categoryId}`,
+        nameCategory(categoryId, categories),
         shown(pair.left, pair.left?.score),
         shown(pair.right, pair.right?.score),
         ...(masksScored ? [shown(pair.left, pair.left?.maskScore), shown(pair.right, pair.right?.maskScore)] : []),

@@ -1,10 +1,10 @@
 /** In which form are curves of precision over recall written? As numbers for programs, or as a drawing: the file's name says which. */
 import { extname } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
-import { writeBeside } from '../../base/write-beside.js';
 import type { CocoEvaluation } from '../../detection/coco/measure.js';
 import { listCurves, type PrecisionRecallCurves } from '../../detection/coco/precision-recall.js';
 import { drawPrecisionRecall } from '../../report/precision-recall-picture.js';
+import { writeFiles } from './write-files.js';
 
 /** Says so before anything is measured. @throws CodedError `curves-format`. */
 export function checkCurvesPath(path: string): void {
@@ -18,7 +18,7 @@ export function checkCurvesPath(path: string): void {
 export async function writeCurves(path: string, evaluation: CocoEvaluation): Promise<void> {
   checkCurvesPath(path);
   const text = encoderOf(path)?.(listCurves(evaluation), evaluation) ?? '';
-  await writeBeside([{ path, write: file => file.writeFile(text) }], 'no-flush');
+  await writeFiles([{ path, write: file => file.writeFile(text) }]);
 }
 
 type Encode = (curves: PrecisionRecallCurves, evaluation: CocoEvaluation) => string;

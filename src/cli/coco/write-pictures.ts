@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
-import { writeBeside } from '../../base/write-beside.js';
 import type { ObjectChange } from '../../detection/coco/changes.js';
 import type { CocoDataset, CocoImage } from '../../detection/coco/dataset.js';
+import { nameCategory } from '../../detection/coco/name-category.js';
 import type { IouType } from '../../detection/coco/params.js';
 import { type CocoResult, scoreOf } from '../../detection/coco/results.js';
 import { rasterise } from '../../detection/coco/segmentation.js';
@@ -15,6 +15,7 @@ import { type DrawnObject, drawObjects } from '../../detection/overlay/draw-obje
 import { encodePng } from '../../detection/overlay/encode-png.js';
 import { joinSides } from '../../detection/overlay/join-sides.js';
 import { rleBox } from '../../detection/rle.js';
+import { writeFiles } from './write-files.js';
 
 export interface PicturesJob {
   readonly folder: string;
@@ -52,7 +53,7 @@ export async function writePictures(job: PicturesJob): Promise<readonly string[]
       await file.writeFile(await encodePng(joinSides(left, right)));
     },
   }));
-  await writeBeside(files, 'no-flush');
+  await writeFiles(files);
   return images.map(({ id }) => `${id}.png`);
 }
 
@@ -70,18 +71,28 @@ function objectsOf(
   side: 'before' | 'after',
 ): readonly DrawnObject[] {
   const names = new Map(dataset.categories.map(({ id, name }) => [id, name]));
-  const nameOf = (id: number): string => names.get(id) ?? `category ${id}`;
   const changed = changes.flatMap((change, index): DrawnObject[] => {
     const number = index + 1;
     const seen = change[side];
     const isThere = seen?.lacks === 'nothing';
     if (seen !== undefined && isThere)
       return [
-        { ...drawnOf(seen.result, image), tag: `${number} ${nameOf(seen.result.categoryId)} ${seen.score.toFixed(2)}`, color: index },
+        {
+          ...drawnOf(seen.result, image),
+          tag: `${number} ${nameCategory(seen.result.categoryId, names)} ${seen.score.toFixed(2)}`,
+          color: index,
+        },
       ];
     if (change.truth === undefined) return [];
     const [x = 0, y = 0, width = 0, height = 0] = change.truth.box ?? [];
-    return [{ box: [x, y, x + width, y + height], mask: undefined, tag: `${number} no ${nameOf(change.truth.categoryId)}`, color: index }];
+    return [
+      {
+        box: [x, y, x + width, y + height],
+        mask: undefined,
+        tag: `${number} no ${nameCategory(change.truth.categoryId, names)}`,
+        color: index,
+      },
+    ];
   });
   const drawn = new Set(changes.map(change => change[side]?.result));
   const others = results

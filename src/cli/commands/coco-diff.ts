@@ -11,6 +11,7 @@ import {
   type SeenObject,
 } from '../../detection/coco/changes.js';
 import type { CocoDataset } from '../../detection/coco/dataset.js';
+import { nameCategory } from '../../detection/coco/name-category.js';
 import type { IouType } from '../../detection/coco/params.js';
 import { encodeResult } from '../../detection/coco/results.js';
 import { type ImageChoice, readDetections, readGroundTruth, runCoco } from '../coco/command.js';
@@ -110,7 +111,7 @@ function format(changes: Changes, dataset: CocoDataset, top: number): readonly s
             ...listed.map(change => [
               change.kind,
               String(change.image.id),
-              names.get(categoryOf(change)) ?? `category ${categoryOf(change)}`,
+              nameCategory(categoryOf(change), names),
               change.cost.toFixed(3).replace('-', '−'),
               show(change.before?.score),
               show(change.after?.score),

@@ -27,7 +27,8 @@ export async function readCocoResults(path: string, dataset: CocoDataset): Promi
   } catch (error) {
     if (error instanceof DetectionError) throw error;
     if (error instanceof JsonListError) throw describeDefect(path, error.defect);
-    throw unreadable(path, error);
+    if (isSystemError(error)) throw unreadable(path, error);
+    throw error;
   }
   return results;
 }
@@ -81,4 +82,8 @@ function malformed(path: string, what: string, cause?: unknown): DetectionError 
 function unreadable(path: string, error: unknown): DetectionError {
   const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   return new DetectionError('coco-unreadable', `${basename(path)} cannot be read: ${reason}`, { cause: error, help: 'check the path' });
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }

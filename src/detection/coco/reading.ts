@@ -44,9 +44,20 @@ export function member(object: JsonObject, name: string): Json | undefined {
 }
 
 export function badField(place: Place, expected: string, value: Json | undefined): DetectionError {
-  const found = value === undefined ? 'it is missing' : `it is ${shorten(JSON.stringify(value))}`;
+  const found = value === undefined ? 'it is missing' : `it is ${describeJson(value)}`;
   return new DetectionError('coco-field', `${place} should be ${expected}, ${found}`, { details: { place } });
 }
+
+/** A value as messages show it. Nothing but the first level is looked at: a file may nest deeper than any stack. */
+export function describeJson(value: Json): string {
+  if (isJsonObject(value)) return 'an object';
+  if (!Array.isArray(value)) return shorten(JSON.stringify(value));
+  const list = value as readonly Json[];
+  const isPlain = list.length <= MOST_SHOWN && list.every(member => member === null || typeof member !== 'object');
+  return isPlain ? shorten(JSON.stringify(list)) : `a list of ${list.length}`;
+}
+
+const MOST_SHOWN = 8;
 
 function shorten(text: string): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;

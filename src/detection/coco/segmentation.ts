@@ -6,7 +6,7 @@ import { type Polygon, rasterisePolygons } from '../polygon.js';
 import { makeRle, type Rle } from '../rle.js';
 import { decodeRleText } from '../rle-text.js';
 import type { ImageSize } from '../transform.js';
-import type { Place } from './reading.js';
+import { describeJson, type Place } from './reading.js';
 
 export type Segmentation =
   | { readonly kind: 'polygons'; readonly polygons: readonly Polygon[] }
@@ -43,7 +43,7 @@ function parseRle(value: JsonObject, image: ImageSize, place: Place): Rle {
   const { size, counts } = value;
   if (!Array.isArray(size) || size.length !== 2) throw bad(place, 'has no size of height and width');
   if (size[0] !== image.height || size[1] !== image.width)
-    throw bad(place, `has size ${JSON.stringify(size)}, its image ${image.height}×${image.width} (height×width)`);
+    throw bad(place, `has size ${describeJson(size)}, its image ${image.height}×${image.width} (height×width)`);
   try {
     if (typeof counts === 'string') return decodeRleText(counts, image.height, image.width);
     if (isRunLengths(counts)) return makeRle(image.height, image.width, counts);
@@ -62,7 +62,7 @@ function parsePolygon(value: Json, image: ImageSize, place: Place): Polygon {
   // The outline is traced step by step, so a far point would cost time and memory without end.
   const farthest = 4 * Math.max(image.height, image.width);
   for (const coordinate of value as readonly Json[]) {
-    if (typeof coordinate !== 'number') throw bad(place, `has the coordinate ${JSON.stringify(coordinate)}`);
+    if (typeof coordinate !== 'number') throw bad(place, `has the coordinate ${describeJson(coordinate)}`);
     if (!(Math.abs(coordinate) <= farthest))
       throw bad(place, `reaches to ${coordinate}, far outside its ${image.width}×${image.height} image`);
   }

@@ -94,6 +94,7 @@ describe('tanren coco eval', () => {
     [['-d', 'nan.json'], 'error[coco-malformed]: nan.json is not JSON, in result 0'],
     [['-d', 'found.json', '-t', 'keypoints'], 'Keypoints are not measured'],
     [['-d', 'found.json', '--images', '4,5'], 'error[image-unknown]: the ground truth has no image 4'],
+    [['-d', 'found.json', '--curves', 'found.json/curves.json'], 'error[not-writable]: "curves.json" cannot be written: E'],
     [['-d', 'found.json', '--curves', 'curves.pdf'], 'error[curves-format]: curves are not written as ".pdf"'],
   ])('%j: exit code 2', (args, message) => {
     world.write('nan.json', '[{"image_id": 5, "category_id": 2, "bbox": [1, 1, 1, 1], "score": NaN}]');

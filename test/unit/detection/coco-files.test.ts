@@ -50,10 +50,11 @@ describe('result files', () => {
     [JSON.stringify([found, { ...found, image_id: 6 }]), 'coco-unknown-image', 'bad.json: result 1 is of image 6'],
     [JSON.stringify([{ ...found, score: '0.9' }]), 'coco-field', 'bad.json: result 0.score should be a number, it is "0.9"'],
     [JSON.stringify([{ ...found, bbox: [1, 2, 3] }]), 'coco-field', 'bad.json: result 0.bbox should be four numbers'],
+    [`[${'['.repeat(100_000)}${']'.repeat(100_000)}]`, 'coco-field', 'bad.json: result 0 should be an object, it is a list of 1'],
     [mask([10, 4000]), 'coco-segmentation', 'bad.json: result 0.segmentation run lengths add up to 4010 pixels, the mask has 48×64 = 3072'],
     [mask('~~'), 'coco-segmentation', 'bad.json: result 0.segmentation compressed run lengths are damaged'],
     [mask([10, 20], [64, 48]), 'coco-segmentation', 'bad.json: result 0.segmentation has size [64,48], its image 48×64'],
-  ])('%s is refused', async (text, code, message) => {
+  ])('%.80s is refused', async (text, code, message) => {
     const failure = await readCocoResults(write(text), dataset).then(
       () => undefined,
       (error: unknown) => error,
