@@ -35,8 +35,10 @@ export interface FittedSizes {
   readonly original: ImageSize;
   /** The image inside the tensor, from its upper left corner. Proposals and boxes are clipped to it. */
   readonly resized: ImageSize;
-  /** The tensor. Anchors cover it. */
+  /** The tensor. */
   readonly padded: ImageSize;
+  /** What anchors cover, from the upper left corner: the tensor, or what torchvision would have padded this image to alone. */
+  readonly covered: ImageSize;
 }
 
 export interface FittedImage extends FittedSizes {
@@ -57,7 +59,7 @@ export function fitSizes(original: ImageSize, fit: Fit): FittedSizes {
       `an image of ${original.width}×${original.height} pixels would be resized to ${resized.width}×${resized.height}`,
       { help: 'crop the image, or leave it out' },
     );
-  return { original, resized, padded: padded(resized, fit) };
+  return { original, resized, ...padTo(resized, fit) };
 }
 
 /**
@@ -94,11 +96,15 @@ function scaleOf({ height, width }: ImageSize, fit: Fit): number {
     : Math.min(fit.minSize / Math.min(height, width), fit.maxSize / Math.max(height, width));
 }
 
-function padded(resized: ImageSize, fit: Fit): ImageSize {
-  if (fit.kind === 'static') return { height: fit.height, width: fit.width };
+function padTo(resized: ImageSize, fit: Fit): Pick<FittedSizes, 'padded' | 'covered'> {
+  if (fit.kind === 'static') {
+    const whole = { height: fit.height, width: fit.width };
+    return { padded: whole, covered: whole };
+  }
   const { sizeDivisible, atLeast = { height: 0, width: 0 } } = fit;
   const up = (side: number) => Math.ceil(side / sizeDivisible) * sizeDivisible;
-  return { height: Math.max(up(resized.height), atLeast.height), width: Math.max(up(resized.width), atLeast.width) };
+  const own = { height: up(resized.height), width: up(resized.width) };
+  return { padded: { height: Math.max(own.height, atLeast.height), width: Math.max(own.width, atLeast.width) }, covered: own };
 }
 
 /** What each of the 256 byte values becomes in a channel, every operation rounded to float32. */

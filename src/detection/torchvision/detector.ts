@@ -36,7 +36,7 @@ export interface LocatedObjects {
 export async function locateObjects(detector: MaskRcnn, image: FittedImage): Promise<LocatedObjects> {
   const { recipe, config, measure } = detector;
   const backbone = await runNetwork(detector, 'backbone', image.tensor);
-  const proposals = measure('proposals', () => findProposals(backbone, image.resized, recipe, config));
+  const proposals = measure('proposals', () => findProposals(backbone, image, recipe, config));
   const boxFeatures = measure('roi-align', () => poolFeatures(backbone, proposals.boxes, recipe.boxHead, recipe));
   const boxHead = await runNetwork(detector, 'box_head', boxFeatures);
   const detections = measure('detections', () => readDetections(detector, boxHead, proposals.boxes, image.resized));

@@ -6,7 +6,7 @@ import { type Boxes, clipBoxes, findLargeBoxes, gatherBoxes } from '../boxes.js'
 import { batchedNonMaximumSuppression } from '../nms.js';
 import { getPartValue, type PartValuesByName } from '../part-runner.js';
 import { topK } from '../top-k.js';
-import type { ImageSize } from '../transform.js';
+import type { FittedSizes, ImageSize } from '../transform.js';
 import type { DetectorConfig } from './config.js';
 import type { MaskRcnnRecipe, PyramidLevel } from './recipe.js';
 
@@ -22,12 +22,15 @@ export interface Proposals {
   readonly scores: Float32Array;
 }
 
+/** Of the image in the input: where it is, and where anchors are. */
+export type ImagePlace = Pick<FittedSizes, 'resized' | 'covered'>;
+
 /**
- * The proposals of one image from the backbone's outputs (before permute and reshape): per level the `preNmsTopN` best, decoded, clipped to `resized`,
- * non-maximum suppression within each level, then the `postNmsTopN` best of all.
+ * The proposals of one image from the backbone's outputs (before permute and reshape): per level the `preNmsTopN` best of those in `covered`, decoded,
+ * clipped to `resized`, non-maximum suppression within each level, then the `postNmsTopN` best of all.
  */
-export function findProposals(values: PartValuesByName, resized: ImageSize, recipe: MaskRcnnRecipe, config: DetectorConfig): Proposals {
-  const levels = recipe.levels.map((level, index) => readLevel(values, level, { index, resized, recipe, config }));
+export function findProposals(values: PartValuesByName, place: ImagePlace, recipe: MaskRcnnRecipe, config: DetectorConfig): Proposals {
+  const levels = recipe.levels.map((level, index) => readLevel(values, level, { index, place, config }));
   const boxes = concatenate(levels.map(level => level.boxes));
   const scores = concatenate(levels.map(level => level.scores));
   const groups = levels.flatMap((level, index) => Array.from(level.scores, () => index));
@@ -37,24 +40,39 @@ export function findProposals(values: PartValuesByName, resized: ImageSize, reci
 
 interface LevelJob {
   readonly index: number;
-  readonly resized: ImageSize;
-  readonly recipe: MaskRcnnRecipe;
+  readonly place: ImagePlace;
   readonly config: DetectorConfig;
 }
 
 /** The level's best anchors as boxes. */
-function readLevel(values: PartValuesByName, level: PyramidLevel, { index, resized, recipe, config }: LevelJob): Proposals {
-  const { height, width } = level;
+function readLevel(values: PartValuesByName, level: PyramidLevel, { index, place: { resized, covered }, config }: LevelJob): Proposals {
+  const [height, width] = [covered.height, covered.width].map(side => Math.ceil(side / level.stride)) as [number, number];
   const [sizes, aspectRatios] = [config.anchors.sizes[index] ?? [], config.anchors.aspectRatios];
   const perCell = sizes.length * aspectRatios.length;
-  const logits = toCellsFirst(getPartValue(values, level.objectness, [1, perCell, height, width]), height * width);
-  const deltas = getPartValue(values, level.deltas, [1, 4 * perCell, height, width]);
+  const read = (name: string, channels: number): Float32Array =>
+    cropMaps(getPartValue(values, name, [1, channels, level.height, level.width]), level, { height, width });
+  const logits = toCellsFirst(read(level.objectness, perCell), height * width);
+  const deltas = read(level.deltas, 4 * perCell);
   const best = topK(logits, config.rpn.preNmsTopN);
-  const anchors = makeAnchorsAt(best, { sizes, aspectRatios, height, width }, recipe.image);
+  const anchors = makeAnchorsAt(best, { sizes, aspectRatios, height, width }, covered);
   const boxes = clipBoxes(decodeBoxes(takeDeltas(deltas, best, perCell, height * width), anchors, UNIT_WEIGHTS), resized);
   const scores = sigmoid(Float32Array.from(best, anchor => logits[anchor] as number));
   const kept = findLargeBoxes(boxes, MIN_SIDE).filter(row => (scores[row] as number) >= config.rpn.scoreThreshold);
   return { boxes: gatherBoxes(boxes, kept), scores: Float32Array.from(kept, row => scores[row] as number) };
+}
+
+/** The upper left corner of every map. */
+function cropMaps(maps: Float32Array, from: ImageSize, to: ImageSize): Float32Array {
+  if (from.height === to.height && from.width === to.width) return maps;
+  const count = maps.length / (from.height * from.width);
+  const cropped = new Float32Array(count * to.height * to.width);
+  for (let map = 0, at = 0; map < count; map++) {
+    for (let row = 0; row < to.height; row++, at += to.width) {
+      const start = (map * from.height + row) * from.width;
+      cropped.set(maps.subarray(start, start + to.width), at);
+    }
+  }
+  return cropped;
 }
 
 /** An RPN output [1, A · k, h, w] as [h · w, A · k]: in the order of the anchors. */

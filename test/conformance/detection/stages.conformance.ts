@@ -44,7 +44,7 @@ suite.each([1000, 1007, 1014])('image %p, each stage fed what torchvision gave',
   });
 
   it('at least 99 % of the proposals are found with IoU above 0.99', () => {
-    const { boxes } = findProposals(backbone, RESIZED, recipe, config);
+    const { boxes } = findProposals(backbone, { resized: RESIZED, covered: RESIZED }, recipe, config);
     const wanted = data('proposals');
     expect(boxes.length).toBe(wanted.length);
     const rows = Array.from({ length: wanted.length / 4 }, (_, row) => row);
