@@ -16,10 +16,16 @@ export type FindProblems = (model: Model, depth: CheckDepth) => readonly string[
 
 export const findProblems: FindProblems = (model, depth) => checkModel(model, depth).map(({ message }) => message);
 
+/** So many problems are given help, which may have to be looked for. */
+const HELPED = 100;
+
 /** All problems of `model`: of structure, of functions, then of operators, each in graph order; empty where it is well formed. */
 export function checkModel(model: Model, depth: CheckDepth = 'operators'): readonly ModelProblem[] {
   const problems: ModelProblem[] = [];
-  const report: Report = (code, message, help) => problems.push(help === undefined ? { code, message } : { code, message, help });
+  const report: Report = (code, message, findHelp) => {
+    const help = problems.length < HELPED ? findHelp?.() : undefined;
+    problems.push(help === undefined ? { code, message } : { code, message, help });
+  };
   checkStructure(model, report);
   if (depth === 'structure') return problems;
   const functions = readFunctions(model, report);

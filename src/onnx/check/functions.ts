@@ -60,7 +60,7 @@ function readAll(fields: UnknownFields): Read {
     }
   }
   const cycle = findCallCycle(functions);
-  if (cycle !== undefined) problems.push(['function-cycle', `functions call each other in a circle: ${cycle.join(' → ')}`]);
+  if (cycle !== undefined) problems.push(['function-cycle', `functions call each other in a circle: ${formatCycle(cycle)}`]);
   return { functions, problems };
 }
 
@@ -85,6 +85,11 @@ function decodeFunction(proto: FunctionProto, source: Uint8Array): ModelFunction
     body,
     attributes: new Set([...attribute, ...attributeProto.map(({ name = '' }) => name)]),
   };
+}
+
+/** A long circle is cut short in the middle. */
+function formatCycle(names: readonly string[]): string {
+  return (names.length <= 10 ? names : [...names.slice(0, 5), `${names.length - 8} more`, ...names.slice(-3)]).join(' → ');
 }
 
 /** Names of functions, each calling the next, the last one being the first. */

@@ -32,7 +32,9 @@ export function checkCallForm(graph: Graph, node: Node, { name, body, attributes
   }
   for (const attribute of node.attributes.keys()) {
     if (attributes.has(attribute) || isInternal(attribute)) continue;
-    report('unknown-attribute', `${label} has an attribute "${attribute}", which function ${name} has not`, hintOf(attribute, attributes));
+    report('unknown-attribute', `${label} has an attribute "${attribute}", which function ${name} has not`, () =>
+      hintOf(attribute, attributes),
+    );
   }
 }
 
@@ -59,7 +61,7 @@ function checkAttribute(graph: Graph, node: Node, schema: OperatorSchema, { name
   if (known === undefined) {
     if (isInternal(name) || schema.otherAttributes === 'taken') return;
     const message = `${describe(graph, node)} has an attribute "${name}", which ${formOf(schema)} has not`;
-    report('unknown-attribute', message, otherVersionOf(schema, name) ?? hintOf(name, schema.attributes.keys()));
+    report('unknown-attribute', message, () => otherVersionOf(schema, name) ?? hintOf(name, schema.attributes.keys()));
     return;
   }
   const kind = kindOf(attribute);

@@ -53,7 +53,9 @@ function checkType(place: Place, side: 'input' | 'output', of: Parameter, id: Va
   if (variable !== undefined && bound === undefined) bindings.set(variable, { type, by: where() });
   if (!of.types.has(type)) {
     const takes = `${formOf(schema)} ${side === 'input' ? 'takes' : 'gives'} ${listTypes(of)}`;
-    report(`${side}-type`, `${describe(graph, node)}: its ${where()} is ${type}; ${takes}`, laterVersionWith(schema, side, of.name, type));
+    report(`${side}-type`, `${describe(graph, node)}: its ${where()} is ${type}; ${takes}`, () =>
+      laterVersionWith(schema, side, of.name, type),
+    );
   } else if (bound !== undefined) {
     const message = `${describe(graph, node)}: its ${bound.by} is ${bound.type}, its ${where()} is ${type}; they have to be of one type`;
     report('type-conflict', message);

@@ -2,7 +2,7 @@
 import { assertNever } from '../../base/assert-never.js';
 import { subgraphsOf } from '../ir/edit.js';
 import type { Graph, Model, Node } from '../ir/model.js';
-import { findNewestOpset, findOperator } from '../schemas/find-operator.js';
+import { findClosestOperator, findNewestOpset, findOperator } from '../schemas/find-operator.js';
 import type { OperatorSchema } from '../schemas/operator-schema.js';
 import { typeName } from '../type-name.js';
 import { callNameOf, type ModelFunctions } from './functions.js';
@@ -56,13 +56,16 @@ function findSchema({ opsets }: OperatorScope, graph: Graph, node: Node, report:
     case 'found':
       return found.schema;
     case 'unknown':
-      report('unknown-operator', `${label}: ${domain} has no operator ${node.opType}`, found.closest && `did you mean ${found.closest}?`);
+      report('unknown-operator', `${label}: ${domain} has no operator ${node.opType}`, () => {
+        const closest = findClosestOperator(node.domain, node.opType);
+        return closest && `did you mean ${closest}?`;
+      });
       return undefined;
     case 'too-new':
       report(
         'operator-too-new',
         `${label}: ${node.opType} comes with operator set ${found.since} of ${domain}, the model imports ${opset}`,
-        `\`tanren onnx convert --opset ${found.since}\` may bring the model there`,
+        () => `\`tanren onnx convert --opset ${found.since}\` may bring the model there`,
       );
       return undefined;
     case 'deprecated':

@@ -59,7 +59,8 @@ export interface ModelProblem {
   readonly help?: string;
 }
 
-export type Report = (code: ModelProblemCode, message: string, help?: string) => void;
+/** `help` is asked for the first problems alone: there may be as many as a hostile file has room for. */
+export type Report = (code: ModelProblemCode, message: string, help?: () => string | undefined) => void;
 
 /** 'Conv "conv1"'; a node without a name is called by its first output. */
 export function describe(graph: Graph, node: Node): string {

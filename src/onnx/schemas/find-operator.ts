@@ -1,13 +1,13 @@
 /** Which form has an operator in the operator set that a model imports? Where it has none, why. */
 import { findClosest } from '../../base/did-you-mean.js';
 import type { OperatorSchema } from './operator-schema.js';
-import { type DomainSchemas, schemasByDomain } from './parse-schemas.js';
+import { schemasByDomain } from './parse-schemas.js';
 
 export type FoundOperator =
   | { readonly kind: 'found'; readonly schema: OperatorSchema }
   /** The domain is not one that this library knows, or is open to operators that it does not know. */
   | { readonly kind: 'not-described' }
-  | { readonly kind: 'unknown'; readonly closest: string | undefined }
+  | { readonly kind: 'unknown' }
   /** It comes with a later operator set. */
   | { readonly kind: 'too-new'; readonly since: number }
   | { readonly kind: 'deprecated'; readonly since: number };
@@ -35,10 +35,15 @@ export function findOperator(domain: string, name: string, opset: number): Found
   const known = schemasByDomain().get(domain);
   if (known === undefined || opset > known.newest) return { kind: 'not-described' };
   const versions = known.operators.get(name);
-  if (versions === undefined) return describeAbsent(known, domain, name);
+  if (versions === undefined) return describeAbsent(domain, name);
   const found = versions.findLast(({ since }) => since <= opset);
   if (found === undefined) return { kind: 'too-new', since: versions[0]?.since ?? 0 };
   return found.kind === 'deprecated' ? found : { kind: 'found', schema: found.schema() };
+}
+
+/** The operator of `domain` that `name` may be a slip of. */
+export function findClosestOperator(domain: string, name: string): string | undefined {
+  return findClosest(name, schemasByDomain().get(domain)?.operators.keys() ?? []);
 }
 
 /** The first version of an operator for which `holds`, whichever operator set is imported. */
@@ -56,7 +61,7 @@ export function findNewestOpset(domain: string): number | undefined {
   return schemasByDomain().get(domain)?.newest;
 }
 
-function describeAbsent(known: DomainSchemas, domain: string, name: string): FoundOperator {
+function describeAbsent(domain: string, name: string): FoundOperator {
   if (OPEN_DOMAINS.includes(domain) || (domain === '' && EXPERIMENTS.includes(name))) return { kind: 'not-described' };
-  return { kind: 'unknown', closest: findClosest(name, known.operators.keys()) };
+  return { kind: 'unknown' };
 }
