@@ -1,6 +1,6 @@
 /** Where do the recorded ONNX models lie, and what stands beside them? Read from the folder of recordings, for the wider suite. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { Constant } from '../../src/onnx/ir/model.js';
 import { decodeMessage } from '../../src/onnx/proto/decode-message.js';
 import { WHOLE_SCHEMA } from '../../src/onnx/proto/schema.js';
@@ -48,4 +48,12 @@ export function findPassingTests(): string[] {
     .filter(test => status[test]?.ort === 'pass')
     .map(test => join(root, test, 'model.onnx'))
     .filter(existsSync);
+}
+
+/** Every third recorded backend test, by its folder: those of which others' verdicts on mutants are recorded. */
+export function listMutated(): readonly { readonly name: string; readonly path: string }[] {
+  const root = join(findSharedFolder() ?? '', 'conformance/onnx');
+  return findRecordedModels('conformance/onnx')
+    .filter((_, index) => index % 3 === 1)
+    .map(path => ({ name: relative(root, path).replace(/\/model\.onnx$/, ''), path }));
 }

@@ -9,6 +9,7 @@ import { callNameOf, type ModelFunctions } from './functions.js';
 import { checkCallForm, checkNodeForm } from './node-form.js';
 import { checkNodeTypes, type ValueTypes } from './node-types.js';
 import { describe, type Report } from './problem.js';
+import { checkSpecialForm } from './special-forms.js';
 
 /** What holds for a graph and all inside it. */
 export interface OperatorScope {
@@ -42,6 +43,7 @@ function checkNode(scope: OperatorScope, graph: Graph, node: Node, types: ValueT
     return;
   }
   checkNodeForm(graph, node, schema, report);
+  checkSpecialForm(graph, node, report);
   checkNodeTypes(graph, node, schema, types, report);
 }
 

@@ -95,6 +95,20 @@ describe('checking operators', () => {
     expect(problem?.help).toBe(help);
   });
 
+  it('asks for one value of a Constant, and for sub-graphs with the ends of their node', () => {
+    const problems = check(`g (bool c, float x, int64 n) => (y) { k = Constant()  m = Constant<value_int = 1, value_float = 1.0>()
+      y = If<then_branch = t (float i) => (a) { a = Neg(x) }, else_branch = e () => (b, d) { b = Neg(x)  d = Neg(b) }>(c)
+      z = Loop<body = l (int64 i, bool s) => (s) { h = Neg(x) }>(n, c) }`);
+
+    expect(problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
+      'missing-attribute: Constant "k" has no value: none of the attributes that give one',
+      'unknown-attribute: Constant "m" has several values: value_int, value_float',
+      'input-count: If "y": its then_branch has 1 input, the node asks for 0',
+      'output-count: If "y": its else_branch has 2 outputs, the node asks for 1',
+      'output-count: Loop "z": its body has 1 output, the node asks for 2',
+    ]);
+  });
+
   it('carries types from node to node, where the file states none', () => {
     const [problem, ...others] = check('g (float x) => (z) { i = Cast<to = 7>(x)  d = Identity(i)  z = Add(d, x) }');
 

@@ -15,6 +15,7 @@ const resize: InferFunction = c => {
   const dims = c.dims(0);
   if (dims === undefined) return [known(c.dtype(0), undefined)];
   const [scalesAt, sizesAt] = c.opset < 11 ? [1, -1] : [2, 3];
+  if (c.opset >= 13 && !c.has(scalesAt) && !c.has(sizesAt)) throw mismatch(c, 'it has neither scales nor sizes');
   const axes = (findInts(c.node, 'axes') ?? dims.map((_, axis) => axis)).map(axis => resolveAxis(axis, dims.length) ?? 0);
   const sizes = sizesAt > 0 && c.has(sizesAt) ? c.elements(sizesAt) : undefined;
   if (sizes !== undefined && sizes.length > 0) return [known(c.dtype(0), bySizes(c, dims, sizes, axes))];

@@ -1,0 +1,42 @@
+/** What do operators ask for that their schemas cannot say? A Constant has one value; sub-graphs have as many ends as the node around them gives and takes. */
+import { countOf } from '../../base/count-of.js';
+import type { Graph, Node } from '../ir/model.js';
+import { describe, type Report } from './problem.js';
+
+export function checkSpecialForm(graph: Graph, node: Node, report: Report): void {
+  if (node.domain !== '') return;
+  if (node.opType === 'Constant') checkConstant(graph, node, report);
+  for (const [name, ends] of endsOfSubgraphs(node)) {
+    const attribute = node.attributes.get(name);
+    if (attribute?.kind !== 'graph') continue;
+    const { inputs, outputs } = attribute.value;
+    for (const [side, has, wanted] of [
+      ['input', inputs.length, ends.inputs],
+      ['output', outputs.length, ends.outputs],
+    ] as const) {
+      if (has !== wanted)
+        report(`${side}-count`, `${describe(graph, node)}: its ${name} has ${countOf(has, side)}, the node asks for ${wanted}`);
+    }
+  }
+}
+
+/** Every attribute of Constant is a value. */
+function checkConstant(graph: Graph, node: Node, report: Report): void {
+  const given = [...node.attributes.keys()].filter(name => name === 'sparse_value' || name.startsWith('value'));
+  if (given.length === 0) report('missing-attribute', `${describe(graph, node)} has no value: none of the attributes that give one`);
+  if (given.length > 1) report('unknown-attribute', `${describe(graph, node)} has several values: ${given.join(', ')}`);
+}
+
+type Ends = readonly [attribute: string, ends: { readonly inputs: number; readonly outputs: number }];
+
+/** How many inputs and outputs the sub-graphs of a node have, by its own. (ONNX operator specifications of If 1, Loop 1, Scan 9.) */
+function endsOfSubgraphs({ opType, inputs, outputs }: Node): readonly Ends[] {
+  switch (opType) {
+    case 'If':
+      return ['then_branch', 'else_branch'].map((name): Ends => [name, { inputs: 0, outputs: outputs.length }]);
+    case 'Loop':
+      return [['body', { inputs: inputs.length, outputs: outputs.length + 1 }]];
+    default:
+      return [];
+  }
+}
