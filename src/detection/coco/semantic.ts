@@ -1,6 +1,7 @@
 /** How good are masks where pixels are counted, not objects? Masks painted into one picture of classes per image, and the shares of it that are right. */
+import { DetectionError } from '../detection-error.js';
 import type { Rle } from '../rle.js';
-import type { CocoCategory, CocoDataset } from './dataset.js';
+import type { CocoCategory, CocoDataset, CocoImage } from './dataset.js';
 import { describeDetection, describeTruth, type Region } from './region.js';
 import { type CocoResult, scoreOf } from './results.js';
 import { groupByImage } from './subset.js';
@@ -30,7 +31,7 @@ export interface ClassFigures {
  * Each image is painted twice. Ground truth: the annotations in the order of the file, crowds too, later ones over earlier ones. Detections: those of at least
  * `minScore`, by rising score, so that the best lie on top. What is not painted is background, which is a class like the others. Pixels of all images are counted
  * together. mPA is taken over classes that the ground truth has, mIoU over those that either side has. Results of categories that the data set lacks are left out.
- * @throws DetectionError `coco-no-region`.
+ * @throws DetectionError `coco-no-region`, `image-too-large`.
  * @see Long, Shelhamer, Darrell: Fully Convolutional Networks for Semantic Segmentation, CVPR 2015, section 5.
  */
 export function measureSemantic(dataset: CocoDataset, results: readonly CocoResult[], minScore: number): SemanticFigures {
@@ -40,8 +41,12 @@ export function measureSemantic(dataset: CocoDataset, results: readonly CocoResu
   const counts = new Float64Array(classes * classes);
   const truths = groupByImage(dataset.annotations);
   const found = groupByImage(results.filter(result => labels.has(result.categoryId) && scoreOf(result, 'segm') >= minScore));
+  const most = dataset.images.reduce((pixels, image) => Math.max(pixels, countPaintable(image)), 0);
+  /** Two pictures, painted anew for every image. */
+  const canvas = new Uint16Array(2 * most);
   for (const image of dataset.images) {
-    const [truth, detected] = [new Uint16Array(image.width * image.height), new Uint16Array(image.width * image.height)];
+    const pixels = image.width * image.height;
+    const [truth, detected] = [canvas.subarray(0, pixels).fill(0), canvas.subarray(most, most + pixels).fill(0)];
     for (const annotation of truths.get(image.id) ?? [])
       paint(truth, describeTruth(annotation, image, 'segm').region, labels.get(annotation.categoryId) ?? 0);
     // Of equal scores the first of the file lies on top.
@@ -50,6 +55,13 @@ export function measureSemantic(dataset: CocoDataset, results: readonly CocoResu
     countPixels(counts, classes, truth, detected);
   }
   return conclude(counts, [undefined, ...categories]);
+}
+
+const MOST_PIXELS = 1 << 28;
+
+function countPaintable({ id, width, height }: CocoImage): number {
+  if (width * height <= MOST_PIXELS) return width * height;
+  throw new DetectionError('image-too-large', `image ${id} has ${width}×${height} pixels, at most ${MOST_PIXELS} are painted`);
 }
 
 /** Pictures are column-major, as run lengths are. */

@@ -2,12 +2,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
+import { isCodedError } from '../../../src/base/coded-error.js';
 import type { Json } from '../../../src/base/json.js';
 import { readListElements } from '../../../src/base/json-elements.js';
 import { parseCocoDataset } from '../../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../../src/detection/coco/evaluate.js';
 import { COCO_PARAMS } from '../../../src/detection/coco/params.js';
 import { readCocoDataset, readCocoResults } from '../../../src/detection/coco/read-files.js';
+import { makeResultParser } from '../../../src/detection/coco/results.js';
 import { failureOf } from '../../support/error-code.js';
 
 const annotation = { id: 1, image_id: 5, category_id: 2, iscrowd: 0, area: 100, bbox: [10, 10, 10, 10] };
@@ -86,6 +89,60 @@ describe('annotation files', () => {
     expect(await failureOf(() => readCocoDataset(write(text)))).toMatchObject({ code });
   });
 });
+
+describe('whatever a file holds', () => {
+  /** Values as they should be, and as they should not. */
+  const anything = fc.oneof(fc.constantFrom<Json>(5, 2, 0.5, 1, 0), fc.jsonValue() as fc.Arbitrary<Json>);
+  const counts = fc.oneof(fc.string(), fc.array(fc.oneof(fc.nat(4000), fc.double())), anything);
+  const size = fc.oneof(fc.constant<Json>([48, 64]), anything);
+  const segmentation = fc.oneof(fc.array(fc.array(fc.double())), fc.record({ size, counts }), anything) as fc.Arbitrary<Json>;
+  const entry = fc.record(
+    {
+      id: anything,
+      image_id: anything,
+      category_id: anything,
+      iscrowd: anything,
+      area: anything,
+      score: anything,
+      bbox: anything,
+      segmentation,
+    },
+    { requiredKeys: ['image_id', 'category_id'] },
+  ) as fc.Arbitrary<Json>;
+
+  it('a result is read or refused with a code', () => {
+    const parse = makeResultParser(dataset);
+    fc.assert(
+      fc.property(fc.oneof(entry, anything), one => {
+        expect(codeOf(() => parse(one, 0))).toMatch(/^(read|coco-(field|unknown-image|segmentation))$/);
+      }),
+    );
+  });
+
+  it('a data set is read or refused with a code', () => {
+    const list = fc.oneof(fc.array(entry, { maxLength: 3 }), anything) as fc.Arbitrary<Json>;
+    const file = fc.record({
+      images: fc.constantFrom<Json>(truth.images, []),
+      categories: fc.constant<Json>(truth.categories),
+      annotations: list,
+    });
+    fc.assert(
+      fc.property(fc.oneof(file as fc.Arbitrary<Json>, anything), one => {
+        expect(codeOf(() => parseCocoDataset(one))).toMatch(/^(read|coco-[a-z-]+)$/);
+      }),
+    );
+  });
+});
+
+function codeOf(read: () => unknown): string {
+  try {
+    read();
+    return 'read';
+  } catch (error) {
+    if (isCodedError(error)) return error.code;
+    throw error;
+  }
+}
 
 describe('lists element by element', () => {
   const list: Json = [{ text: 'a "quoted", [bracket] and \\ "' }, [], 'end]', 3.5, null, { deep: [[{ é: '日本' }]] }];

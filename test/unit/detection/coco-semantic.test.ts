@@ -7,6 +7,7 @@ import { type CocoResult, parseCocoResults } from '../../../src/detection/coco/r
 import { rasterise } from '../../../src/detection/coco/segmentation.js';
 import { measureSemantic } from '../../../src/detection/coco/semantic.js';
 import { decodeMask } from '../../../src/detection/rle.js';
+import { failureOf } from '../../support/error-code.js';
 import { fixturePath } from '../../support/fixtures.js';
 
 const sets = JSON.parse(gunzipSync(readFileSync(fixturePath('detection', 'random-figures.json.gz'))).toString()) as {
@@ -68,5 +69,10 @@ describe('masks as a picture of classes', () => {
     const dataset = parseCocoDataset(truth);
     const results = dataset.annotations.map((one, index): CocoResult => ({ ...one, score: (index + 1) / 100 }));
     expect(measureSemantic(dataset, results, 0)).toMatchObject({ pixelAccuracy: 1, meanAccuracy: 1, meanIou: 1 });
+  });
+
+  it('an image that no memory holds is refused', async () => {
+    const huge = parseCocoDataset({ images: [{ id: 1, width: 40_000, height: 40_000 }], categories: [], annotations: [] });
+    expect(await failureOf(() => measureSemantic(huge, [], 0))).toMatchObject({ code: 'image-too-large' });
   });
 });
