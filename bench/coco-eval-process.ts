@@ -13,6 +13,8 @@ export interface CocoOrder {
 export interface CocoMeasured {
   readonly readMs: number;
   readonly evaluateMs: number;
+  /** Processor time of the whole process so far, its start included. */
+  readonly cpuMs: number;
   readonly peakBytes: number;
   readonly AP: number;
 }
@@ -23,7 +25,9 @@ async function measure({ truth, detections, type }: CocoOrder): Promise<CocoMeas
   const results = await readCocoResults(detections, dataset);
   const read = performance.now();
   const { AP } = evaluateCoco(dataset, results, type);
-  return { readMs: read - start, evaluateMs: performance.now() - read, peakBytes: await readPeak(), AP };
+  const evaluateMs = performance.now() - read;
+  const { user, system } = process.cpuUsage();
+  return { readMs: read - start, evaluateMs, cpuMs: (user + system) / 1000, peakBytes: await readPeak(), AP };
 }
 
 console.log(JSON.stringify(await measure(JSON.parse(process.argv[2] ?? '') as CocoOrder)));

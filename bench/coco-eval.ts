@@ -39,7 +39,7 @@ function measureType(type: IouType, files: CocoSetFiles, peer: 'with-peer' | 'al
   const size = (statSync(files.detections).size / 1e6).toFixed(0);
   printTable(
     `COCO evaluation, ${type === 'bbox' ? 'boxes' : 'masks'}: 5,000 images, 97,000 detections (${size} MB of JSON), a process each, ms, median (quartiles) of ${ROUNDS} rounds, in turn`,
-    [['', 'read', 'evaluate', 'whole', 'speed', 'peak, MB', 'AP'], ...rows],
+    [['', 'read', 'evaluate', 'whole', 'speed', 'processor', 'speed', 'peak, MB', 'AP'], ...rows],
   );
 }
 
@@ -52,6 +52,8 @@ function rowOf(name: string, measured: readonly CocoMeasured[], base: readonly C
     formatSamples(of(one => one.evaluateMs)),
     formatSamples(of(whole)),
     base.length === 0 ? '' : formatRatio(of(whole, base).median, of(whole).median),
+    formatSamples(of(one => one.cpuMs)),
+    base.length === 0 ? '' : formatRatio(of(one => one.cpuMs, base).median, of(one => one.cpuMs).median),
     (of(one => one.peakBytes).median / 1e6).toFixed(0),
     (measured[0]?.AP ?? Number.NaN).toFixed(9),
   ];

@@ -23,6 +23,7 @@ with contextlib.redirect_stdout(io.StringIO()):
 print(json.dumps({
     "readMs": 1000 * (read - start),
     "evaluateMs": 1000 * (end - read),
+    "cpuMs": 1000 * time.process_time(),
     "peakBytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     "AP": evaluation.stats[0],
 }))
