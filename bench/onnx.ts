@@ -1,11 +1,14 @@
 /** How fast is the ONNX library, and what does it hold? Each thing in a process of its own, on a full-size detector and on an exporter's graph of 2,243 nodes. */
-import { fork, spawnSync } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeModel } from '../src/onnx/serde/model-file.js';
+import { findSharedFolder } from '../test/support/shared-folder.js';
 import { makeFullSizeDetector } from './full-size-backbone.js';
+import { measureSimplifiers } from './onnx-peers.js';
 import type { OnnxMeasured, OnnxOrder, OnnxWay } from './onnx-process.js';
 import { formatSamples, printTable } from './table.js';
 import { summarize } from './timing.js';
@@ -29,7 +32,7 @@ export async function measureOnnx(): Promise<void> {
     await writeModel(path, makeFullSizeDetector());
     await measureModel("maskrcnn_resnet50_fpn_v2's parts with generated weights", path, ['read', 'copy', 'infer', 'check'], folder);
     await measureModel("torchvision's export of the example's detector", EXPORTED, ['read', 'infer', 'check', 'simplify'], folder);
-    measureSlim(join(folder, 'slim.onnx'));
+    await measureSimplifiers([EXPORTED, ...findPicoDet()]);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -64,11 +67,8 @@ function inProcess(order: OnnxOrder): Promise<OnnxMeasured> {
   });
 }
 
-/** OnnxSlim on the same file, where Python has it. */
-function measureSlim(output: string): void {
-  const script =
-    'import sys, time, onnx, onnxslim; m = onnx.load(sys.argv[1]); t = time.time(); r = onnxslim.slim(m); print(time.time() - t, len(r.graph.node))';
-  const { status, stdout } = spawnSync('python3', ['-c', script, EXPORTED, output], { encoding: 'utf8' });
-  if (status !== 0) console.log('  python3 has no onnxslim here: it is not measured');
-  else console.log(`  OnnxSlim on the same file, once: ${stdout.trim().replace(' ', ' s, ')} nodes`);
+/** The public model that published tools were timed on, where the shared folder is. */
+function findPicoDet(): readonly string[] {
+  const path = join(findSharedFolder() ?? '', 'models/picodet/picodet_s_320_coco.onnx');
+  return existsSync(path) ? [path] : [];
 }

@@ -4,7 +4,7 @@ import { cloneModel } from './ir/clone.js';
 import { getValue } from './ir/edit.js';
 import type { Model, ValueId } from './ir/model.js';
 import { type ConversionRecord, convertOpset } from './opset/convert-opset.js';
-import { freeInitializers } from './passes/constants.js';
+import { freeInitializersOf } from './passes/constants.js';
 import type { SimplifyStep } from './passes/run-round.js';
 import { FOLDING_PASSES, type SimplifyOptions, simplifyToFixedPoint } from './passes/simplify.js';
 import { assertPinned, assertPinsKnown, listPinnable, type PinRecord, type Pins, pinShapes } from './pin-shapes.js';
@@ -46,7 +46,7 @@ export async function importModel(original: Model, options: ImportOptions): Prom
   const { pins, cut } = options;
   const fold = (model: Model) => simplifyToFixedPoint(model, { ...options, passes: FOLDING_PASSES });
   const whole = cloneModel(original);
-  const { changed: freed } = await freeInitializers.run(whole, options);
+  const freed = freeInitializersOf(whole);
   const pinnable = [listPinnable(whole)];
   const pinned = [...pinShapes(whole, pins)];
   const unfolded = cloneModel(whole);

@@ -11,7 +11,7 @@ import { type Pass, passOfRule } from '../onnx/passes/pass.js';
 import { removeDead } from '../onnx/passes/remove-dead.js';
 import { removeCast, removeIdentity } from '../onnx/passes/rules/no-ops.js';
 import { findConstantValue } from '../onnx/rewrite/graph-view.js';
-import { inferShapes, writeTypes } from '../onnx/shape-inference/infer-shapes.js';
+import { inferShapes, startInference, writeTypes } from '../onnx/shape-inference/infer-shapes.js';
 
 export const QUANTIZE = 'QuantizeLinear';
 export const DEQUANTIZE = 'DequantizeLinear';
@@ -37,7 +37,7 @@ const FOLD_LIMIT_BYTES = 1 << 20;
 export async function prepareModel(model: Model, evaluate: Evaluate): Promise<Model> {
   const copy = cloneModel(model);
   sortTopologically(copy.graph);
-  const context = { evaluate, foldLimitBytes: FOLD_LIMIT_BYTES, check: () => [] };
+  const context = { evaluate, foldLimitBytes: FOLD_LIMIT_BYTES, check: () => [], infer: startInference };
   for (const pass of PASSES) await pass.run(copy, context);
   writeTypes(copy, inferShapes(copy));
   giveEachReaderItsOwn(copy, node => node.opType === DEQUANTIZE);

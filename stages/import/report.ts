@@ -37,7 +37,7 @@ export function listOtherDomains({ graph }: Model): readonly string[] {
   return [...new Set(others.map(node => `${node.domain}.${node.opType}`))];
 }
 
-const hasSubgraph = (node: Node): boolean => !subgraphsOf(node).next().done;
+const hasSubgraph = (node: Node): boolean => subgraphsOf(node).length > 0;
 
 function describeEnds(graph: Graph, ids: readonly ValueId[]): Json[] {
   return ids.map(id => {

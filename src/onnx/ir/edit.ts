@@ -172,20 +172,35 @@ export function setInput(node: Node, index: number, value: ValueId | undefined):
 
 /** Makes every node input and graph output that is `from` be `to`, in sub-graphs too. Names stay where they are. */
 export function replaceAllUses(graph: Graph, from: ValueId, to: ValueId): void {
-  for (const node of graph.nodes.values()) {
-    const { inputs } = node;
-    for (let index = 0; index < inputs.length; index++) if (inputs[index] === from) inputs[index] = to;
-    for (const sub of subgraphsOf(node)) replaceAllUses(sub, from, to);
-  }
-  graph.outputs = graph.outputs.map(output => (output === from ? to : output));
+  replaceUses(graph, new Map([[from, to]]));
 }
 
-/** The graphs that a node carries as attributes (If, Loop, Scan). */
-export function* subgraphsOf(node: Node): Generator<Graph> {
-  for (const attribute of node.attributes.values()) {
-    if (attribute.kind === 'graph') yield attribute.value;
-    if (attribute.kind === 'graphs') yield* attribute.value;
+/** Makes each node input and graph output that is among `others` the value that takes its place, in sub-graphs too. */
+export function replaceUses(graph: Graph, others: ReadonlyMap<ValueId, ValueId>): void {
+  for (const node of graph.nodes.values()) {
+    const { inputs } = node;
+    for (let index = 0; index < inputs.length; index++) {
+      const input = inputs[index];
+      const other = input === undefined ? undefined : others.get(input);
+      if (other !== undefined) inputs[index] = other;
+    }
+    for (const sub of subgraphsOf(node)) replaceUses(sub, others);
   }
+  graph.outputs = graph.outputs.map(output => others.get(output) ?? output);
+}
+
+const NONE: readonly Graph[] = [];
+
+/** The graphs that a node carries as attributes (If, Loop, Scan). */
+export function subgraphsOf(node: Node): readonly Graph[] {
+  let graphs: Graph[] | undefined;
+  for (const attribute of node.attributes.values()) {
+    if (attribute.kind !== 'graph' && attribute.kind !== 'graphs') continue;
+    graphs ??= [];
+    if (attribute.kind === 'graph') graphs.push(attribute.value);
+    else graphs.push(...attribute.value);
+  }
+  return graphs ?? NONE;
 }
 
 /** One place where a value is used: input `index` of `node`. */

@@ -1,8 +1,8 @@
 /** Where do constants stand? As initializers that nothing can override, each once. */
 import { createHash } from 'node:crypto';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
-import { removeNode, removeValue, replaceAllUses, subgraphsOf } from '../ir/edit.js';
-import type { Constant, Graph, ValueId } from '../ir/model.js';
+import { removeNode, removeValue, replaceUses, subgraphsOf } from '../ir/edit.js';
+import type { Constant, Graph, Model, ValueId } from '../ir/model.js';
 import { scopesOf } from '../ir/scope.js';
 import { findConstantOf } from '../shape-inference/constant-node.js';
 import type { Pass } from './pass.js';
@@ -19,14 +19,19 @@ export const freeInitializers: Pass = {
   proof: 'exact',
   proofText: 'Weights that are listed as inputs too can no longer be overridden by a caller; whoever never did computes the same.',
   async run(model) {
-    const { graph } = model;
-    const isInitializer = (id: ValueId): boolean => graph.values.get(id)?.constant !== undefined;
-    const changed = graph.inputs.filter(isInitializer).map(id => graph.values.get(id)?.name ?? '');
-    graph.inputs = graph.inputs.filter(id => !isInitializer(id));
-    if (model.irVersion < FREE_INITIALIZERS) model.irVersion = FREE_INITIALIZERS;
-    return { changed, declined: [] };
+    return { changed: freeInitializersOf(model), declined: [] };
   },
 };
+
+/** Takes the inputs that have an initializer off the model's inputs; gives their names. */
+export function freeInitializersOf(model: Model): string[] {
+  const { graph } = model;
+  const isInitializer = (id: ValueId): boolean => graph.values.get(id)?.constant !== undefined;
+  const changed = graph.inputs.filter(isInitializer).map(id => graph.values.get(id)?.name ?? '');
+  graph.inputs = graph.inputs.filter(id => !isInitializer(id));
+  if (model.irVersion < FREE_INITIALIZERS) model.irVersion = FREE_INITIALIZERS;
+  return changed;
+}
 
 /** Exact. A Constant node's output becomes an initializer of the same name. */
 export const constantsToInitializers: Pass = {
@@ -67,6 +72,7 @@ export const mergeInitializers: Pass = {
 /** @param around the constants of the graphs around `graph`, by content. */
 function mergeEqual(graph: Graph, around: ReadonlyMap<string, ValueId>): string[] {
   const first = new Map(around);
+  const others = new Map<ValueId, ValueId>();
   const changed: string[] = [];
   for (const value of [...graph.values.values()]) {
     if (value.constant === undefined || graph.outputs.includes(value.id)) continue;
@@ -77,10 +83,11 @@ function mergeEqual(graph: Graph, around: ReadonlyMap<string, ValueId>): string[
       first.set(key, value.id);
       continue;
     }
-    replaceAllUses(graph, value.id, other);
+    others.set(value.id, other);
     removeValue(graph, value.id);
     changed.push(value.name);
   }
+  if (others.size > 0) replaceUses(graph, others);
   for (const node of graph.nodes.values()) for (const sub of subgraphsOf(node)) changed.push(...mergeEqual(sub, first));
   return changed;
 }

@@ -9,7 +9,7 @@ import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.j
 import { findVisibleValue, type Scope, scopesOf } from '../ir/scope.js';
 import { findConstantIn } from '../rewrite/graph-view.js';
 import { isStatic } from '../shape-inference/dims.js';
-import { inferShapes, type KnownTypes } from '../shape-inference/infer-shapes.js';
+import type { KnownTypes } from '../shape-inference/infer-shapes.js';
 import { describeNode } from '../shape-inference/node-context.js';
 import { hasSubgraph, isDeterministic, isQuantizer } from './operator-traits.js';
 import { joinOutcomes, type Pass, type PassContext, type PassOutcome } from './pass.js';
@@ -23,7 +23,7 @@ export const foldConstants: Pass = {
   proof: 'exact',
   proofText: 'Nodes whose inputs are all constant are computed once by the same kernels, with graph optimisation off.',
   async run(model, context) {
-    const types = inferShapes(model);
+    const { types } = context.infer(model);
     const outcomes: PassOutcome[] = [];
     for (const scope of scopesOf(model)) {
       const plan = planFolding(scope, types, context.foldLimitBytes);

@@ -5,7 +5,7 @@ import { getNode, removeNode } from '../ir/edit.js';
 import type { Constant, Graph } from '../ir/model.js';
 import { scopesOf } from '../ir/scope.js';
 import { isStatic } from '../shape-inference/dims.js';
-import { inferShapes, type KnownTypes } from '../shape-inference/infer-shapes.js';
+import type { KnownTypes } from '../shape-inference/infer-shapes.js';
 import type { Known } from '../shape-inference/node-context.js';
 import type { Pass } from './pass.js';
 
@@ -14,8 +14,8 @@ export const foldShapes: Pass = {
   name: 'fold-shapes',
   proof: 'exact',
   proofText: 'An integer tensor that follows from static shapes alone is a constant.',
-  async run(model) {
-    const types = inferShapes(model);
+  async run(model, { infer }) {
+    const { types } = infer(model);
     return { changed: [...scopesOf(model)].flatMap(({ graph }) => foldKnown(graph, types)), declined: [] };
   },
 };

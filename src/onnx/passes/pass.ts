@@ -6,7 +6,7 @@ import { viewScope } from '../rewrite/graph-view.js';
 import type { AppliedRecord } from '../rewrite/rewriter.js';
 import { applyRule } from '../rewrite/rewriter.js';
 import type { ProofClass, RewriteRule } from '../rewrite/rule.js';
-import { startInference } from '../shape-inference/infer-shapes.js';
+import type { Inference } from '../shape-inference/infer-shapes.js';
 import type { Evaluate } from './evaluate.js';
 
 export interface Pass {
@@ -22,6 +22,8 @@ export interface PassContext {
   readonly foldLimitBytes: number;
   /** Finds problems of the graph; each is a message. */
   readonly check: FindProblems;
+  /** What is known of the model as it is. A pass keeps it right where it edits, or edits and forgets it. */
+  readonly infer: (model: Model) => Inference;
 }
 
 export interface PassOutcome {
@@ -35,17 +37,18 @@ export function joinOutcomes(outcomes: readonly PassOutcome[]): PassOutcome {
   return { changed: outcomes.flatMap(({ changed }) => changed), declined: outcomes.flatMap(({ declined }) => declined) };
 }
 
-/** The pass that applies one rule wherever it matches, in the bodies of If, Loop and Scan too. */
+/** The pass that applies one rule wherever it matches, in the bodies of If, Loop and Scan too. The graph is checked after its last patch: real models have thousands. */
 export function passOfRule(rule: RewriteRule): Pass {
   return {
     name: rule.name,
     proof: rule.proof,
     proofText: rule.proofText,
-    async run(model, { check }) {
-      const inference = startInference(model);
+    async run(model, { check, infer }) {
+      const inference = infer(model);
+      const checkAtEnd: FindProblems = (graph, depth) => (depth === 'structure' ? [] : check(graph, depth));
       const outcomes: PassOutcome[] = [];
       for (const scope of scopesOf(model)) {
-        const { record } = applyRule(viewScope(scope, inference), rule, { check });
+        const { record } = applyRule(viewScope(scope, inference), rule, { check: checkAtEnd });
         outcomes.push({ changed: record.applied.map(labelOf), declined: record.declined });
       }
       return joinOutcomes(outcomes);

@@ -3,7 +3,7 @@ import { cloneModel } from '../ir/clone.js';
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../onnx-error.js';
 import type { ProofClass } from '../rewrite/rule.js';
-import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
+import { type Inference, inferShapes, startInference, writeTypes } from '../shape-inference/infer-shapes.js';
 import type { Pass, PassContext, PassOutcome } from './pass.js';
 
 /** What one pass did in one round. */
@@ -32,31 +32,46 @@ export interface Round {
 
 const CONTRADICTIONS = new Set(['shape-mismatch', 'shape-contradiction']);
 
+export type RoundOptions = Omit<PassContext, 'infer'>;
+
 /** Runs `passes` on `model`, whose types are known, and writes the types that follow into it. */
-export async function runRound(model: Model, passes: readonly Pass[], context: PassContext, round: number): Promise<Round> {
+export async function runRound(model: Model, passes: readonly Pass[], options: RoundOptions, round: number): Promise<Round> {
   const before = cloneModel(model);
   try {
     const outcomes = [];
-    for (const pass of passes) outcomes.push({ pass, outcome: await pass.run(model, context) });
+    /** Holds from pass to pass while none changes anything. */
+    let known: Inference | undefined;
+    const context: PassContext = {
+      ...options,
+      infer(of) {
+        known ??= startInference(of);
+        return known;
+      },
+    };
+    for (const pass of passes) {
+      const outcome = await pass.run(model, context);
+      if (outcome.changed.length > 0) known = undefined;
+      outcomes.push({ pass, outcome });
+    }
     writeTypes(model, inferShapes(model));
     return makeRound(round, outcomes, []);
   } catch (error) {
     findContradiction(error);
     Object.assign(model, before);
-    return runGuarded(model, passes, context, round);
+    return runGuarded(model, passes, options, round);
   }
 }
 
 type Ran = readonly { readonly pass: Pass; readonly outcome: PassOutcome }[];
 
 /** With a look at the shapes after each pass. */
-async function runGuarded(model: Model, passes: readonly Pass[], context: PassContext, round: number): Promise<Round> {
+async function runGuarded(model: Model, passes: readonly Pass[], options: RoundOptions, round: number): Promise<Round> {
   const outcomes: { pass: Pass; outcome: PassOutcome }[] = [];
   const undone: string[] = [];
   for (const pass of passes) {
     const before = cloneModel(model);
     try {
-      const outcome = await pass.run(model, context);
+      const outcome = await pass.run(model, { ...options, infer: startInference });
       writeTypes(model, inferShapes(model));
       outcomes.push({ pass, outcome });
     } catch (error) {

@@ -48,7 +48,8 @@ export function applyPatch(view: GraphView, rule: RewriteRule, root: Node, match
   if (misfit !== undefined) return decline(`shapes would not fit: ${misfit}`, root);
   const before = patch.replace.map(([old]) => ({ value: getValue(graph, old), type: view.typeOf(old) }));
   const names = before.map(({ value }) => value.name);
-  const building = new Building(view, patch, root, namesBeside(graph, [...matched, ...patch.also]));
+  const going = new Set([...matched, ...patch.also]);
+  const building = new Building(view, patch, root, patch.add.length === 0 ? new Set() : namesBeside(graph, going));
   const graphs = graphsOf(view.scope);
   const added = patch.add.map(node => building.addPatchNode(node));
   for (const [old, ref] of patch.replace) replaceValue(graph, old, ref);
@@ -58,8 +59,10 @@ export function applyPatch(view: GraphView, rule: RewriteRule, root: Node, match
 }
 
 /** Names of the nodes that stay: no two of a graph may have the same. */
-function namesBeside(graph: Graph, going: readonly Node[]): Set<string> {
-  return new Set([...graph.nodes.values()].filter(node => !going.includes(node)).map(({ name }) => name));
+function namesBeside(graph: Graph, going: ReadonlySet<Node>): Set<string> {
+  const names = new Set<string>();
+  for (const node of graph.nodes.values()) if (!going.has(node)) names.add(node.name);
+  return names;
 }
 
 const labelOf = (node: Node): string => (node.name === '' ? node.opType : `${node.opType} ${node.name}`);

@@ -11,6 +11,7 @@ const CONTRADICTIONS = new Set(['shape-mismatch', 'shape-contradiction']);
 
 /** What shape inference says against the patch: that inputs of a new node cannot go together, or that a replaced value would be of another type than is stated. */
 export function findMisfit(view: GraphView, patch: Patch): string | undefined {
+  if (patch.add.length === 0) return undefined;
   const beside = new Beside(view, patch);
   try {
     for (const node of patch.add) beside.inferNode(node);
