@@ -20,6 +20,7 @@ import { type AnnotatedImage, type DetectionSettings, detectInImage, openParts }
 import { DETECTIONS_FILE, imageDetections, PART_PREFIX } from './image-detections.js';
 import { type FiguresByType, makeMetrics } from './metrics.js';
 import type { EvaluateParams } from './params.js';
+import { sayUnknownCategories } from './unknown-categories.js';
 
 type EvaluateJob = StageJob<EvaluateParams>;
 
@@ -49,6 +50,9 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
     await detecting.close();
   }
   const results = parseCocoResults(found.flat(), dataset);
+  sayUnknownCategories(results, dataset, context);
+  if (params.iouTypes.includes('segm') && results.length > 0 && results.every(result => result.segmentation === undefined))
+    context.log('warning', 'the detector finds boxes alone: for segm each box is taken as the mask; set `iouTypes: [bbox]`');
 
   const figures: FiguresByType = Object.fromEntries(params.iouTypes.map(type => [type, evaluateCoco(dataset, results, type)]));
   for (const [type, { AP, AP50, AP75 }] of Object.entries(figures)) {
