@@ -10,6 +10,8 @@ export interface ExportParams {
   /** Undefined: split. */
   readonly maskInput?: 'split' | 'concat';
   readonly fit: 'static' | 'torchvision';
+  /** Undefined: fixed. */
+  readonly size?: 'fixed' | 'free';
   readonly defaults?: 'torchvision' | YolactDefaults;
   readonly frozenBatchNormEpsilon?: number;
 }
@@ -51,6 +53,12 @@ export const EXPORT_PARAMS: ParamsSchema = {
       description:
         'maskscoring: how the MaskIoU head takes the mask. split, where absent: by a convolution of its own, added to that of the features. concat: as one more channel behind them, as in the original.',
     },
+    size: {
+      type: 'string',
+      enum: ['fixed', 'free'],
+      description:
+        'maskrcnn, maskscoring: whether height and width of `input` are all that the backbone takes (fixed, where absent), or it takes any multiples of 32 (free): for figures of the float network at the sizes that torchvision gives each image. A device needs fixed ones.',
+    },
     fit: {
       type: 'string',
       enum: ['static', 'torchvision'],
@@ -80,6 +88,7 @@ export function checkExportParams({
   roiBatch,
   maskInput,
   fit,
+  size,
   defaults,
   frozenBatchNormEpsilon,
 }: ExportParams): string[] {
@@ -98,6 +107,7 @@ export function checkExportParams({
           ...(roiBatch.box === 'free' && roiBatch.mask === 'free'
             ? []
             : ['`roiBatch` is for architectures with RoI heads: yolact has none']),
+          ...(size === undefined ? [] : ['`size` is not for yolact: its priors count on one']),
           ...(fit === 'static' ? [] : ['`fit` is not for yolact: it stretches every image to its input']),
           ...(frozenBatchNormEpsilon === undefined ? [] : ['`frozenBatchNormEpsilon` is not for yolact: its norms are trained']),
         ]

@@ -29,6 +29,7 @@ export async function exportFromTorchvision(job: StageJob<ExportParams>, config:
       architecture: recipe.architecture,
       layout: layoutOf(structure),
       input: [1, 3, recipe.image.height, recipe.image.width],
+      size: recipe.image.size,
       roiBatch: {
         box: recipe.boxHead.batch,
         mask: recipe.maskHead.batch,
@@ -45,8 +46,8 @@ export async function exportFromTorchvision(job: StageJob<ExportParams>, config:
 
 function build(state: StateDict, config: DetectorConfig, params: ExportParams): MaskRcnnExport | MaskScoringExport {
   const [, , height = 0, width = 0] = params.input;
-  const { architecture, roiBatch, fit, frozenBatchNormEpsilon: frozenEpsilon, maskInput = 'split' } = params;
-  const options = { height, width, roiBatch, fit, frozenEpsilon };
+  const { architecture, roiBatch, fit, size, frozenBatchNormEpsilon: frozenEpsilon, maskInput = 'split' } = params;
+  const options = { height, width, roiBatch, fit, size, frozenEpsilon };
   return architecture === 'maskscoring'
     ? exportMaskScoring(state, config, { ...options, roiBatch: { maskIou: 'free', ...roiBatch }, maskInput })
     : exportMaskRcnn(state, config, options);

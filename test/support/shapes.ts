@@ -10,7 +10,7 @@ import { type DetectorConfig, parseDetectorConfig } from '../../src/detection/to
 import { exportMaskRcnn, type MaskRcnnExport } from '../../src/detection/torchvision/export-maskrcnn.js';
 import { exportMaskScoring, type MaskScoringExport } from '../../src/detection/torchvision/export-maskscoring.js';
 import type { MaskIouForm } from '../../src/detection/torchvision/mask-iou-head.js';
-import type { FitPolicy } from '../../src/detection/torchvision/recipe.js';
+import type { FitPolicy, InputSize } from '../../src/detection/torchvision/recipe.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
 import { readStateDict } from '../../src/tensor/state-dict.js';
 
@@ -37,17 +37,19 @@ interface ExportOptions {
   readonly height?: number;
   readonly width?: number;
   readonly fit?: FitPolicy;
+  readonly size?: InputSize;
   readonly roiBatch?: number | 'free';
 }
 
 /** The trained detector as `export` builds it, at the data set's size unless another is given. */
 export async function exportShapes(options: ExportOptions = {}): Promise<MaskRcnnExport> {
-  const { height = 192, width = 256, fit = 'static', roiBatch = 'free' } = options;
+  const { height = 192, width = 256, fit = 'static', size = 'fixed', roiBatch = 'free' } = options;
   const state = await readStateDict(join(SHAPES_FOLDER, 'models/maskrcnn-shapes.safetensors'));
   return exportMaskRcnn(state, await readShapesConfig(), {
     height,
     width,
     fit,
+    size,
     roiBatch: { box: roiBatch, mask: roiBatch },
     frozenEpsilon: undefined,
   });

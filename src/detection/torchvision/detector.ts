@@ -37,10 +37,10 @@ export async function locateObjects(detector: MaskRcnn, image: FittedImage): Pro
   const { recipe, config, measure } = detector;
   const backbone = await runNetwork(detector, 'backbone', image.tensor);
   const proposals = measure('proposals', () => findProposals(backbone, image, recipe, config));
-  const boxFeatures = measure('roi-align', () => poolFeatures(backbone, proposals.boxes, recipe.boxHead, recipe));
+  const boxFeatures = measure('roi-align', () => poolFeatures(backbone, proposals.boxes, recipe.boxHead, recipe, image.padded));
   const boxHead = await runNetwork(detector, 'box_head', boxFeatures);
   const detections = measure('detections', () => readDetections(detector, boxHead, proposals.boxes, image.resized));
-  const maskFeatures = measure('roi-align', () => poolFeatures(backbone, detections.boxes, recipe.maskHead, recipe));
+  const maskFeatures = measure('roi-align', () => poolFeatures(backbone, detections.boxes, recipe.maskHead, recipe, image.padded));
   return { backbone, proposals, boxFeatures, boxHead, detections, maskFeatures };
 }
 

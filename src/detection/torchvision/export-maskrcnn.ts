@@ -8,9 +8,10 @@ import { BATCH_NORM_EPSILON } from '../network/resnet.js';
 import { checkStateDict, type NetworkFamily, type StateDict } from '../network/state-dict.js';
 import { buildBackbone } from './backbone.js';
 import type { DetectorConfig } from './config.js';
+import { FREE_SIZE_STEP, freeImageSize } from './free-size.js';
 import { makeRecipe } from './make-recipe.js';
 import { hasMaskIouHead } from './mask-iou-head.js';
-import type { FitPolicy, MaskRcnnRecipe } from './recipe.js';
+import type { FitPolicy, InputSize, MaskRcnnRecipe } from './recipe.js';
 import { buildBoxHead, buildMaskHead } from './roi-heads.js';
 import { countParameters, expectedTensors, MASKRCNN_FAMILY, type ParameterCounts } from './state-keys.js';
 import { type MaskRcnnStructure, readStructure, withCurrentNames } from './structure.js';
@@ -20,6 +21,8 @@ export interface MaskRcnnExportOptions {
   readonly width: number;
   readonly roiBatch: { readonly box: RoiBatch; readonly mask: RoiBatch };
   readonly fit: FitPolicy;
+  /** Fixed where absent. */
+  readonly size?: InputSize | undefined;
   /** FrozenBatchNorm2d's eps, which no checkpoint holds. undefined: not given, an error where the body is frozen. */
   readonly frozenEpsilon: number | undefined;
 }
@@ -74,6 +77,7 @@ export function buildMaskRcnn(
   const levels = buildBackbone(builder, structure, { ...options, bodyEpsilon });
   buildBoxHead(builder, structure, { channels, roiSize: config.box.roiSize, batch: options.roiBatch.box });
   buildMaskHead(builder, structure, { channels, roiSize: config.mask.roiSize, batch: options.roiBatch.mask });
+  if (options.size === 'free') freeImageSize(builder.model);
   return { builder, recipe: makeRecipe(levels, channels, config, options) };
 }
 
@@ -101,8 +105,16 @@ function checkConfig(config: DetectorConfig, structure: MaskRcnnStructure): void
   });
 }
 
-function checkInputSize({ height, width }: MaskRcnnExportOptions, { input }: DetectorConfig): void {
+function checkInputSize({ height, width, size }: MaskRcnnExportOptions, { input }: DetectorConfig): void {
   const step = input.sizeDivisible;
+  if (size === 'free' && step % FREE_SIZE_STEP !== 0)
+    throw new DetectionError(
+      'input-size',
+      `a free size is for multiples of ${FREE_SIZE_STEP}; the config's input.sizeDivisible is ${step}`,
+      {
+        help: 'leave the size fixed',
+      },
+    );
   if (height % step === 0 && width % step === 0) return;
   const sizeBy = (round: (steps: number) => number): string =>
     [height, width].map(size => Math.max(1, round(size / step)) * step).join('×');

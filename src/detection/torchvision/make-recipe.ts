@@ -1,7 +1,8 @@
 /** What does the host have to know to join the parts of a torchvision Mask R-CNN? The recipe, and the names that its values have in every part of ours. */
 import type { RoiBatch } from '../detector-part.js';
+import type { ImageSize } from '../transform.js';
 import type { DetectorConfig } from './config.js';
-import type { FitPolicy, MaskRcnnRecipe, PyramidLevel } from './recipe.js';
+import type { FitPolicy, InputSize, MaskRcnnRecipe, PyramidLevel } from './recipe.js';
 
 /** Pyramid levels have strides 4, 8, 16, 32 and, for the pooled one, 64. */
 export const FINEST_STRIDE = 4;
@@ -24,6 +25,8 @@ export interface RecipeOptions {
   readonly width: number;
   readonly roiBatch: { readonly box: RoiBatch; readonly mask: RoiBatch };
   readonly fit: FitPolicy;
+  /** Fixed where absent. */
+  readonly size?: InputSize | undefined;
 }
 
 export function makeRecipe(built: readonly BuiltLevel[], channels: number, config: DetectorConfig, options: RecipeOptions): MaskRcnnRecipe {
@@ -33,7 +36,7 @@ export function makeRecipe(built: readonly BuiltLevel[], channels: number, confi
     format: 'tanren-recipe',
     version: 1,
     architecture: 'maskrcnn',
-    image: { value: 'image', height: options.height, width: options.width, fit: options.fit },
+    image: { value: 'image', height: options.height, width: options.width, size: options.size ?? 'fixed', fit: options.fit },
     parts: {
       backbone: {
         inputs: ['image'],
@@ -67,4 +70,9 @@ export function makeRecipe(built: readonly BuiltLevel[], channels: number, confi
     },
     config,
   };
+}
+
+/** The size of a level's maps for an input of so many pixels: each halving rounds up. */
+export function sizeOfLevel({ stride }: Pick<PyramidLevel, 'stride'>, { height, width }: ImageSize): ImageSize {
+  return { height: Math.ceil(height / stride), width: Math.ceil(width / stride) };
 }

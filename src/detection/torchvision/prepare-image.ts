@@ -10,10 +10,11 @@ type ImageSetup = Pick<MaskRcnnSetup, 'config' | 'fit'> & { readonly recipe: Pic
 
 /** @throws DetectionError `input-size` where the image, fitted, is larger than the model's input. */
 export function prepareImage({ recipe, config, fit }: ImageSetup, image: RgbImage): FittedImage {
-  const { height, width } = recipe.image;
+  const { height, width, size } = recipe.image;
   if (fit === 'static') return fitImage(image, { kind: 'static', height, width }, config.input);
   const { minSize, maxSize, sizeDivisible } = config.input;
   const own = { kind: 'torchvision', minSize, maxSize, sizeDivisible } as const;
+  if (size === 'free') return fitImage(image, own, config.input);
   const { padded } = fitSizes({ height: image.height, width: image.width }, own);
   if (padded.height > height || padded.width > width) {
     const needed = [Math.max(padded.height, height), Math.max(padded.width, width)].join(', ');

@@ -8,6 +8,7 @@ import { getPartValue, type PartValuesByName } from '../part-runner.js';
 import { topK } from '../top-k.js';
 import type { FittedSizes, ImageSize } from '../transform.js';
 import type { DetectorConfig } from './config.js';
+import { sizeOfLevel } from './make-recipe.js';
 import type { MaskRcnnRecipe, PyramidLevel } from './recipe.js';
 
 /** Boxes with a shorter side are no proposals, in pixels. */
@@ -22,8 +23,8 @@ export interface Proposals {
   readonly scores: Float32Array;
 }
 
-/** Of the image in the input: where it is, and where anchors are. */
-export type ImagePlace = Pick<FittedSizes, 'resized' | 'covered'>;
+/** Of the image in the input: where it is, where anchors are, and the input's size. */
+export type ImagePlace = Pick<FittedSizes, 'resized' | 'covered' | 'padded'>;
 
 /**
  * The proposals of one image from the backbone's outputs (before permute and reshape): per level the `preNmsTopN` best of those in `covered`, decoded,
@@ -45,12 +46,16 @@ interface LevelJob {
 }
 
 /** The level's best anchors as boxes. */
-function readLevel(values: PartValuesByName, level: PyramidLevel, { index, place: { resized, covered }, config }: LevelJob): Proposals {
-  const [height, width] = [covered.height, covered.width].map(side => Math.ceil(side / level.stride)) as [number, number];
+function readLevel(
+  values: PartValuesByName,
+  level: PyramidLevel,
+  { index, place: { resized, covered, padded }, config }: LevelJob,
+): Proposals {
+  const [{ height, width }, whole] = [sizeOfLevel(level, covered), sizeOfLevel(level, padded)];
   const [sizes, aspectRatios] = [config.anchors.sizes[index] ?? [], config.anchors.aspectRatios];
   const perCell = sizes.length * aspectRatios.length;
   const read = (name: string, channels: number): Float32Array =>
-    cropMaps(getPartValue(values, name, [1, channels, level.height, level.width]), level, { height, width });
+    cropMaps(getPartValue(values, name, [1, channels, whole.height, whole.width]), whole, { height, width });
   const logits = toCellsFirst(read(level.objectness, perCell), height * width);
   const deltas = read(level.deltas, 4 * perCell);
   const best = topK(logits, config.rpn.preNmsTopN);

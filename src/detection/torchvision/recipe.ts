@@ -33,9 +33,13 @@ export interface ImageInput {
   readonly value: string;
   readonly height: number;
   readonly width: number;
+  readonly size: InputSize;
   /** How an image of another size is fitted where nobody says otherwise. */
   readonly fit: FitPolicy;
 }
+
+/** 'fixed': height and width are what the backbone takes. 'free': it takes any multiples of 32; height and width are those of the fit policy `static`. */
+export type InputSize = 'fixed' | 'free';
 
 /** 'static': scaled to fit the input, then padded to it. 'torchvision': by minSize and maxSize, then padded to the input, which must be large enough. */
 export type FitPolicy = 'static' | 'torchvision';
@@ -86,7 +90,13 @@ export const roiHeadReaders = {
 export const networkReaders = {
   format: literal('tanren-recipe'),
   version: literal(1),
-  image: fields<ImageInput>({ value: text(), height: integer(1), width: integer(1), fit: literal('static', 'torchvision') }),
+  image: fields<ImageInput>({
+    value: text(),
+    height: integer(1),
+    width: integer(1),
+    size: literal('fixed', 'free'),
+    fit: literal('static', 'torchvision'),
+  }),
   levels: list(
     fields<PyramidLevel>({
       stride: integer(1),

@@ -4,19 +4,24 @@ import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import { type Boxes, countBoxes } from '../boxes.js';
 import { getPartValue, type PartValuesByName } from '../part-runner.js';
 import { poolFromPyramid } from '../roi-pyramid.js';
+import type { ImageSize } from '../transform.js';
+import { sizeOfLevel } from './make-recipe.js';
 import type { MaskRcnnRecipe, RoiHead } from './recipe.js';
 
-/** The head's input [n, channels, size, size] for `boxes` (in the resized image), row i for box i, from the backbone's outputs. */
+/** The head's input [n, channels, size, size] for `boxes` (in the resized image), row i for box i, from the backbone's outputs for an input of so many pixels. */
 export function poolFeatures(
   values: PartValuesByName,
   boxes: Boxes,
   head: RoiHead,
   { levels, roi }: Pick<MaskRcnnRecipe, 'levels' | 'roi'>,
+  input: ImageSize,
 ): Tensor<'float32'> {
   const { channels, size, samplingRatio } = head;
   const [first, ...others] = levels
     .filter(level => level.feature !== 'none')
-    .map(({ feature, height, width, stride }) => {
+    .map(level => {
+      const { feature, stride } = level;
+      const { height, width } = sizeOfLevel(level, input);
       const data = getPartValue(values, feature, [1, channels, height, width]);
       return { data, channels, height, width, scale: 1 / stride };
     });

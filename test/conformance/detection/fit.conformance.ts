@@ -32,7 +32,10 @@ const folder = join(findSharedFolder() ?? '', 'shapes/fit');
 const hasData = findSharedFolder() !== undefined;
 const FILES = ['portrait', 'wide', 'tiny', 'large', 'grey', 'alpha', 'exact'].map(name => `${name}.png`);
 const POLICIES = ['torchvision', 'static'] as const;
-const cases = FILES.flatMap(file => POLICIES.map(policy => ({ file, policy })));
+const cases = FILES.flatMap(file => [
+  ...POLICIES.map(policy => ({ file, policy, size: 'fixed' as const })),
+  { file, policy: 'torchvision' as const, size: 'free' as const },
+]);
 
 function readRecorded(file: string, policy: (typeof POLICIES)[number]): { readonly id: number; readonly recorded: RecordedFit } {
   const { images } = JSON.parse(readFileSync(join(folder, 'images.json'), 'utf8')) as { readonly images: readonly RecordedImage[] };
@@ -71,14 +74,15 @@ function masksFound(policy: string, id: number, objects: DetectedObjects): numbe
   });
 }
 
-(hasData ? describe : describe.skip).each(cases)('$file fitted as $policy', ({ file, policy }) => {
+(hasData ? describe : describe.skip).each(cases)('$file fitted as $policy to a $size size', ({ file, policy, size }) => {
   it('gives the recorded input tensor and detections', async () => {
     const { id, recorded } = readRecorded(file, policy);
     const [height, width] = recorded.padded;
-    const detector = await openShapes({ height, width, fit: policy });
+    const fixed = size === 'fixed' ? { height, width } : {};
+    const detector = await openShapes({ ...fixed, size, fit: policy });
     const archive = await readNpz(join(folder, file.replace('.png', '.npz')));
     const image = await decodeImage(await readFile(join(folder, file)), file);
-    const { recipe } = await exportShapes({ height, width, fit: policy });
+    const { recipe } = await exportShapes({ ...fixed, size, fit: policy });
     const prepared = prepareImage({ recipe, config: recipe.config, fit: policy }, image);
     expect([prepared.resized.height, prepared.resized.width]).toEqual(recorded.size);
     const input = archive.getFloat32(`${policy}_input`);

@@ -44,7 +44,7 @@ suite.each([1000, 1007, 1014])('image %p, each stage fed what torchvision gave',
   });
 
   it('at least 99 % of the proposals are found with IoU above 0.99', () => {
-    const { boxes } = findProposals(backbone, { resized: RESIZED, covered: RESIZED }, recipe, config);
+    const { boxes } = findProposals(backbone, { resized: RESIZED, covered: RESIZED, padded: RESIZED }, recipe, config);
     const wanted = data('proposals');
     expect(boxes.length).toBe(wanted.length);
     const rows = Array.from({ length: wanted.length / 4 }, (_, row) => row);
@@ -53,7 +53,7 @@ suite.each([1000, 1007, 1014])('image %p, each stage fed what torchvision gave',
   });
 
   it('pooled features of the box head are within 1e-3 of their standard deviation', () => {
-    const pooled = poolFeatures(backbone, data('proposals'), recipe.boxHead, recipe);
+    const pooled = poolFeatures(backbone, data('proposals'), recipe.boxHead, recipe, RESIZED);
     expect(pooled.dims).toEqual(recorded.get('box_features').dims);
     expect(errorOf(pooled.data, data('box_features'))).toBeLessThan(1e-3);
   });
@@ -68,7 +68,7 @@ suite.each([1000, 1007, 1014])('image %p, each stage fed what torchvision gave',
   });
 
   it('pooled features of the mask head are within 1e-3 of their standard deviation', () => {
-    const pooled = poolFeatures(backbone, data('boxes'), recipe.maskHead, recipe);
+    const pooled = poolFeatures(backbone, data('boxes'), recipe.maskHead, recipe, RESIZED);
     expect(pooled.dims).toEqual(recorded.get('mask_features').dims);
     expect(errorOf(pooled.data, data('mask_features'))).toBeLessThan(1e-3);
   });

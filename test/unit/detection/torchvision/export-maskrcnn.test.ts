@@ -2,10 +2,12 @@ import { DetectionError } from '../../../../src/detection/detection-error.js';
 import { encodeRecipe, parseRecipe } from '../../../../src/detection/recipe.js';
 import { exportMaskRcnn, type MaskRcnnExport, type MaskRcnnExportOptions } from '../../../../src/detection/torchvision/export-maskrcnn.js';
 import type { MaskRcnnStructure } from '../../../../src/detection/torchvision/structure.js';
+import { extractSubgraph } from '../../../../src/onnx/extract.js';
 import { getValue } from '../../../../src/onnx/ir/edit.js';
 import type { ValueId } from '../../../../src/onnx/ir/model.js';
 import type { RawTensor } from '../../../../src/tensor/tensor.js';
-import { generatedWeight } from '../../../support/generated-weights.js';
+import { generatedInput, generatedWeight } from '../../../support/generated-weights.js';
+import { listProblems, runModel } from '../../../support/small-model.js';
 import { TINY_CONFIG, TINY_V1, TINY_V2, tinyState } from '../../../support/tiny-maskrcnn.js';
 
 const OPTIONS: MaskRcnnExportOptions = {
@@ -189,6 +191,23 @@ describe('a config that does not fit the checkpoint', () => {
     ]);
   });
 
+  it('a free size takes any multiples of 32, and gives the bits of models of these sizes', async () => {
+    const free = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, size: 'free' });
+    expect(free.recipe.image).toMatchObject({ height: OPTIONS.height, width: OPTIONS.width, size: 'free' });
+    const backbone = extractSubgraph(free.model, free.recipe.parts.backbone);
+    expect(listProblems(backbone)).toEqual([]);
+    for (const [height, width] of [
+      [64, 96],
+      [160, 32],
+    ] as const) {
+      const fixed = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, height, width });
+      const feeds = { image: generatedInput('image', [1, 3, height, width]) };
+      expect(await runModel(backbone, feeds)).toEqual(await runModel(extractSubgraph(fixed.model, fixed.recipe.parts.backbone), feeds));
+    }
+    const odd = { ...TINY_CONFIG, input: { ...TINY_CONFIG.input, sizeDivisible: 16 } };
+    expect(errorOf(() => exportMaskRcnn(tinyState(TINY_V2), odd, { ...OPTIONS, size: 'free' })).code).toBe('input-size');
+  });
+
   it('an input size that is no multiple of sizeDivisible is refused, with the nearest ones that are', () => {
     const helpOf = (height: number, width: number): string | undefined => {
       const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, height, width }));
@@ -205,7 +224,7 @@ describe('a recipe', () => {
   it('with several mistakes is refused with all of them at once', () => {
     const { recipe } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, OPTIONS);
     const { roi, ...rest } = encodeRecipe(recipe);
-    const image = { value: 'image', height: 64, width: 96.5, fit: 'stretch' };
+    const image = { value: 'image', height: 64, width: 96.5, size: 'fixed', fit: 'stretch' };
     const error = errorOf(() => parseRecipe({ ...rest, version: 2, image, extra: roi ?? null }));
     expect(error.code).toBe('bad-recipe');
     expect(error.details).toEqual([

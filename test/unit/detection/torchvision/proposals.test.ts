@@ -44,11 +44,12 @@ describe('proposals of an image in a larger input', () => {
       const { height = 0, width = 0 } = larger.levels[level] ?? {};
       return embed(alone[name] as Tensor<'float32'>, height, width);
     });
-    const place = { resized: { height: 50, width: 90 }, covered: { height: 64, width: 96 } };
+    const place = { resized: { height: 50, width: 90 }, covered: { height: 64, width: 96 }, padded: { height: 64, width: 96 } };
+    const inLarger = { ...place, padded: { height: 160, width: 128 } };
     const wanted = findProposals(alone, place, own, TINY_CONFIG);
     expect(wanted.scores.length).toBeGreaterThan(10);
-    expect(findProposals(padded, place, larger, TINY_CONFIG)).toEqual(wanted);
-    const everywhere = findProposals(padded, { ...place, covered: { height: 160, width: 128 } }, larger, TINY_CONFIG);
+    expect(findProposals(padded, inLarger, larger, TINY_CONFIG)).toEqual(wanted);
+    const everywhere = findProposals(padded, { ...inLarger, covered: { height: 160, width: 128 } }, larger, TINY_CONFIG);
     expect([...everywhere.scores]).not.toEqual([...wanted.scores]);
   });
 });
