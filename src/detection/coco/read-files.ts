@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
-import type { Json } from '../../base/json.js';
+import { isJsonObject, type Json } from '../../base/json.js';
 import { JsonListError, type ListDefect, readListElements } from '../../base/json-elements.js';
 import { DetectionError } from '../detection-error.js';
 import { type CocoDataset, parseCocoDataset } from './dataset.js';
@@ -11,13 +11,14 @@ import { type CocoResult, makeResultParser } from './results.js';
 
 /** @throws DetectionError `coco-unreadable`, `coco-malformed`, and as `parseCocoDataset`, the file's name before the message. */
 export async function readCocoDataset(path: string): Promise<CocoDataset> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
+  const text = await readText(path);
   return named(path, () => parseCocoDataset(parseJson(path, text)));
 }
 
-/** @throws DetectionError `coco-unreadable`, `coco-malformed`, and as `makeResultParser`, the file's name before the message. */
+/**
+ * A list of results, or a document that has them as its `annotations`, which is read as a whole.
+ * @throws DetectionError `coco-unreadable`, `coco-malformed`, and as `makeResultParser`, the file's name before the message.
+ */
 export async function readCocoResults(path: string, dataset: CocoDataset): Promise<readonly CocoResult[]> {
   const parse = makeResultParser(dataset);
   const results: CocoResult[] = [];
@@ -26,6 +27,7 @@ export async function readCocoResults(path: string, dataset: CocoDataset): Promi
       for (const element of elements) results.push(named(path, () => parse(element, results.length)));
   } catch (error) {
     if (error instanceof DetectionError) throw error;
+    if (error instanceof JsonListError && error.defect.kind === 'not-a-list') return readDocument(path, dataset);
     if (error instanceof JsonListError) throw describeDefect(path, error.defect);
     if (isSystemError(error)) throw unreadable(path, error);
     throw error;
@@ -34,6 +36,22 @@ export async function readCocoResults(path: string, dataset: CocoDataset): Promi
 }
 
 const CHUNK_BYTES = 1 << 20;
+
+async function readDocument(path: string, dataset: CocoDataset): Promise<readonly CocoResult[]> {
+  const document = parseJson(path, await readText(path));
+  const annotations = isJsonObject(document) ? document.annotations : undefined;
+  if (!Array.isArray(annotations)) throw malformed(path, 'is no list of results, and no document with a list of annotations');
+  return named(path, () => (annotations as readonly Json[]).map(makeResultParser(dataset)));
+}
+
+/** A file that is longer than a text can be is unreadable too. */
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
 
 function parseJson(path: string, text: string): Json {
   try {
@@ -57,7 +75,7 @@ function named<T>(path: string, parse: () => T): T {
 function describeDefect(path: string, defect: ListDefect): DetectionError {
   switch (defect.kind) {
     case 'not-a-list':
-      return malformed(path, 'is no list of results: it does not begin with "["');
+      return malformed(path, 'is no list of results');
     case 'element':
       return malformed(path, `is not JSON, in result ${defect.index}: ${defect.reason}`);
     case 'cut-off':

@@ -46,9 +46,11 @@ describe('result files', () => {
     ['[{"image_id": 5}, ]', 'coco-malformed', 'bad.json is not JSON, in result 1: '],
     ['[,]', 'coco-malformed', 'bad.json is not JSON, in result 0: '],
     ['[}]', 'coco-malformed', 'bad.json is not JSON, in result 0: '],
-    ['{"annotations": []}', 'coco-malformed', 'bad.json is no list of results'],
+    ['{"annotations": {}}', 'coco-malformed', 'bad.json is no list of results, and no document with a list of annotations'],
+    ['7', 'coco-malformed', 'bad.json is no list of results'],
     ['[] []', 'coco-malformed', 'bad.json goes on after the end'],
-    ['', 'coco-malformed', 'bad.json is no list of results'],
+    ['', 'coco-malformed', 'bad.json is not JSON: '],
+    [JSON.stringify({ annotations: [found, 7] }), 'coco-field', 'bad.json: result 1 should be an object, it is 7'],
     ['[7]', 'coco-field', 'bad.json: result 0 should be an object, it is 7'],
     [JSON.stringify([found, { ...found, image_id: 6 }]), 'coco-unknown-image', 'bad.json: result 1 is of image 6'],
     [JSON.stringify([{ ...found, score: '0.9' }]), 'coco-field', 'bad.json: result 0.score should be a number, it is "0.9"'],
@@ -77,6 +79,11 @@ describe('result files', () => {
     expect(await failureOf(() => readCocoResults(join(folder, 'absent.json'), dataset))).toMatchObject({ code: 'coco-unreadable' });
     expect(await failureOf(() => readCocoDataset(join(folder, 'absent.json')))).toMatchObject({ code: 'coco-unreadable' });
   });
+});
+
+it('a document that has the results as its annotations is read too', async () => {
+  const path = write(JSON.stringify({ ...truth, annotations: [{ id: 1, ...found }] }));
+  expect(await readCocoResults(path, dataset)).toEqual(await readCocoResults(write(JSON.stringify([found])), dataset));
 });
 
 describe('annotation files', () => {
