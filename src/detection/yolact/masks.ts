@@ -1,5 +1,5 @@
 /** Which pixels belong to each object? Prototypes times coefficients, sigmoid, cropped to the box, resized to the image, cut at the threshold. */
-import { sampleAxis } from '../resize.js';
+import { type AxisSamples, sampleAxis } from '../resize.js';
 import { makeRunWriter, type Rle, type RunWriter } from '../rle.js';
 import type { ImageSize } from '../transform.js';
 
@@ -31,9 +31,9 @@ const PADDING = 1;
  */
 export function assembleMasks(prototypes: Prototypes, { coefficients, boxes, image, threshold }: MaskRequest): Rle[] {
   const { channels, height, width } = prototypes;
-  const positive = prototypes.data.map(value => (value > 0 ? value : 0));
-  const columns = sampleAxis(width, image.width);
-  const rows = sampleAxis(height, image.height);
+  const positive = relu(prototypes.data);
+  const columns = placeCells(width, image.width);
+  const rows = placeCells(height, image.height);
   const plane = new Float32Array(height * width);
   return Array.from({ length: boxes.length / 4 }, (_, index) => {
     const crop = cropOf(boxes.subarray(4 * index, 4 * index + 4), prototypes);
@@ -42,6 +42,12 @@ export function assembleMasks(prototypes: Prototypes, { coefficients, boxes, ima
     clear(plane, crop, width);
     return mask;
   });
+}
+
+function relu(values: Float32Array): Float32Array {
+  const positive = new Float32Array(values.length);
+  for (let i = 0; i < values.length; i++) positive[i] = Math.max(values[i] as number, 0);
+  return positive;
 }
 
 /** Cells from `left` and `top`, without `right` and `bottom`. */
@@ -69,13 +75,23 @@ function cropAxis(a: number, b: number, cells: number): readonly [number, number
   return [start, Math.max(Math.ceil(high), start)];
 }
 
-/** Row `c` of C · P inside the crop, then its sigmoid. `plane` is zero there before. */
+/** Row `c` of C · P inside the crop, four products at a time, then its sigmoid. `plane` is zero there before. */
 function multiplyInto(plane: Float32Array, positive: Float32Array, row: Float32Array, crop: Crop, { height, width }: Prototypes): void {
-  for (const [channel, factor] of row.entries()) {
-    const from = channel * height * width;
+  const area = height * width;
+  for (let channel = 0; channel < row.length; channel += 4) {
+    const [a = 0, b = 0, c = 0, d = 0] = row.subarray(channel, channel + 4);
+    // Beyond the last channel the factor is 0, and the prototype is any.
+    const start = (offset: number): number => Math.min(channel + offset, row.length - 1) * area;
+    const [p, q, r, s] = [start(0), start(1), start(2), start(3)];
     for (let y = crop.top; y < crop.bottom; y++) {
       const end = y * width + crop.right;
-      for (let at = y * width + crop.left; at < end; at++) plane[at] = (plane[at] as number) + factor * (positive[from + at] as number);
+      for (let at = y * width + crop.left; at < end; at++)
+        plane[at] =
+          (plane[at] as number) +
+          a * (positive[p + at] as number) +
+          b * (positive[q + at] as number) +
+          c * (positive[r + at] as number) +
+          d * (positive[s + at] as number);
     }
   }
   for (let y = crop.top; y < crop.bottom; y++)
@@ -86,11 +102,26 @@ function clear(plane: Float32Array, { left, right, top, bottom }: Crop, width: n
   for (let y = top; y < bottom; y++) plane.fill(0, y * width + left, y * width + right);
 }
 
-type AxisSamples = ReturnType<typeof sampleAxis>;
+/** One axis: where each position of the image takes its value, and which positions lie between a cell and the next. */
+interface PlacedCells extends AxisSamples {
+  /** Per cell, the first position whose lower cell it is; one more for the end. */
+  readonly first: Int32Array;
+}
+
+function placeCells(cells: number, positions: number): PlacedCells {
+  const samples = sampleAxis(cells, positions);
+  const first = new Int32Array(cells + 1);
+  let position = 0;
+  for (let cell = 0; cell <= cells; cell++) {
+    while (position < positions && (samples.low[position] as number) < cell) position++;
+    first[cell] = position;
+  }
+  return { ...samples, first };
+}
 
 interface Pasting {
-  readonly columns: AxisSamples;
-  readonly rows: AxisSamples;
+  readonly columns: PlacedCells;
+  readonly rows: PlacedCells;
   readonly crop: Crop;
   readonly image: ImageSize;
   readonly threshold: number;
@@ -98,42 +129,64 @@ interface Pasting {
   readonly width: number;
 }
 
-/** Resizes the plane bilinearly to the image; columns and rows that see no cell of the crop are zero. */
+/**
+ * Resizes the plane bilinearly to the image and cuts it. What lies between values on one side of the threshold is on that side too, so only
+ * positions between cells on both sides are computed.
+ */
 function paste(plane: Float32Array, { columns, rows, crop, image, threshold, width }: Pasting): Rle {
   const writer = makeRunWriter(image.height, image.width);
-  const across = reach(columns, crop.left, crop.right);
-  const down = reach(rows, crop.top, crop.bottom);
+  if (crop.left >= crop.right || crop.top >= crop.bottom) return writer.finish();
+  const above = findColumnsAbove(plane, crop, width, threshold);
   const column = new Float32Array(plane.length / width);
-  writer.push(0, across.start * image.height);
-  for (let x = across.start; x < across.end; x++) {
-    const [left, right, weight] = [columns.low[x] as number, columns.high[x] as number, columns.weight[x] as number];
+  const [start, end] = [columns.first[Math.max(crop.left - 1, 0)] as number, columns.first[crop.right] as number];
+  writer.push(0, start * image.height);
+  for (let x = start; x < end; x++) {
+    const left = columns.low[x] as number;
+    const right = columns.high[x] as number;
+    const weight = columns.weight[x] as number;
+    if (above[left] === 0 && above[right] === 0) {
+      writer.push(0, image.height);
+      continue;
+    }
     for (let y = crop.top; y < crop.bottom; y++)
       column[y] = (plane[y * width + left] as number) * (1 - weight) + (plane[y * width + right] as number) * weight;
-    writer.push(0, down.start);
-    writeColumn(writer, column, rows, down, threshold);
-    writer.push(0, image.height - down.end);
+    writeColumn(writer, column, { rows, crop, threshold, height: image.height });
   }
   return writer.finish();
 }
 
-interface Reach {
-  readonly start: number;
-  readonly end: number;
+/** 1 for the columns of the plane that have a value above the threshold. */
+function findColumnsAbove(plane: Float32Array, { left, right, top, bottom }: Crop, width: number, threshold: number): Uint8Array {
+  const above = new Uint8Array(width);
+  for (let y = top; y < bottom; y++) for (let x = left; x < right; x++) if ((plane[y * width + x] as number) > threshold) above[x] = 1;
+  return above;
 }
 
-/** The positions that take a value from a cell of low ≤ cell < high: they follow one another, as both sides of a sample only grow. */
-function reach({ low, high }: AxisSamples, from: number, to: number): Reach {
+/** One column of the image, out of one of cells; pushes runs, not pixels. */
+function writeColumn(
+  writer: RunWriter,
+  column: Float32Array,
+  { rows, crop, threshold, height }: { rows: PlacedCells; crop: Crop; threshold: number; height: number },
+): void {
+  let inside: 0 | 1 = 0;
   let start = 0;
-  while (start < high.length && (high[start] as number) < from) start++;
-  let end = start;
-  while (from < to && end < low.length && (low[end] as number) < to) end++;
-  return { start, end };
-}
-
-function writeColumn(writer: RunWriter, column: Float32Array, rows: AxisSamples, { start, end }: Reach, threshold: number): void {
-  for (let y = start; y < end; y++) {
-    const weight = rows.weight[y] as number;
-    const value = (column[rows.low[y] as number] as number) * (1 - weight) + (column[rows.high[y] as number] as number) * weight;
-    writer.push(Math.fround(value) > threshold ? 1 : 0, 1);
+  for (let cell = Math.max(crop.top - 1, 0); cell < crop.bottom; cell++) {
+    const low = column[cell] as number;
+    const high = column[Math.min(cell + 1, column.length - 1)] as number;
+    const end = rows.first[cell + 1] as number;
+    const mixed = low > threshold !== high > threshold;
+    // Of an even stretch the first position tells of all.
+    for (let y = rows.first[cell] as number; y < end; y = mixed ? y + 1 : end) {
+      const weight = rows.weight[y] as number;
+      const value = mixed ? Math.fround(low * (1 - weight) + high * weight) : low;
+      const isSet = value > threshold ? 1 : 0;
+      if (isSet === inside) continue;
+      writer.push(inside, y - start);
+      inside = isSet;
+      start = y;
+    }
   }
+  const end = rows.first[crop.bottom] as number;
+  writer.push(inside, end - start);
+  writer.push(0, height - end);
 }

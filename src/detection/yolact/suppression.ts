@@ -1,6 +1,6 @@
 /** Which candidates are objects, and of which class? YOLACT's non-maximum suppressions: fast, fast across classes, and traditional. */
 import { assertNever } from '../../base/assert-never.js';
-import { type Boxes, boxAreas, boxIou, gatherBoxes } from '../boxes.js';
+import { type Boxes, boxAreas, boxIou } from '../boxes.js';
 import { sortByScore, topK } from '../top-k.js';
 import type { Candidates } from './candidates.js';
 import type { DetectionConfig } from './config.js';
@@ -18,19 +18,15 @@ export interface Selection {
 export function selectCandidates(candidates: Candidates, config: DetectionConfig, side: number): Selection {
   switch (config.nms) {
     case 'fast':
-      return best(
-        perClass(candidates, scores => suppressFast(candidates.boxes, scores, config)),
-        config.maxDetections,
-      );
+      return perClassFast(candidates, config);
     case 'fast-cross-class':
       return acrossClasses(candidates, config);
-    case 'traditional': {
-      const pixels = candidates.boxes.map(value => value * side);
-      return best(
-        perClass(candidates, scores => suppressGreedily(pixels, scores, config)),
-        config.maxDetections,
+    case 'traditional':
+      return perClassGreedy(
+        candidates,
+        candidates.boxes.map(value => value * side),
+        config,
       );
-    }
     default:
       return assertNever(config.nms);
   }
@@ -39,21 +35,37 @@ export function selectCandidates(candidates: Candidates, config: DetectionConfig
 const { fround } = Math;
 
 /**
- * Of the `topK` best those whose IoU with no better one of them is above the threshold, by falling score. Whether the better one stays is not
- * asked: that is what makes it one pass over the matrix of IoUs.
+ * Per class, of the `topK` best those whose IoU with no better one of them is above the threshold; of all these the best. Whether the better one
+ * stays is not asked: the original takes the largest of each column of a matrix of IoUs.
+ *
+ * Here pairs of box and class are looked at by falling score, until enough stay: each is only held against the better ones of its class.
  * @see Bolya et al., YOLACT, section 3.3; dbolya/yolact Detect.fast_nms, without its second threshold.
  */
-function suppressFast(boxes: Boxes, scores: Float32Array, { topK: count, nmsThreshold }: DetectionConfig): number[] {
-  const order = topK(scores, count);
-  const sorted = gatherBoxes(boxes, order);
-  const areas = boxAreas(sorted);
-  const threshold = fround(nmsThreshold);
-  const covered = (index: number): boolean => {
-    for (let better = 0; better < index; better++)
-      if (boxIou(sorted, areas[better] as number, better, sorted, areas[index] as number, index) > threshold) return true;
-    return false;
-  };
-  return [...order].filter((_, index) => !covered(index));
+function perClassFast({ boxes, probabilities, classes }: Candidates, config: DetectionConfig): Selection {
+  const count = probabilities.length / classes;
+  const scores = byClass(probabilities, classes);
+  const areas = boxAreas(boxes);
+  const threshold = fround(config.nmsThreshold);
+  const seen = Array.from({ length: classes - 1 }, (): number[] => []);
+  const kept: number[] = [];
+  for (const pair of byFallingScore(scores, config.maxDetections)) {
+    const better = seen[Math.floor(pair / count)] as number[];
+    if (better.length >= config.topK) continue;
+    const box = pair % count;
+    if (!better.some(other => boxIou(boxes, areas[other] as number, other, boxes, areas[box] as number, box) > threshold)) kept.push(pair);
+    better.push(box);
+    if (kept.length === config.maxDetections) break;
+  }
+  return pickPairs(kept, scores, count);
+}
+
+/** Indices by falling score, few at first and more as they are asked for: mostly the first suffice. */
+function* byFallingScore(scores: Float32Array, wanted: number): Generator<number> {
+  let given = 0;
+  for (let count = 4 * wanted; given < scores.length; count *= 4) {
+    const order = topK(scores, count);
+    for (; given < order.length; given++) yield order[given] as number;
+  }
 }
 
 /** @see dbolya/yolact Detect.cc_fast_nms: every candidate has its best class alone, and only `topK` limits how many stay. */
@@ -68,8 +80,36 @@ function acrossClasses(candidates: Candidates, config: DetectionConfig): Selecti
     labels[index] = label + 1;
     scores[index] = row[label] ?? 0;
   }
-  const kept = Int32Array.from(suppressFast(candidates.boxes, scores, config));
+  const kept = Int32Array.from(suppressAcross(candidates.boxes, scores, config));
   return { candidates: kept, classes: kept.map(index => labels[index] ?? 0), scores: Float32Array.from(kept, index => scores[index] ?? 0) };
+}
+
+/** The same over all candidates at once, by falling score. */
+function suppressAcross(boxes: Boxes, scores: Float32Array, { topK: count, nmsThreshold }: DetectionConfig): number[] {
+  const order = [...topK(scores, count)];
+  const areas = boxAreas(boxes);
+  const threshold = fround(nmsThreshold);
+  const covers = (better: number, box: number): boolean =>
+    boxIou(boxes, areas[better] as number, better, boxes, areas[box] as number, box) > threshold;
+  return order.filter((box, index) => !order.slice(0, index).some(better => covers(better, box)));
+}
+
+/** The best of what a greedy suppression leaves of each class. @see dbolya/yolact Detect.traditional_nms. */
+function perClassGreedy({ probabilities, classes }: Candidates, pixels: Boxes, config: DetectionConfig): Selection {
+  const count = probabilities.length / classes;
+  const scores = byClass(probabilities, classes);
+  const pairs: number[] = [];
+  for (let first = 0; first < scores.length; first += count)
+    for (const box of suppressGreedily(pixels, scores.subarray(first, first + count), config)) pairs.push(first + box);
+  const best = topK(
+    Float32Array.from(pairs, pair => scores[pair] as number),
+    config.maxDetections,
+  );
+  return pickPairs(
+    [...best].map(index => pairs[index] as number),
+    scores,
+    count,
+  );
 }
 
 /**
@@ -97,23 +137,20 @@ function pixelIou(boxes: Boxes, i: number, j: number): number {
   return fround(shared / fround(fround(area(i) + area(j)) - shared));
 }
 
-/** What `suppress` leaves of each class but the background, one class after the other. */
-function perClass({ probabilities, classes }: Candidates, suppress: (scores: Float32Array) => readonly number[]): Selection {
-  const kept: { candidate: number; label: number; score: number }[] = [];
-  const scores = new Float32Array(probabilities.length / classes);
-  for (let label = 1; label < classes; label++) {
-    for (let index = 0; index < scores.length; index++) scores[index] = probabilities[index * classes + label] as number;
-    for (const candidate of suppress(scores)) kept.push({ candidate, label, score: scores[candidate] as number });
-  }
-  return {
-    candidates: Int32Array.from(kept, ({ candidate }) => candidate),
-    classes: Int32Array.from(kept, ({ label }) => label),
-    scores: Float32Array.from(kept, ({ score }) => score),
-  };
+/** Probabilities [classes − 1, candidates]: class after class, without the background. */
+function byClass(probabilities: Float32Array, classes: number): Float32Array {
+  const count = probabilities.length / classes;
+  const scores = new Float32Array((classes - 1) * count);
+  for (let label = 1; label < classes; label++)
+    for (let index = 0; index < count; index++) scores[(label - 1) * count + index] = probabilities[index * classes + label] as number;
+  return scores;
 }
 
-function best({ candidates, classes, scores }: Selection, count: number): Selection {
-  const order = topK(scores, count);
-  const pick = (values: Int32Array): Int32Array => order.map(index => values[index] ?? 0);
-  return { candidates: pick(candidates), classes: pick(classes), scores: Float32Array.from(order, index => scores[index] ?? 0) };
+/** `pairs`: indices into `scores`, which `byClass` made of `count` candidates. */
+function pickPairs(pairs: readonly number[], scores: Float32Array, count: number): Selection {
+  return {
+    candidates: Int32Array.from(pairs, pair => pair % count),
+    classes: Int32Array.from(pairs, pair => Math.floor(pair / count) + 1),
+    scores: Float32Array.from(pairs, pair => scores[pair] as number),
+  };
 }
