@@ -15,7 +15,7 @@ const UNARY = [
   ...['Gelu', 'HardSigmoid', 'HardSwish', 'Hardmax', 'LeakyRelu', 'Log', 'LogSoftmax', 'Mish', 'Not', 'Reciprocal', 'Relu', 'Round'],
   ...['Selu', 'Shrink', 'Sigmoid', 'Sign', 'Sin', 'Sinh', 'Softmax', 'Softplus', 'Softsign', 'Sqrt', 'Swish', 'Tan', 'Tanh'],
   ...['ThresholdedRelu', 'BitwiseNot', 'PRelu', 'CumSum', 'Trilu', 'LRN', 'InstanceNormalization', 'GroupNormalization', 'LpNormalization'],
-  ...['MeanVarianceNormalization', 'ReverseSequence', 'Bernoulli', 'CumProd', 'RMSNormalization'],
+  ...['MeanVarianceNormalization', 'ReverseSequence', 'CumProd', 'RMSNormalization'],
 ];
 
 /** The broadcast of the shapes of the inputs in `indices`. */

@@ -48,5 +48,6 @@ export const GENERATION: InferTable = {
   RandomUniform: random('float32'),
   RandomNormalLike: randomLike,
   RandomUniformLike: randomLike,
+  Bernoulli: randomLike,
   EyeLike: randomLike,
 };

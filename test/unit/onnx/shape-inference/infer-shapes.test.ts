@@ -316,6 +316,17 @@ const ROWS: Row[] = [
 ];
 
 describe('shape inference', () => {
+  it('takes the dtype of a random tensor from its attribute, else from its input', () => {
+    const dtypeOf = (attributes: Record<string, Attribute>): DType | undefined =>
+      typesOf({
+        opset: 15,
+        inputs: { x: ['float32', [10]] },
+        nodes: [{ op: 'Bernoulli', in: ['x'], out: ['y'], attributes }],
+        outputs: ['y'],
+      }).y?.dtype;
+    expect([dtypeOf({ dtype: int(11) }), dtypeOf({})]).toEqual(['float64', 'float32']);
+  });
+
   it.each(
     ROWS.map(row => [`${row[0]} of ${row[1].map(input => (isConstant(input) ? 'constant' : `[${input}]`)).join(', ')}`, row] as const),
   )('%s', (_, [op, inputs, attributes, outputs, opset]) => {
