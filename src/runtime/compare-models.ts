@@ -13,12 +13,15 @@ import {
   NO_MOMENTS,
   standardDeviationOf,
 } from '../tensor/compare.js';
+import type { DType } from '../tensor/dtype.js';
 import { decodeBfloat16Array, decodeFloat16Array } from '../tensor/half.js';
 import { sameShape } from '../tensor/shape.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { openSession, RuntimeError, type Session, type SessionOptions } from './session.js';
 
 export interface OutputComparison extends ComparisonFigures {
+  /** Of the first model's output; absent where there was no sample. */
+  readonly dtype?: DType;
   /** Of the output of the first model. */
   readonly standardDeviation: number;
   /** The largest absolute value there. */
@@ -79,6 +82,7 @@ async function compareSessions(first: Session, second: Session, feeds: Iterable<
 }
 
 interface Sums {
+  readonly dtype?: DType;
   readonly comparison: Comparison;
   readonly moments: Moments;
   readonly shapes: 'equal' | 'different';
@@ -94,6 +98,7 @@ function add(sums: Sums, left: Tensor | undefined, right: Tensor | undefined): S
   const [a, b] = [toNumbers(left), toNumbers(right)];
   const bits = countDifferentBits(a, b);
   return {
+    dtype: left.dtype,
     comparison: mergeComparisons(sums.comparison, compareArrays(a, b)),
     moments: mergeMoments(sums.moments, momentsOf(a)),
     shapes: sums.shapes,
@@ -131,8 +136,9 @@ function countDifferentBits(a: ArrayLike<number>, b: ArrayLike<number>): { diffe
   return { different, zeros };
 }
 
-function conclude({ comparison, moments, shapes, differentBits, differentZeros }: Sums): OutputComparison {
+function conclude({ dtype, comparison, moments, shapes, differentBits, differentZeros }: Sums): OutputComparison {
   return {
+    ...(dtype === undefined ? {} : { dtype }),
     ...figuresOf(comparison),
     standardDeviation: standardDeviationOf(moments),
     magnitude: magnitudeOf(moments),

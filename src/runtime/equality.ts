@@ -1,11 +1,14 @@
 /** When do two outputs count as equal? Bit for bit where nothing may round; within a share of the standard deviation where something may. */
+import type { DType } from '../tensor/dtype.js';
 import type { OutputComparison } from './compare-models.js';
 
 /** Which difference is allowed. */
 export type Equality = { readonly kind: 'exact' } | { readonly kind: 'rounding'; readonly tolerance: number };
 
-/** Below this share of its largest magnitude, single precision itself cannot tell two values of an output apart. */
+/** Below this share of its largest magnitude, single precision itself cannot tell two values of an output apart: four roundings. */
 const FLOAT_RESOLUTION = 2 ** -22;
+/** The same of floats with fewer bits. */
+const RESOLUTIONS: Readonly<Partial<Record<DType, number>>> = { float16: 2 ** -9, bfloat16: 2 ** -6 };
 
 /**
  * What an output is computed by, where that bounds how near to each other two of its values can be told apart. ONNX Runtime's Sigmoid is ½ plus a quotient:
@@ -34,8 +37,9 @@ export function listEmpty(outputs: Readonly<Record<string, OutputComparison>>): 
 /** A constant output has no deviation: there the resolution of single precision at its magnitude is the bound; a sigmoid's magnitude is 1. */
 export function boundOf(
   tolerance: number,
-  { standardDeviation, magnitude }: Pick<OutputComparison, 'standardDeviation' | 'magnitude'>,
+  { standardDeviation, magnitude, dtype = 'float32' }: Pick<OutputComparison, 'standardDeviation' | 'magnitude' | 'dtype'>,
   origin: Origin = 'any',
 ): number {
-  return Math.max(tolerance * standardDeviation, FLOAT_RESOLUTION * (origin === 'sigmoid' ? Math.max(1, magnitude) : magnitude));
+  const resolution = RESOLUTIONS[dtype] ?? FLOAT_RESOLUTION;
+  return Math.max(tolerance * standardDeviation, resolution * (origin === 'sigmoid' ? Math.max(1, magnitude) : magnitude));
 }

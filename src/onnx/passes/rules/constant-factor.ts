@@ -1,4 +1,6 @@
 /** When does a multiplication or division change nothing? When it is by 1, and broadcasts nothing. */
+import type { DType } from '../../../tensor/dtype.js';
+import { encodeBfloat16, encodeFloat16 } from '../../../tensor/half.js';
 import { decodeRawTensor } from '../../../tensor/raw-tensor.js';
 import type { Constant } from '../../ir/model.js';
 import { patch } from '../../rewrite/patch.js';
@@ -14,10 +16,27 @@ function rewriteFactor(match: Match): ReturnType<RewriteRule['rewrite']> {
   return patch({ replace: [[match.output(), match.value('x')]] });
 }
 
+/** 1 as each dtype stores it: halves as their bits. */
+const ONES: Readonly<Partial<Record<DType, number>>> = {
+  float32: 1,
+  float64: 1,
+  float16: encodeFloat16(1),
+  bfloat16: encodeBfloat16(1),
+  int8: 1,
+  uint8: 1,
+  int16: 1,
+  uint16: 1,
+  int32: 1,
+  uint32: 1,
+  int64: 1,
+  uint64: 1,
+};
+
 function isAllOnes(factor: Constant): boolean {
-  if (factor.dtype !== 'float32' && factor.dtype !== 'int64' && factor.dtype !== 'int32') return false;
+  const one = ONES[factor.dtype];
+  if (one === undefined || 'data' in factor) return false;
   const { data } = decodeRawTensor(factor);
-  return Array.from(data as ArrayLike<number | bigint>).every(value => Number(value) === 1);
+  return Array.from(data as ArrayLike<number | bigint>).every(value => Number(value) === one);
 }
 
 const proofText = 'x × 1 and x ÷ 1 are x for every float, infinities and signed zeros included.';

@@ -24,7 +24,7 @@ export const foldBatchNormalization: RewriteRule = {
     if (!isInferenceBatchNormalization(match.node)) return decline('training mode', match.node);
     const [gamma, beta, mean, variance] = ['gamma', 'beta', 'mean', 'variance'].map(name => readFloats(match.constant(name)));
     if (gamma === undefined || beta === undefined || mean === undefined || variance === undefined)
-      return decline('its parameters are not float32', match.node);
+      return decline('its parameters are of no float that is folded', match.node);
     const epsilon = getFloat(match.node, 'epsilon', Math.fround(1e-5));
     const scale = gamma.map((value, index) => value / Math.sqrt((variance[index] ?? 0) + epsilon));
     const shift = beta.map((value, index) => value - (mean[index] ?? 0) * (scale[index] ?? 0));

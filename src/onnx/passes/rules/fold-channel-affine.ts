@@ -26,7 +26,7 @@ function perChannel(match: Match): Float64Array | Decline {
   const channels = countChannels(match, match.inner('linear'));
   const [linearOutput] = match.inner('linear').outputs;
   const rank = linearOutput === undefined ? undefined : match.type(linearOutput).dims?.length;
-  if (values === undefined) return decline('the constant is not float32', match.node);
+  if (values === undefined) return decline('the constant is of no float that is folded', match.node);
   if (channels === undefined || rank === undefined) return decline('rank or channels are not known', match.node);
   if (values.length === 1 && constantOperand.dims.length <= rank) return new Float64Array(channels).fill(values[0] ?? 0);
   if (!isAlongChannels(constantOperand, rank, channels))

@@ -1,12 +1,13 @@
-/** How are weights scaled and shifted per output channel? In double precision, rounded to single once. */
-import { encodeRawTensor } from '../../../tensor/raw-tensor.js';
+/** How are weights scaled and shifted per output channel? In double precision, rounded once to what they are: single, double or half. */
+import { decodeFloat16Array, encodeFloat16Array } from '../../../tensor/half.js';
+import { decodeRawTensor, encodeRawTensor } from '../../../tensor/raw-tensor.js';
 import { countElements } from '../../../tensor/shape.js';
 import { makeTensor } from '../../../tensor/tensor.js';
 import { getInt } from '../../ir/attribute.js';
 import type { Constant, Node } from '../../ir/model.js';
 import { newConstant, newNode, outputOf, type Patch, patch } from '../../rewrite/patch.js';
 import { type Decline, decline, type Match } from '../../rewrite/rule.js';
-import { findFloat32, isRow } from '../../rewrite/rules/numbers.js';
+import { isRow } from '../../rewrite/rules/numbers.js';
 
 export const LINEAR = ['Conv', 'ConvTranspose', 'Gemm'];
 
@@ -16,11 +17,39 @@ export interface Affine {
   readonly shift: Float64Array;
 }
 
-/** The elements of a float32 constant as doubles, for vectors; undefined for other types. */
+/** The elements of a constant of floats as doubles, for vectors; undefined for other types. */
 export function readFloats(constant: Constant | undefined): Float64Array | undefined {
-  const elements = findFloat32(constant)?.data;
+  const elements = readElements(constant);
   return elements && Float64Array.from(elements);
 }
+
+/** Single precision stays a view: a backbone has tens of millions of weights. bfloat16 is left out, as no kernel of ONNX Runtime's proves what becomes of it. */
+function readElements(constant: Constant | undefined): Float32Array | Float64Array | undefined {
+  switch (constant?.dtype) {
+    case 'float32':
+      return decodeRawTensor({ ...constant, dtype: 'float32' }).data;
+    case 'float64':
+      return decodeRawTensor({ ...constant, dtype: 'float64' }).data;
+    case 'float16':
+      return decodeFloat16Array(decodeRawTensor({ ...constant, dtype: 'float16' }).data);
+    default:
+      return undefined;
+  }
+}
+
+/** `values` rounded to `dtype`. */
+function makeConstant(dtype: Constant['dtype'], dims: readonly number[], values: Float32Array | Float64Array): Constant {
+  if (dtype === 'float16') return encodeRawTensor(makeTensor(dtype, dims, encodeFloat16Array(values)));
+  if (dtype === 'float64') return encodeRawTensor(makeTensor(dtype, dims, Float64Array.from(values)));
+  return encodeRawTensor(makeTensor('float32', dims, values instanceof Float32Array ? values : Float32Array.from(values)));
+}
+
+/** The largest number that each has. */
+const LARGEST: Readonly<Partial<Record<Constant['dtype'], number>>> = {
+  float16: 65_504,
+  float32: 2 ** 128 - 2 ** 104,
+  float64: Number.MAX_VALUE,
+};
 
 /** Where the output channels of a linear node's weight lie: it is [outer, channels, inner], one block of channels per outer index. */
 interface Channels {
@@ -48,9 +77,13 @@ function findChannels(node: Node, weight: Constant): Channels | undefined {
   return { count: second * group, outer: first, perOuter: second, inner: size / first / second, firstAt };
 }
 
-/** Each weight times the factor of its output channel, in double precision, rounded once. Loops without calls: a backbone has tens of millions of weights. */
-function scaleWeights(elements: Float32Array, { outer, perOuter, inner, firstAt }: Channels, scale: Float64Array): Float32Array {
-  const scaled = new Float32Array(elements.length);
+/** Each weight times the factor of its output channel, in double precision. Loops without calls: a backbone has tens of millions of weights. */
+function scaleWeights<T extends Float32Array | Float64Array>(
+  scaled: T,
+  elements: Float32Array | Float64Array,
+  { outer, perOuter, inner, firstAt }: Channels,
+  scale: Float64Array,
+): T {
   for (let block = 0, index = 0; block < outer; block++) {
     const first = firstAt(block);
     for (let channel = 0; channel < perOuter; channel++) {
@@ -70,11 +103,12 @@ export function countChannels(match: Match, linear: Node): number | undefined {
 /** The patch that makes `linear` compute `affine` of its result, in place of the match's root. */
 export function foldAffine(match: Match, linear: Node, affine: Affine): Patch | Decline {
   const weight = match.constant('weight');
-  const [elements, bias] = [findFloat32(weight)?.data, readFloats(match.findConstant('bias'))];
-  if (![...affine.scale, ...affine.shift].every(value => Number.isFinite(Math.fround(value))))
-    return decline('a factor or offset is not finite', match.node);
-  if (elements === undefined) return decline('the weight is not float32', linear);
-  if (match.find('bias') !== undefined && bias === undefined) return decline('the bias is not a float32 constant', linear);
+  const [elements, bias] = [readElements(weight), readFloats(match.findConstant('bias'))];
+  const largest = LARGEST[weight.dtype] ?? 0;
+  const fits = (value: number): boolean => Math.abs(value) <= largest;
+  if (elements === undefined) return decline('the weight is of no float that is folded', linear);
+  if (![...affine.scale, ...affine.shift].every(fits)) return decline('a factor or offset is not finite', match.node);
+  if (match.find('bias') !== undefined && bias === undefined) return decline('the bias is not a constant of floats', linear);
   const channels = findChannels(linear, weight);
   if (channels === undefined || channels.count !== affine.scale.length) return decline('the channels do not fit', linear);
   const biasDims = match.findConstant('bias')?.dims ?? [];
@@ -82,18 +116,18 @@ export function foldAffine(match: Match, linear: Node, affine: Affine): Patch | 
     return decline('the bias of the Gemm is not one value per channel', linear);
   if (linear.opType === 'Gemm' && (gemmFactor(linear, 'alpha') !== 1 || gemmFactor(linear, 'beta') !== 1))
     return decline('alpha or beta of the Gemm is not 1', linear);
-  const scaled = scaleWeights(elements, channels, affine.scale);
-  if (!scaled.every(Number.isFinite)) return decline('a product of weight and factor is not finite', linear);
-  const shifted = Float32Array.from(affine.shift, (shift, index) => (bias?.[index] ?? 0) * (affine.scale[index] ?? 1) + shift);
-  return patchLinear(match, linear, makeConstant(weight.dims, scaled), makeConstant([channels.count], shifted), affine);
+  const room = weight.dtype === 'float32' ? new Float32Array(elements.length) : new Float64Array(elements.length);
+  const scaled = scaleWeights(room, elements, channels, affine.scale);
+  const shifted = Float64Array.from(affine.shift, (shift, index) => (bias?.[index] ?? 0) * (affine.scale[index] ?? 1) + shift);
+  if (!scaled.every(fits) || !shifted.every(fits)) return decline('a product of weight and factor is not finite', linear);
+  const [newWeight, newBias] = [makeConstant(weight.dtype, weight.dims, scaled), makeConstant(weight.dtype, [channels.count], shifted)];
+  return patchLinear(match, linear, newWeight, newBias, affine);
 }
 
 function gemmFactor(node: Node, name: string): number {
   const attribute = node.attributes.get(name);
   return attribute?.kind === 'float' ? attribute.value : 1;
 }
-
-const makeConstant = (dims: readonly number[], data: Float32Array): Constant => encodeRawTensor(makeTensor('float32', dims, data));
 
 function patchLinear(match: Match, linear: Node, weight: Constant, bias: Constant, affine: Affine): Patch {
   const weightValue = match.value('weight');
