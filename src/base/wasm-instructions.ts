@@ -38,6 +38,7 @@ export const wasm = {
     load32Splat: (offset: number): WasmCode => simd(0x09, ...memory(2, offset)),
     store32Lane: (offset: number, lane: number): WasmCode => simd(0x5a, ...memory(2, offset), lane),
     and: simd(0x4e),
+    or: simd(0x50),
     xor: simd(0x51),
   },
   i32x4: {
@@ -61,12 +62,16 @@ export const wasm = {
   f32x4: {
     splat: simd(0x13),
     extractLane: (lane: number): WasmCode => simd(0x1f, lane),
+    gt: simd(0x44),
     floor: simd(0x68),
     nearest: simd(0x6a),
     add: simd(0xe4),
     sub: simd(0xe5),
     mul: simd(0xe6),
     div: simd(0xe7),
+    /** NaN where one of the two is. */
+    min: simd(0xe8),
+    max: simd(0xe9),
     /** (a, b): b < a ? b : a */
     pmin: simd(0xea),
     /** (a, b): a < b ? b : a */

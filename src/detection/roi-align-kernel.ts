@@ -4,10 +4,21 @@ import { encodeWasm, type WasmCode, type WasmFunction } from '../base/wasm-encod
 import { openWasm } from '../base/wasm-instance.js';
 import { wasm } from '../base/wasm-instructions.js';
 import type { Boxes } from './boxes.js';
-import { type FeatureMap, type RoiAlignOptions, type RoiPoints, roiAlignInto, sampleRoi } from './roi-align.js';
+import {
+  type FeatureMap,
+  makePoints,
+  type Points,
+  placePoints,
+  type RoiAlignOptions,
+  roiAlignInto,
+  type Span,
+  spanRoi,
+} from './roi-align.js';
 
 /** What lies where in the kernel's memory, in bytes. Memory that is not touched takes none. */
-const TABLE = 0;
+const AXES = 0;
+const AXES_BYTES = 2 ** 16;
+const TABLE = AXES + 2 * AXES_BYTES;
 const TABLE_BYTES = 2 ** 21;
 const POOLED = TABLE + TABLE_BYTES;
 const POOLED_BYTES = 2 ** 20;
@@ -30,12 +41,12 @@ export function roiAlignByKernel(
   indices: ArrayLike<number>,
   options: RoiAlignOptions,
 ): void {
-  const rois = Array.from(indices, index => ({ index, points: sampleRoi(map, boxes, index, options) }));
-  const most = rois.reduce((sum, { points }) => Math.max(sum, countPoints(points)), 0);
+  const rois = Array.from(indices, index => ({ index, ...spanRoi(map, boxes, index, options) }));
+  const most = { xs: mostPoints(rois, 'xs', options), ys: mostPoints(rois, 'ys', options) };
   const block = findBlock(map, options);
+  const fits = block > 0 && Math.max(most.xs, most.ys) * POINT_BYTES <= AXES_BYTES && most.xs * most.ys * POINT_BYTES <= TABLE_BYTES;
   // Few points do not repay the copy of a large map, and what does not fit is pooled where it is.
-  const isSmall = rois.length * most * 4 < map.height * map.width;
-  if (block === 0 || most * POINT_BYTES > TABLE_BYTES || isSmall) {
+  if (!fits || rois.length * most.xs * most.ys * 4 < map.height * map.width) {
     roiAlignInto(target, map, boxes, indices, options);
     return;
   }
@@ -43,20 +54,31 @@ export function roiAlignByKernel(
     const channels = Math.min(block, map.channels - first);
     const groups = Math.ceil(channels / GROUP);
     layCells(map, first, channels, groups);
-    for (const { index, points } of rois) poolRoi(target, map, { first, channels, groups, index, points, size: options.size });
+    for (const roi of rois) poolRoi(target, map, { ...roi, first, channels, groups, size: options.size });
   }
 }
 
-const countPoints = ({ xs, ys }: RoiPoints): number => xs.low.length * ys.low.length;
+function mostPoints(rois: readonly Readonly<Record<'xs' | 'ys', Span>>[], axis: 'xs' | 'ys', { size }: RoiAlignOptions): number {
+  return rois.reduce((most, { [axis]: { perBin } }) => Math.max(most, perBin * size), 0);
+}
 
 /** Channels at once, a multiple of the group; 0 where not even one group fits. */
 function findBlock({ channels, height, width }: FeatureMap, { size }: RoiAlignOptions): number {
-  const fits = Math.min(PLANES_BYTES / (4 * (height * width + 4)), POOLED_BYTES / (4 * size * size));
-  return Math.min(Math.floor(fits / GROUP), Math.ceil(channels / GROUP)) * GROUP;
+  const most = Math.min(PLANES_BYTES / (4 * (height * width + 4)), POOLED_BYTES / (4 * size * size));
+  return Math.min(Math.floor(most / GROUP), Math.ceil(channels / GROUP)) * GROUP;
 }
 
 interface Kernel {
   readonly lay: (planes: number, end: number, planeBytes: number, to: number, cellBytes: number) => void;
+  readonly fill: (
+    rows: number,
+    rowsEnd: number,
+    columns: number,
+    columnsEnd: number,
+    rowBytes: number,
+    columnBytes: number,
+    to: number,
+  ) => void;
   readonly pool: (table: number, end: number, pointsBytes: number, groups: number, binBytes: number, count: number) => void;
   readonly floats: Float32Array;
   readonly words: Int32Array;
@@ -66,9 +88,10 @@ let opened: Kernel | undefined;
 
 function openKernel(): Kernel {
   if (opened !== undefined) return opened;
-  const { functions, memory } = openWasm(encodeWasm({ pages: PAGES, functions: [layFunction(), poolFunction()] }));
+  const { functions, memory } = openWasm(encodeWasm({ pages: PAGES, functions: [layFunction(), fillFunction(), poolFunction()] }));
   opened = {
     lay: getDefined(functions.lay, 'lay'),
+    fill: getDefined(functions.fill, 'fill'),
     pool: getDefined(functions.pool, 'pool'),
     floats: new Float32Array(memory),
     words: new Int32Array(memory),
@@ -87,46 +110,56 @@ function layCells({ data, height, width }: FeatureMap, first: number, channels: 
   }
 }
 
-interface RoiJob {
+interface RoiJob extends Readonly<Record<'xs' | 'ys', Span>> {
   readonly first: number;
   readonly channels: number;
   readonly groups: number;
   readonly index: number;
-  readonly points: RoiPoints;
   readonly size: number;
 }
 
-function poolRoi(target: Float32Array, map: FeatureMap, { first, channels, groups, index, points, size }: RoiJob): void {
-  const { pool, floats, words } = openKernel();
-  fillTable(words, floats, map.width, points, groups * GROUP_BYTES, size);
+function poolRoi(target: Float32Array, map: FeatureMap, { first, channels, groups, index, xs, ys, size }: RoiJob): void {
+  const { fill, pool, floats } = openKernel();
+  const cellBytes = groups * GROUP_BYTES;
+  layAxis(AXES, getRoom(xs.perBin * size), xs, { cells: map.width, stepBytes: cellBytes, lanes: [0, 1, 0, 1] });
+  layAxis(AXES + AXES_BYTES, getRoom(ys.perBin * size), ys, { cells: map.height, stepBytes: map.width * cellBytes, lanes: [0, 0, 1, 1] });
+  const [columnBytes, rowBytes] = [xs.perBin * POINT_BYTES, ys.perBin * POINT_BYTES];
+  fill(AXES + AXES_BYTES, AXES + AXES_BYTES + size * rowBytes, AXES, AXES + size * columnBytes, rowBytes, columnBytes, TABLE);
   const bins = size * size;
-  const perBin = points.xs.perBin * points.ys.perBin;
+  const perBin = xs.perBin * ys.perBin;
   pool(TABLE, TABLE + bins * perBin * POINT_BYTES, perBin * POINT_BYTES, groups, bins * 4, perBin);
   const from = POOLED / 4;
   target.set(floats.subarray(from, from + channels * bins), (index * map.channels + first) * bins);
 }
 
-/** Bin by bin, the points of each row by row: the order of the sum. */
-function fillTable(words: Int32Array, floats: Float32Array, width: number, { xs, ys }: RoiPoints, cellBytes: number, size: number): void {
-  let at = TABLE / 4;
-  for (let binY = 0; binY < size; binY++) {
-    for (let binX = 0; binX < size; binX++) {
-      for (let y = binY * ys.perBin; y < (binY + 1) * ys.perBin; y++) {
-        const [top, bottom] = [(ys.low[y] as number) * width, (ys.high[y] as number) * width];
-        const [topWeight, bottomWeight] = [ys.lowWeight[y] as number, ys.highWeight[y] as number];
-        for (let x = binX * xs.perBin; x < (binX + 1) * xs.perBin; x++, at += POINT_BYTES / 4) {
-          const [left, right] = [xs.low[x] as number, xs.high[x] as number];
-          const [leftWeight, rightWeight] = [xs.lowWeight[x] as number, xs.highWeight[x] as number];
-          words[at] = (top + left) * cellBytes;
-          words[at + 1] = (top + right) * cellBytes;
-          words[at + 2] = (bottom + left) * cellBytes;
-          words[at + 3] = (bottom + right) * cellBytes;
-          floats[at + 4] = topWeight * leftWeight;
-          floats[at + 5] = topWeight * rightWeight;
-          floats[at + 6] = bottomWeight * leftWeight;
-          floats[at + 7] = bottomWeight * rightWeight;
-        }
-      }
+/** Room for the points of one axis, kept for the next one of as many. */
+let room: Points = makePoints(0);
+
+function getRoom(count: number): Points {
+  if (room.low.length !== count) room = makePoints(count);
+  return room;
+}
+
+interface Axis {
+  readonly cells: number;
+  /** From one cell to the next. */
+  readonly stepBytes: number;
+  /** Which of a point's two cells, 0 the lower, stands in each of the four corners: top left, top right, bottom left, bottom right. */
+  readonly lanes: readonly [number, number, number, number];
+}
+
+/** Per point of an axis what it adds to the places of the four corners, and by what it multiplies their weights. */
+function layAxis(at: number, points: Points, span: Span, { cells, stepBytes, lanes }: Axis): void {
+  const { floats, words } = openKernel();
+  placePoints(points, span, cells);
+  for (let i = 0, to = at / 4; i < points.low.length; i++, to += POINT_BYTES / 4) {
+    const low = (points.low[i] as number) * stepBytes;
+    const high = (points.high[i] as number) * stepBytes;
+    const lowWeight = points.lowWeight[i] as number;
+    const highWeight = points.highWeight[i] as number;
+    for (let corner = 0; corner < 4; corner++) {
+      words[to + corner] = lanes[corner] === 0 ? low : high;
+      floats[to + 4 + corner] = lanes[corner] === 0 ? lowWeight : highWeight;
     }
   }
 }
@@ -153,6 +186,38 @@ function layFunction(): WasmFunction {
     [...get(from), ...i32.const(16), ...i32.add, ...tee(from), ...get(end), ...i32.ltU],
   );
   return { name: 'lay', params: Array<'i32'>(5).fill('i32'), locals: ['i32', ...Array<'v128'>(6).fill('v128')], body };
+}
+
+/** Every point of the table, bin by bin, the points of a bin row by row, which is the order of its sum: the two axes' places added, their weights multiplied. */
+function fillFunction(): WasmFunction {
+  const [rows, rowsEnd, columns, columnsEnd, rowBytes, columnBytes, to] = [0, 1, 2, 3, 4, 5, 6];
+  const [firstColumn, column, row, columnEnd, rowEnd, places, weights] = [7, 8, 9, 10, 11, 12, 13];
+  const upTo = (pointer: number, step: WasmCode, end: number): WasmCode => [
+    ...[...get(pointer), ...step, ...i32.add, ...tee(pointer), ...get(end), ...i32.ltU],
+  ];
+  const point = i32.const(POINT_BYTES);
+  const pointOfRow = loopWhile(
+    [...get(to), ...get(places), ...get(column), ...v128.load(0), ...wasm.i32x4.add, ...v128.store(0)],
+    [...get(to), ...get(weights), ...get(column), ...v128.load(16), ...f32x4.mul, ...v128.store(16)],
+    [...get(to), ...point, ...i32.add, ...set(to)],
+    upTo(column, point, columnEnd),
+  );
+  const rowOfBin = loopWhile(
+    [...get(row), ...v128.load(0), ...set(places), ...get(row), ...v128.load(16), ...set(weights), ...get(firstColumn), ...set(column)],
+    pointOfRow,
+    upTo(row, point, rowEnd),
+  );
+  const binOfRow = loopWhile(
+    [...get(firstColumn), ...get(columnBytes), ...i32.add, ...set(columnEnd), ...get(rows), ...set(row)],
+    rowOfBin,
+    upTo(firstColumn, get(columnBytes), columnsEnd),
+  );
+  const body = loopWhile(
+    [...get(columns), ...set(firstColumn), ...get(rows), ...get(rowBytes), ...i32.add, ...set(rowEnd)],
+    binOfRow,
+    upTo(rows, get(rowBytes), rowsEnd),
+  );
+  return { name: 'fill', params: Array<'i32'>(7).fill('i32'), locals: [...Array<'i32'>(5).fill('i32'), 'v128', 'v128'], body };
 }
 
 /** For every group of channels, every bin, every point of it: the sum of weighted cells, then the mean; [channels, bins] from `POOLED` on. */

@@ -36,59 +36,75 @@ export function roiAlignInto(
   const perRoi = map.channels * options.size * options.size;
   for (let i = 0; i < indices.length; i++) {
     const index = indices[i] as number;
-    poolRoi(target.subarray(index * perRoi, (index + 1) * perRoi), map, sampleRoi(map, boxes, index, options), options.size);
+    const { xs, ys } = spanRoi(map, boxes, index, options);
+    const points = { xs: makePoints(xs.perBin * options.size), ys: makePoints(ys.perBin * options.size) };
+    placePoints(points.xs, xs, map.width);
+    placePoints(points.ys, ys, map.height);
+    poolRoi(target.subarray(index * perRoi, (index + 1) * perRoi), map, points, options.size);
   }
 }
 
-/** Where the bins of a RoI are sampled, along each axis. */
-export interface RoiPoints {
-  readonly xs: Points;
-  readonly ys: Points;
-}
-
-/** The sampling points of box `index` on a map. */
-export function sampleRoi(map: Omit<FeatureMap, 'data'>, boxes: Boxes, index: number, options: RoiAlignOptions): RoiPoints {
-  const side = (corner: number) => fround((boxes[4 * index + corner] as number) * fround(map.scale));
-  return { xs: samplePoints(side(0), side(2), map.width, options), ys: samplePoints(side(1), side(3), map.height, options) };
-}
-
-/** The sampling points of one axis: `perBin` for each bin, each a pair of cells with weights. Points outside the map have weight 0. */
-export interface Points {
+/** One axis of a RoI on a map: where it starts, how long each bin is, in cells, and how many points each bin has. */
+export interface Span {
+  readonly start: number;
+  readonly bin: number;
   readonly perBin: number;
+}
+
+/** Both axes of box `index` on a map. */
+export function spanRoi(
+  { scale }: Pick<FeatureMap, 'scale'>,
+  boxes: Boxes,
+  index: number,
+  options: RoiAlignOptions,
+): { readonly xs: Span; readonly ys: Span } {
+  const side = (corner: number) => fround((boxes[4 * index + corner] as number) * fround(scale));
+  return { xs: spanAxis(side(0), side(2), options), ys: spanAxis(side(1), side(3), options) };
+}
+
+function spanAxis(start: number, end: number, { size, samplingRatio }: RoiAlignOptions): Span {
+  const bin = fround(Math.max(fround(end - start), 1) / size);
+  return { start, bin, perBin: samplingRatio > 0 ? samplingRatio : Math.ceil(bin) };
+}
+
+/** The sampling points of one axis, bin by bin, each a pair of cells with weights. Points outside the map have weight 0. */
+export interface Points {
+  perBin: number;
   readonly low: Int32Array;
   readonly high: Int32Array;
   readonly lowWeight: Float32Array;
   readonly highWeight: Float32Array;
 }
 
-function samplePoints(start: number, end: number, cells: number, { size, samplingRatio }: RoiAlignOptions): Points {
-  const length = Math.max(fround(end - start), 1);
-  const bin = fround(length / size);
-  const perBin = samplingRatio > 0 ? samplingRatio : Math.ceil(bin);
-  const count = size * perBin;
-  const points = {
-    perBin,
+/** Room for so many points. */
+export function makePoints(count: number): Points {
+  return {
+    perBin: 1,
     low: new Int32Array(count),
     high: new Int32Array(count),
     lowWeight: new Float32Array(count),
     highWeight: new Float32Array(count),
   };
-  for (let i = 0; i < count; i++) {
+}
+
+/** Fills `points` from its start with as many as there is room for, of an axis of `cells` cells. */
+export function placePoints(points: Points, { start, bin, perBin }: Span, cells: number): void {
+  points.perBin = perBin;
+  for (let i = 0; i < points.low.length; i++) {
     const step = fround(fround(fround((i % perBin) + 0.5) * bin) / perBin);
     const place = fround(fround(start + fround(Math.floor(i / perBin) * bin)) + step);
-    if (!(place >= -1 && place <= cells)) continue;
-    const inside = Math.max(place, 0);
+    const isOutside = !(place >= -1 && place <= cells);
+    const inside = isOutside ? 0 : Math.max(place, 0);
     const low = Math.min(Math.floor(inside), cells - 1);
     const beyond = low === cells - 1 ? 0 : fround(inside - low);
     points.low[i] = low;
     points.high[i] = Math.min(low + 1, cells - 1);
-    points.lowWeight[i] = 1 - beyond;
-    points.highWeight[i] = beyond;
+    points.lowWeight[i] = isOutside ? 0 : 1 - beyond;
+    points.highWeight[i] = isOutside ? 0 : beyond;
   }
-  return points;
 }
 
-function poolRoi(target: Float32Array, map: FeatureMap, { xs, ys }: RoiPoints, size: number): void {
+function poolRoi(target: Float32Array, map: FeatureMap, { xs, ys }: { readonly xs: Points; readonly ys: Points }, size: number): void {
   const { data, width, height, channels } = map;
   const count = xs.perBin * ys.perBin;
   let to = 0;
