@@ -1,9 +1,13 @@
 /** Which boxes stay where several cover one object? Greedy non-maximum suppression. */
 import { type Boxes, boxAreas, gatherBoxes } from './boxes.js';
+import { coverPlainly } from './coverage.js';
+import { MOST_COVERED, openCoverage } from './nms-kernel.js';
 import { sortByScore } from './top-k.js';
 
-const { fround } = Math;
 const at = (values: Float32Array, index: number): number => values[index] as number;
+
+/** Boxes from which on the kernel repays its start. */
+const FEW = 16;
 
 /**
  * Indices of the boxes that stay, by descending score (equal scores in their order), at most `limit`: the best of those that stay. A box goes where its
@@ -18,30 +22,15 @@ export function nonMaximumSuppression(
 ): number[] {
   const order = sortByScore(scores);
   const sorted = gatherBoxes(boxes, order);
-  const areas = boxAreas(sorted);
-  const gone = new Uint8Array(order.length);
+  const open = order.length < FEW || order.length > MOST_COVERED ? coverPlainly : openCoverage;
+  const { isCovered, coverBy } = open(sorted, boxAreas(sorted), threshold);
   const kept: number[] = [];
   for (let i = 0; i < order.length && kept.length < limit; i++) {
-    if (gone[i] === 1) continue;
+    if (isCovered(i)) continue;
     kept.push(order[i] as number);
-    markCovered(gone, sorted, areas, i, threshold);
+    coverBy(i);
   }
   return kept;
-}
-
-/** Marks those after box `i` whose IoU with it, as `boxIou` computes it, is above the threshold. */
-function markCovered(gone: Uint8Array, boxes: Boxes, areas: Float32Array, i: number, threshold: number): void {
-  const [x1, y1, x2, y2] = [at(boxes, 4 * i), at(boxes, 4 * i + 1), at(boxes, 4 * i + 2), at(boxes, 4 * i + 3)];
-  const area = at(areas, i);
-  for (let j = i + 1, from = 4 * j; j < gone.length; j++, from += 4) {
-    if (gone[j] === 1) continue;
-    const width = fround(Math.min(x2, at(boxes, from + 2)) - Math.max(x1, at(boxes, from)));
-    if (width <= 0) continue;
-    const height = fround(Math.min(y2, at(boxes, from + 3)) - Math.max(y1, at(boxes, from + 1)));
-    if (height <= 0) continue;
-    const shared = fround(width * height);
-    if (fround(shared / fround(fround(area + at(areas, j)) - shared)) > threshold) gone[j] = 1;
-  }
 }
 
 /**

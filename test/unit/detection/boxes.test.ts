@@ -4,8 +4,10 @@ import { sigmoid, softmaxRows } from '../../../src/detection/activations.js';
 import { makeAnchors, makeAnchorsAt, makeBaseAnchors } from '../../../src/detection/anchors.js';
 import { decodeBoxes, encodeBoxes } from '../../../src/detection/box-coder.js';
 import { boxAreas, boxIouMatrix, clipBoxes, findLargeBoxes, gatherBoxes } from '../../../src/detection/boxes.js';
+import { type Coverage, coverPlainly } from '../../../src/detection/coverage.js';
 import { matchDetections } from '../../../src/detection/match.js';
 import { batchedNonMaximumSuppression, nonMaximumSuppression } from '../../../src/detection/nms.js';
+import { openCoverage } from '../../../src/detection/nms-kernel.js';
 import { roiAlignInto } from '../../../src/detection/roi-align.js';
 import { assignLevels } from '../../../src/detection/roi-pyramid.js';
 import { topK } from '../../../src/detection/top-k.js';
@@ -101,6 +103,36 @@ describe('suppression', () => {
         expect(batchedNonMaximumSuppression(all, scores, groups, threshold, limit)).toEqual(joined.slice(0, limit));
       }),
     );
+  });
+
+  it.each([0, 0.3, 0.5, 0.7, 0.95])('the kernel covers what the plain code covers, at IoU above %p', threshold => {
+    let state = 1;
+    const random = (): number => {
+      state = (state * 48271) % 2147483647;
+      return state / 2147483647;
+    };
+    for (const count of [16, 17, 30, 131]) {
+      const all = Float32Array.from(
+        Array.from({ length: count }, () => [random() * 40, random() * 40, 20 + random() * 40, 20 + random() * 40]).flat(),
+      );
+      const [plain, kernel] = [coverPlainly, openCoverage].map(open => open(all, boxAreas(all), threshold)) as [Coverage, Coverage];
+      const covered = (coverage: Coverage): boolean[] =>
+        Array.from({ length: count }, (_, box) => {
+          const isCovered = coverage.isCovered(box);
+          if (!isCovered) coverage.coverBy(box);
+          return isCovered;
+        });
+      expect(covered(kernel)).toEqual(covered(plain));
+    }
+  });
+
+  it('an IoU of the threshold itself stays, in the kernel too', () => {
+    const nested = boxes(...Array.from({ length: 20 }, () => [0, 0, 2, 1]).flat(), 0, 0, 1, 1);
+    const [plain, kernel] = [coverPlainly, openCoverage].map(open => open(nested, boxAreas(nested), 0.5)) as [Coverage, Coverage];
+    for (const coverage of [plain, kernel]) {
+      coverage.coverBy(0);
+      expect([coverage.isCovered(19), coverage.isCovered(20)]).toEqual([true, false]);
+    }
   });
 
   it('the order of scores is that of numbers: signs, zeros, infinities, NaN last', () => {
