@@ -44,11 +44,12 @@ export const RESNET_PLACES: ResNetPlaces = { body: 'backbone', stageAt: stage =>
 export function readYolactStructure(state: StateDict): YolactStructure {
   const keys = [...state.keys()];
   const heads = Math.max(1, countChildren(keys, 'prediction_layers.'));
+  const backbone = readBackbone(state, keys);
   return {
-    backbone: readBackbone(state, keys),
+    backbone,
     pyramid: {
       channels: sizeOf(state, 'fpn.pred_layers.0.weight', 0),
-      laterals: Math.max(1, countChildren(keys, 'fpn.lat_layers.')),
+      laterals: Math.min(Math.max(1, countChildren(keys, 'fpn.lat_layers.')), backbone.stages.length),
       downsampling: keys.some(key => key.startsWith('fpn.downsample_layers.')) ? 'conv' : 'pool',
     },
     prototypes: readPrototypes(state),

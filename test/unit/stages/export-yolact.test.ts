@@ -65,6 +65,8 @@ describe('export of YOLACT', () => {
     );
     const { inputs, outputs: values, objects } = await detector.trace(image);
     expect(await detector.findInputs(image)).toEqual(inputs);
+    const pixel = await detector.trace({ width: 1, height: 1, data: new Uint8Array([9, 99, 199]) });
+    expect(pixel.objects.boxes.every(side => side === 0 || side === 1)).toBe(true);
     await detector.close();
     expect(inputs.network).toEqual(prepareInput(setup, image));
     expect(Object.keys(values.network ?? {})).toHaveLength(16);

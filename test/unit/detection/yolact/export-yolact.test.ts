@@ -129,6 +129,12 @@ describe('exporting a YOLACT', () => {
     expect(far.message).toContain('1 unexpected: proto_net.2000000000.weight');
   });
 
+  it('takes no more pyramid levels from the backbone than it has stages', () => {
+    const extra = Object.fromEntries([3, 4].map(n => [`fpn.lat_layers.${n}.weight`, generatedWeight('l', [6, 8, 1, 1])]));
+    const error = errorOf(() => exportYolact(withTensors(extra), TINY_YOLACT_CONFIG, SIZE));
+    expect(error.details).toMatchObject({ unexpected: expect.arrayContaining(['fpn.lat_layers.4.weight']) });
+  });
+
   it.each([
     ['another number of categories', { categories: TINY_YOLACT_CONFIG.categories.slice(1) }, 'categories has 1 entries'],
     [

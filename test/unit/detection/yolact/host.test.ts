@@ -119,6 +119,7 @@ describe('masks', () => {
   it.each([
     ['larger', { height: 31, width: 40 }],
     ['smaller', { height: 5, width: 7 }],
+    ['much wider', { height: 1, width: 90 }],
   ])('are the whole product, cropped with one cell around the box, resized and cut: in a %s image', (_, image) => {
     const boxes = Float32Array.of(0.2, 0.3, 0.6, 0.9, -0.5, 0.1, 0.2, 2, 0.7, 0.7, 0.4, 0.2, 1.4, 1.2, 1.6, 1.5);
     const coefficients = Float32Array.from(uniform('coefficients', 4 * channels));
