@@ -4,7 +4,7 @@ import { CodedError } from '../../base/coded-error.js';
 import type { CocoDataset } from '../../detection/coco/dataset.js';
 import { readCocoDataset, readCocoResults } from '../../detection/coco/read-files.js';
 import type { CocoResult } from '../../detection/coco/results.js';
-import { countUnknownCategories, takeImages, takeResults } from '../../detection/coco/subset.js';
+import { countUnknownCategories, takeImages, takeKnownCategories, takeResults } from '../../detection/coco/subset.js';
 import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type Console, makeConsole } from '../render/console.js';
@@ -37,7 +37,7 @@ export async function readGroundTruth(path: string, choice: ImageChoice): Promis
   return { whole, chosen: choice === 'all' ? whole : takeImages(whole, choose(whole, choice)) };
 }
 
-/** Results of the chosen images. Of categories that the ground truth lacks a warning tells. @throws DetectionError of the file. */
+/** Results of the chosen images. Those of categories that the ground truth lacks are left out, which a warning tells. @throws DetectionError of the file. */
 export async function readDetections(path: string, { whole, chosen }: GroundTruth, console: Console): Promise<readonly CocoResult[]> {
   const results = takeResults(await readCocoResults(path, whole), new Set(chosen.images.map(({ id }) => id)));
   const unknown = countUnknownCategories(chosen, results);
@@ -49,7 +49,7 @@ export async function readDetections(path: string, { whole, chosen }: GroundTrut
       `warning[${LEFT_OUT}]: ${basename(path)}: ${count} of ${results.length} detections are of categories that the ground truth lacks (${list(ids)}), and are left out`,
     );
   }
-  return results;
+  return takeKnownCategories(chosen, results);
 }
 
 function choose({ images }: CocoDataset, choice: Exclude<ImageChoice, 'all'>): ReadonlySet<number> {

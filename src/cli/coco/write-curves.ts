@@ -4,7 +4,7 @@ import { CodedError } from '../../base/coded-error.js';
 import type { CocoEvaluation } from '../../detection/coco/measure.js';
 import { listCurves, type PrecisionRecallCurves } from '../../detection/coco/precision-recall.js';
 import { drawPrecisionRecall } from '../../report/precision-recall-picture.js';
-import { writeFiles } from './write-files.js';
+import { writeFiles } from '../write-files.js';
 
 /** Says so before anything is measured. @throws CodedError `curves-format`. */
 export function checkCurvesPath(path: string): void {

@@ -15,7 +15,7 @@ import { type DrawnObject, drawObjects } from '../../detection/overlay/draw-obje
 import { encodePng } from '../../detection/overlay/encode-png.js';
 import { joinSides } from '../../detection/overlay/join-sides.js';
 import { rleBox } from '../../detection/rle.js';
-import { writeFiles } from './write-files.js';
+import { writeFiles } from '../write-files.js';
 
 export interface PicturesJob {
   readonly folder: string;

@@ -10,7 +10,7 @@ import { listPictures, type Picture } from '../detect/list-pictures.js';
 import { type OpenStage, openStage, warnOfDifferences } from '../detect/open-stage.js';
 import { type DetectionRun, imagesOf, type PictureFound, resultsOf, runDetection } from '../detect/run-detection.js';
 import { summarizeTimes, type Timing } from '../detect/step-times.js';
-import { type Output, parseOutput, writeDocuments, writeOverlays } from '../detect/write-output.js';
+import { checkOutsideOf, type Output, parseOutput, writeDocuments, writeOverlays } from '../detect/write-output.js';
 import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { abortOnSignals } from '../interruption.js';
@@ -41,6 +41,7 @@ export async function runDetect(words: readonly string[], options: DetectOptions
     const opened = await openPlan(options, names, console);
     if (opened === undefined) return EXIT.usage;
     const built = (opened.targets === 'all' ? [] : opened.targets).map(stage => findDetector(opened.plan, stage));
+    checkOutsideOf(resolve(path), output);
     const pictures = await listPictures(resolve(path));
     await warnOfDifferences(opened.plan, built, console);
     for (const one of built) stages.push(await openStage(one, options.threads));
@@ -81,7 +82,7 @@ async function detectAll(stages: readonly OpenStage[], pictures: readonly Pictur
       },
     },
   );
-  if (signal.aborted) return EXIT.failed;
+  if (signal.aborted) return EXIT.interrupted;
   await writeDocuments(run, stages, output);
   const report = makeReport(run, stages, saying.options);
   if (saying.options.json) saying.console.json(encodeReport(run, stages, report));

@@ -1,11 +1,12 @@
 /** Where do the overlays of found objects go? Beside each other in a folder, one PNG per picture, named after it. */
 import { join } from 'node:path';
-import { type NewFile, writeBeside } from '../../base/write-beside.js';
+import type { NewFile } from '../../base/write-beside.js';
 import { nameCategory } from '../../detection/coco/name-category.js';
 import type { CocoResult } from '../../detection/coco/results.js';
 import type { RgbImage } from '../../detection/image.js';
 import { type DrawnObject, drawObjects } from '../../detection/overlay/draw-objects.js';
 import { encodePng } from '../../detection/overlay/encode-png.js';
+import { writeFiles } from '../write-files.js';
 
 export interface OverlayJob {
   readonly folder: string;
@@ -21,7 +22,7 @@ export async function writeOverlay({ folder, fileName, image, results, categorie
   const objects = results.filter(({ score }) => score >= minScore).map(result => drawnOf(result, categories));
   const bytes = await encodePng(drawObjects(image, objects));
   const file: NewFile = { path: join(folder, `${fileName}.png`), write: async handle => void (await handle.writeFile(bytes)) };
-  await writeBeside([file], 'no-flush');
+  await writeFiles([file]);
 }
 
 function drawnOf({ categoryId, score, box, segmentation }: CocoResult, categories: ReadonlyMap<number, string>): DrawnObject {

@@ -1,7 +1,8 @@
 /** Where does what was found go? Into one COCO document, or into a folder that has it beside a PNG per picture. */
-import { extname, join } from 'node:path';
+import { extname, join, relative, resolve, sep } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
-import { type NewFile, writeBeside } from '../../base/write-beside.js';
+import type { NewFile } from '../../base/write-beside.js';
+import { writeFiles } from '../write-files.js';
 import { makeCocoDocument } from './coco-document.js';
 import { writeOverlay } from './draw-picture.js';
 import type { OpenStage } from './open-stage.js';
@@ -17,6 +18,20 @@ export function parseOutput(path: string | undefined, stages: number): Output {
   throw new CodedError('detect-output', `"${path}" takes what one detector finds; ${stages} are named`, {
     help: 'name a folder: it gets a folder for each stage',
   });
+}
+
+/** Drawn pictures among the pictures would be pictures the next time. @throws CodedError `detect-output`. */
+export function checkOutsideOf(pictures: string, output: Output): void {
+  if (output.kind !== 'folder') return;
+  const [step] = relative(pictures, resolve(output.path)).split(sep);
+  if (step === '..') return;
+  throw new CodedError(
+    'detect-output',
+    `"${output.path}" lies in the folder of the pictures: what is drawn would be taken for pictures the next time`,
+    {
+      help: 'name a folder outside of it',
+    },
+  );
 }
 
 export async function writeOverlays(
@@ -42,7 +57,7 @@ export async function writeDocuments(run: DetectionRun, stages: readonly OpenSta
     const path = output.kind === 'file' ? output.path : join(folderOf(output.path, stage, stages), 'detections.json');
     return { path, write: async file => void (await file.writeFile(`${JSON.stringify(document)}\n`)) };
   });
-  await writeBeside(files, 'no-flush');
+  await writeFiles(files);
 }
 
 /** With several stages each has its own. */

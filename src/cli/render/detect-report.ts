@@ -51,9 +51,9 @@ export function formatStability(stages: readonly string[], stabilities: readonly
 
 /** How far a detector is from the first one. */
 export function describeAgreement(stage: string, first: string, figures: DetectionFigures): string {
-  const { reference, matched, missed, extra, meanBoxIou, meanMaskIou, meanScoreDifference } = figures;
+  const { reference, candidate, missed, extra, meanBoxIou, meanMaskIou, meanScoreDifference } = figures;
   return (
-    `${stage} beside ${first}: ${matched} objects in both, ${missed} of ${reference} lost, ${extra} new; ` +
+    `${stage} beside ${first}: ${missed} of ${reference} objects lost, ${extra} of ${candidate} new; ` +
     `box IoU ${meanBoxIou.toFixed(4)}, mask IoU ${meanMaskIou.toFixed(4)}, score difference ${meanScoreDifference.toFixed(4)}`
   );
 }

@@ -3,7 +3,7 @@ import type { CocoAnnotation, CocoDataset, CocoImage } from './dataset.js';
 import type { IouType } from './params.js';
 import { describeDetection, describeTruth, overlap, type Region } from './region.js';
 import { type CocoResult, scoreOf } from './results.js';
-import { groupByImage } from './subset.js';
+import { groupByImage, takeKnownCategories } from './subset.js';
 
 /**
  * lost, found: a true object that only one of them finds. changed: one that both find, with another score or place. wrong, righted: a detection of no object
@@ -55,12 +55,13 @@ export const CHANGE_RULE: Omit<ChangeRule, 'iouType'> = { minScore: 0.5, found: 
 
 /**
  * Compares what two detectors find of each object. The cost of a lost object and of a new wrong detection is its score, that of a found object and of a wrong
- * detection that is gone the same below 0; that of a changed object what it loses of overlap and of score together. Detections in crowd regions are left alone.
+ * detection that is gone the same below 0; that of a changed object what it loses of overlap and of score together. Detections in crowd regions are left alone, and
+ * results of categories that the data set lacks are left out.
  * @throws DetectionError `coco-no-region`.
  */
 export function findChanges(dataset: CocoDataset, before: readonly CocoResult[], after: readonly CocoResult[], rule: ChangeRule): Changes {
   const truths = groupByImage(dataset.annotations);
-  const [earlier, later] = [groupByImage(before), groupByImage(after)];
+  const [earlier, later] = [groupByImage(takeKnownCategories(dataset, before)), groupByImage(takeKnownCategories(dataset, after))];
   const changes: ObjectChange[] = [];
   let [kept, missed] = [0, 0];
   for (const image of dataset.images.toSorted((a, b) => a.id - b.id)) {

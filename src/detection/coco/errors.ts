@@ -12,7 +12,7 @@ import {
 import type { IouType } from './params.js';
 import { type Detection, describeDetection, describeTruth, type Truth } from './region.js';
 import { type CocoResult, scoreOf } from './results.js';
-import { groupByImage } from './subset.js';
+import { groupByImage, takeKnownCategories } from './subset.js';
 
 export interface ErrorSplit {
   /** Average precision at the threshold at which an object counts as found. */
@@ -76,9 +76,8 @@ export function splitErrors(
 }
 
 function findErrors(dataset: CocoDataset, results: readonly CocoResult[], iouType: IouType, options: ErrorOptions): readonly ImageErrors[] {
-  const known = new Set(dataset.categories.map(({ id }) => id));
   const truths = groupByImage(dataset.annotations);
-  const detections = groupByImage(results.filter(({ categoryId }) => known.has(categoryId)));
+  const detections = groupByImage(takeKnownCategories(dataset, results));
   return dataset.images.map(image => {
     const best = (detections.get(image.id) ?? [])
       .toSorted((a, b) => scoreOf(b, iouType) - scoreOf(a, iouType))

@@ -23,6 +23,12 @@ export function countUnknownCategories(dataset: CocoDataset, results: readonly C
   return unknown;
 }
 
+/** The results of categories that the data set has. */
+export function takeKnownCategories(dataset: CocoDataset, results: readonly CocoResult[]): readonly CocoResult[] {
+  const known = new Set(dataset.categories.map(({ id }) => id));
+  return results.filter(({ categoryId }) => known.has(categoryId));
+}
+
 /** In the order that they have. */
 export function groupByImage<T extends { readonly imageId: number }>(members: readonly T[]): ReadonlyMap<number, T[]> {
   const groups = new Map<number, T[]>();

@@ -154,12 +154,30 @@ describe('tanren detect', () => {
     ['an unknown stage', ['flaot', 'pictures/a.jpg'], 'unknown-stage', 'did you mean "float"?'],
     ['no stage', ['pictures/a.jpg'], 'no-stage', 'tanren detect STAGE'],
     ['a file that is not there', ['float', 'pictures/b.jpg'], 'pictures-missing', 'name an image'],
+    ['an output among the pictures', ['float', 'pictures', '-o', 'pictures/found'], 'detect-output', 'outside of it'],
     ['one file for two stages', ['float', 'again', 'pictures/a.jpg', '-o', 'x.json'], 'detect-output', 'name a folder'],
   ])('%s: exit code 2, the code and the next step', (_, words, code, help) => {
     const { exitCode, stdout, stderr } = world.run('detect', ...words);
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toContain(`error[${code}]`);
     expect(stderr).toContain(help);
+  });
+
+  it('an output that cannot be written: exit code 2, and nothing of it', () => {
+    expect(world.run('detect', 'float', 'pictures/a.jpg', '-o', 'recipe.json/found')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('error[not-writable]'),
+    });
+  });
+
+  it('interrupted: no document of half the pictures, and the exit code of the signal', async () => {
+    mkdirSync(at('many'));
+    for (let frame = 0; frame < 200; frame++) copyFileSync(PHOTO, at(`many/${frame}.jpg`));
+    const detecting = world.start('detect', 'float', 'many', '-o', 'halves.json');
+    await detecting.waitFor('3.jpg');
+    detecting.signal('SIGINT');
+    expect(await detecting.ended).toBe(130);
+    expect(world.exists('halves.json')).toBe(false);
   });
 
   it('a folder without pictures: exit code 2', () => {

@@ -53,6 +53,11 @@ describe('changes between two detectors', () => {
     expect(told(compare(all, [b, c]))).toEqual([['lost', 11, 0.9, 'nothing', undefined]]);
   });
 
+  it('leaves out results of categories that the data set lacks', () => {
+    expect(compare(all, [...all, detection(NOWHERE, 0.9, 77)])).toEqual({ changes: [], kept: 3, missed: 0 });
+    expect(compare([...all, detection(NOWHERE, 0.9, 77)], all)).toEqual({ changes: [], kept: 3, missed: 0 });
+  });
+
   it('the other way round the same is a gain, and stands last', () => {
     const changes = compare([detection(A, 0.9), detection(NOWHERE, 0.6)], [detection(A, 0.6), detection(B, 0.8)]);
     expect(told(changes)).toEqual([

@@ -1,7 +1,7 @@
-/** How does a command on COCO files write? All files or none, and one message where that cannot be. */
+/** How does a command write what it finds out? All files or none, and one message where that cannot be. */
 import { basename } from 'node:path';
-import { CodedError, isCodedError } from '../../base/coded-error.js';
-import { type NewFile, writeBeside } from '../../base/write-beside.js';
+import { CodedError, isCodedError } from '../base/coded-error.js';
+import { type NewFile, writeBeside } from '../base/write-beside.js';
 
 /** @throws CodedError `not-writable`, `not-a-file`; what making a file's content throws. */
 export async function writeFiles(files: readonly NewFile[]): Promise<void> {
