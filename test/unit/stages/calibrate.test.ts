@@ -175,7 +175,7 @@ describe('calibrate', () => {
     });
 
     it('more samples than there are', async () => {
-      expect(await failureOf(() => run('backbone', { samples: 1000 }))).toEqual({
+      expect(await failureOf(() => run('backbone', { samples: 1000 }))).toMatchObject({
         code: 'too-few-images',
         message: '1000 images are asked for, the data set has 32',
       });
