@@ -39,7 +39,7 @@ export function inferShapes(model: Model, options: InferOptions = {}): KnownType
 }
 
 export function startInference(model: Model, options: InferOptions = {}): Inference {
-  const state: State = { model, types: new Map(), names: collectNames(model.graph), options, graphs: [], next: 0 };
+  const state: State = { model, types: new Map(), names: collectNames(model.graph), options, graphs: [], stated: 'types', next: 0 };
   inferGraph(state, model.graph, undefined);
   return {
     types: state.types,
@@ -68,6 +68,8 @@ interface State {
   readonly options: InferOptions;
   /** From the model's graph to the one being inferred. */
   readonly graphs: Graph[];
+  /** What of stated types holds for values inside: in the body of a Loop that changes sizes only dtypes do. */
+  stated: 'types' | 'dtypes';
   next: number;
 }
 
@@ -77,7 +79,7 @@ function inferGraph(state: State, graph: Graph, inputs: readonly (Known | undefi
     if (value.producer !== undefined) continue;
     const position = graph.inputs.indexOf(value.id);
     const given = position >= 0 ? inputs?.[position] : undefined;
-    const own = knownOfValue(value, position < 0 || isFixed(state.model) ? 'fixed' : 'default');
+    const own = knownOfValue(state, value, position < 0 || isFixed(state.model) ? 'fixed' : 'default');
     state.types.set(value.id, nameUnknown(state, given === undefined ? own : merge(value, undefined, own, given)));
   }
   for (const node of graph.nodes.values()) inferNode(state, graph, node);
@@ -87,13 +89,18 @@ function inferGraph(state: State, graph: Graph, inputs: readonly (Known | undefi
 /** Before IR version 4 an initializer is an input too, and nothing can override it. */
 const isFixed = (model: Model): boolean => model.irVersion < 4;
 
-function knownOfValue(value: Value, constant: 'fixed' | 'default'): Known {
-  if (value.constant === undefined) return knownOfType(value.type);
+function knownOfValue(state: State, value: Value, constant: 'fixed' | 'default'): Known {
+  if (value.constant === undefined) return knownAsStated(state, value.type);
   return constant === 'fixed' ? knownOfConstant(value.constant) : { dtype: value.constant.dtype, dims: value.constant.dims };
 }
 
 export function knownOfConstant(constant: Constant): Known {
   return { dtype: constant.dtype, dims: constant.dims, elements: findIntegers(constant) };
+}
+
+function knownAsStated(state: State, type: ValueType | undefined): Known {
+  const { dtype, dims } = knownOfType(type);
+  return { dtype, dims: state.stated === 'types' ? dims : undefined };
 }
 
 function knownOfType(type: ValueType | undefined): Known {
@@ -107,7 +114,7 @@ function inferNode(state: State, graph: Graph, node: Node): void {
     const value = id === undefined ? undefined : graph.values.get(id);
     if (value === undefined) continue;
     const stated = state.options.stated === 'ignore' ? undefined : value.type;
-    state.types.set(value.id, nameUnknown(state, merge(value, node, withoutMadeNames(knownOfType(stated)), inferred[index])));
+    state.types.set(value.id, nameUnknown(state, merge(value, node, withoutMadeNames(knownAsStated(state, stated)), inferred[index])));
   }
 }
 
@@ -131,8 +138,11 @@ function makeContext(state: State, node: Node): NodeContext {
     elements: index => (state.options.dataPropagation === 'off' ? constantElements(state, node.inputs[index]) : at(index)?.elements),
     constant: index => findConstant(state, node.inputs[index]),
     describe: index => describeInput(state, node.inputs[index], at(index)),
-    inferSubgraph: (graph, inputs) => {
+    inferSubgraph(graph, inputs, stated = 'types') {
+      const outer = state.stated;
+      if (stated === 'dtypes') state.stated = stated;
       inferGraph(state, graph, inputs);
+      state.stated = outer;
       return graph.outputs.map(id => state.types.get(id));
     },
   };

@@ -25,8 +25,8 @@ export interface NodeContext {
   constant(index: number): Constant | undefined;
   /** The input's name and shape, for messages. */
   describe(index: number): string;
-  /** Infers a sub-graph; `inputs` are what is known of its inputs. */
-  inferSubgraph(graph: Graph, inputs: readonly (Known | undefined)[]): readonly (Known | undefined)[];
+  /** Infers a sub-graph; `inputs` are what is known of its inputs. 'dtypes': the sizes that it states hold for one iteration alone. */
+  inferSubgraph(graph: Graph, inputs: readonly (Known | undefined)[], stated?: 'types' | 'dtypes'): readonly (Known | undefined)[];
 }
 
 /** One entry per output, in order; undefined where nothing is known. @throws OnnxError `shape-mismatch` where the inputs cannot go together. */

@@ -37,7 +37,9 @@ const loop: InferFunction = c => {
   if (body === undefined) return [];
   const count = c.node.inputs.length - 2;
   const given = Array.from({ length: count }, (_, index) => known(c.dtype(index + 2), c.dims(index + 2)));
-  const { carried, results } = settle(given, values => c.inferSubgraph(body, [known('int64', []), known('bool', []), ...values]).slice(1));
+  const { carried, results } = settle(given, (values, stated) =>
+    c.inferSubgraph(body, [known('int64', []), known('bool', []), ...values], stated).slice(1),
+  );
   return c.node.outputs.map((_, index) => {
     if (index < count) return carried[index];
     const result = results[index];
@@ -45,19 +47,34 @@ const loop: InferFunction = c => {
   });
 };
 
-/** What is carried keeps the sizes that the body keeps; where it changes one, its sizes are not known. */
-function settle(
-  given: readonly Known[],
-  run: (values: readonly Known[]) => readonly (Known | undefined)[],
-): { readonly carried: readonly (Known | undefined)[]; readonly results: readonly (Known | undefined)[] } {
+type Run = (values: readonly Known[], stated?: 'dtypes') => readonly (Known | undefined)[];
+
+interface Settled {
+  readonly carried: readonly (Known | undefined)[];
+  readonly results: readonly (Known | undefined)[];
+}
+
+/** What is carried keeps the sizes that the body keeps; where it changes one, its sizes are not known, and where it changes their count, nor is that. What the file states of the body holds for one iteration then. */
+function settle(given: readonly Known[], run: Run): Settled {
   const first = run(given);
   const keeps = given.every(
     ({ dims }, index) => dims !== undefined && agree(given[index], first[index])?.dims?.every((dim, axis) => dim === dims[axis]),
   );
   if (keeps) return { carried: given, results: first };
   const vague = given.map(({ dtype, dims }) => known(dtype, dims && unknownDims(dims.length)));
-  const results = run(vague);
-  return { carried: vague.map((value, index) => agree(value, results[index])), results };
+  const settled = settleAs(vague, run);
+  const keepsRanks = vague.every(({ dims }, index) => dims === undefined || settled.carried[index]?.dims !== undefined);
+  return keepsRanks
+    ? settled
+    : settleAs(
+        given.map(({ dtype }) => known(dtype, undefined)),
+        run,
+      );
+}
+
+function settleAs(values: readonly Known[], run: Run): Settled {
+  const results = run(values, 'dtypes');
+  return { carried: values.map((value, index) => agree(value, results[index])), results };
 }
 
 /** States first, then what is scanned, an element at a time along an axis. (ONNX Scan, opset 9; before, it had a batch axis and lengths.) */
@@ -81,7 +98,7 @@ const scan: InferFunction = c => {
     );
   });
   const given = Array.from({ length: states }, (_, index) => known(c.dtype(index), c.dims(index)));
-  const { carried, results } = settle(given, values => c.inferSubgraph(body, [...values, ...elements]));
+  const { carried, results } = settle(given, (values, stated) => c.inferSubgraph(body, [...values, ...elements], stated));
   return c.node.outputs.map((_, index) => {
     if (index < states) return carried[index];
     const result = results[index];

@@ -121,6 +121,29 @@ describe('passes in sub-graphs', () => {
     expect((await runModel(model, feeds)).y?.data).toEqual(BigInt64Array.of(8n));
   });
 
+  it.each<[string, string, bigint]>([
+    [
+      'stated as they are the first time',
+      'float[2] s) => (bool on, float[4] r, int64[1] size) { f = Shape(s) size = Abs(f) r = Concat<axis = 0>(s, s)',
+      8n,
+    ],
+    [
+      'whose count of axes grows',
+      'float[] s) => (bool on, float[] r, int64[1] size) { f = Shape(s) k = Shape(f) size = Abs(k) none = Constant<value = int64[1] {0}>() r = Unsqueeze(s, none)',
+      3n,
+    ],
+  ])('do not take sizes for constant that a Loop changes, %s', async (_, body, last) => {
+    const text = `g (int64 n, float[2] x) => (int64 y) {
+      last, sizes = Loop<body = b (int64 i, bool on, ${body} }>(n, , x)
+      y = ReduceMax<keepdims = 0>(sizes)
+    }`;
+    const feeds = { n: makeTensor('int64', [], BigInt64Array.of(3n)), x: randomFloats([2]) };
+    const model = parse(text);
+    expect((await runModel(parse(text), feeds)).y?.data).toEqual(BigInt64Array.of(last));
+    await simplify(model);
+    expect((await runModel(model, feeds)).y?.data).toEqual(BigInt64Array.of(last));
+  });
+
   it('undo a pass after which shapes contradict each other, and say so', async () => {
     // The branch that is never looked into claims [2, 3] of what is [3, 2]; where it is taken, ONNX Runtime goes by what it computes.
     const model = parse(branch('p = Neg(h)'));
