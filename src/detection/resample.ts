@@ -2,6 +2,8 @@
 import { type AxisTaps, OPENCV_BITS, type Sampling, tapsOfAxis } from './resample-axis.js';
 import { type Plane, resizeBilinear } from './resize.js';
 
+const { floor, fround, max, min } = Math;
+
 /**
  * `source` (`from.height` × `from.width`, row-major) resized to `to`; a new array.
  *
@@ -86,10 +88,10 @@ function alongColumnsTruncating(source: Float64Array, width: number, { taps, fir
       let sum = 0;
       for (let k = 0; k < taps; k++) {
         const weight = (weights[y * taps + k] as number) * one;
-        const value = Math.floor(((source[((first[y] as number) + k) * width + x] as number) * one) / 16);
-        sum += Math.floor((weight * value) / 65536);
+        const value = floor(((source[((first[y] as number) + k) * width + x] as number) * one) / 16);
+        sum += floor((weight * value) / 65536);
       }
-      target[y * width + x] = Math.min(Math.max(Math.floor((sum + 2) / 4), 0), 255);
+      target[y * width + x] = min(max(floor((sum + 2) / 4), 0), 255);
     }
   }
   return target;
@@ -98,11 +100,11 @@ function alongColumnsTruncating(source: Float64Array, width: number, { taps, fir
 /** Halves up as fixed-point arithmetic rounds, or to even as float32 arithmetic does. Changes `values`, and returns them. */
 function toBytes(values: Float64Array, halves: 'up' | 'even'): Float64Array {
   for (let i = 0; i < values.length; i++) {
-    const value = halves === 'up' ? (values[i] as number) : Math.fround(values[i] as number);
-    const below = Math.floor(value);
+    const value = halves === 'up' ? (values[i] as number) : fround(values[i] as number);
+    const below = floor(value);
     const rest = value - below;
     const up = rest > 0.5 || (rest === 0.5 && (halves === 'up' || below % 2 === 1)) ? 1 : 0;
-    values[i] = Math.min(Math.max(below + up, 0), 255);
+    values[i] = min(max(below + up, 0), 255);
   }
   return values;
 }

@@ -1,6 +1,7 @@
 /** What does a decoder find, before anything is selected? Boxes in the network's input, with scores and classes. */
 import type { Boxes } from '../boxes.js';
 import type { Plane } from '../resize.js';
+import type { Sides } from './box-sides.js';
 
 export interface Candidates {
   /** x1 y1 x2 y2 in pixels of the network's input. */
@@ -36,7 +37,7 @@ export interface DecodeContext {
 /** Where a place's scores are looked at, and its box is computed only when it counts. */
 export interface CandidateWriter {
   /** The scores of one place, in the order of the classes; `writeBox` is called once where any is above the threshold. */
-  add(scores: ArrayLike<number>, box: () => readonly [number, number, number, number]): void;
+  add(scores: ArrayLike<number>, box: () => Sides): void;
   finish(): Candidates;
 }
 

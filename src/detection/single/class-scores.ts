@@ -7,7 +7,7 @@ export interface ClassScores {
   read(row: number): Float64Array;
 }
 
-/** `first`: the channel of class 0. Scores below 0 count as 0 where they are raised to a power. */
+/** `first`: the channel of class 0. */
 export function readClassScores(
   rows: OutputRows,
   { first, count, activation }: { first: number; count: number; activation: Activation },

@@ -1,14 +1,12 @@
 /** What do an output of scores and one of boxes say? Boxes relative to priors, or decoded already, each with a score per class. */
 import { assertNever } from '../../base/assert-never.js';
 import type { PartValuesByName } from '../part-runner.js';
+import { aroundCenter, type Sides } from './box-sides.js';
 import { type Candidates, type DecodeContext, makeCandidateWriter } from './candidates.js';
 import { type ClassScores, readClassScores, readSoftmaxScores } from './class-scores.js';
-import { aroundCenter } from './decode-grid.js';
 import type { BoxesDecoder, PriorsDecoder } from './decoder.js';
 import { type OutputRows, readRows } from './output-rows.js';
 import { listPriors } from './priors.js';
-
-type Sides = readonly [number, number, number, number];
 
 /** @throws DetectionError `decoder-shape`, `part-values`. */
 export function decodeBoxRows(values: PartValuesByName, decoder: BoxesDecoder, context: DecodeContext): Candidates {

@@ -3,13 +3,12 @@
 import { DetectionError } from '../detection-error.js';
 import type { PartValuesByName } from '../part-runner.js';
 import type { Plane } from '../resize.js';
+import { aroundCenter, type Sides } from './box-sides.js';
 import { type Candidates, type DecodeContext, makeCandidateWriter } from './candidates.js';
 import { activationOf, readClassScores, sigmoid } from './class-scores.js';
 import type { GridDecoder } from './decoder.js';
 import { type Cell, listCells } from './grid-cells.js';
 import { type OutputRows, readRows } from './output-rows.js';
-
-type Sides = readonly [number, number, number, number];
 
 /**
  * @throws DetectionError `decoder-shape`, `part-values`.
@@ -61,10 +60,6 @@ function readBox(rows: OutputRows, row: number, { boxes }: GridDecoder, cell: Ce
       return aroundCenter((x + Math.tanh(a)) * stride, (y + Math.tanh(b)) * stride, sigmoid(c) * input.width, sigmoid(d) * input.height);
     }
   }
-}
-
-export function aroundCenter(cx: number, cy: number, width: number, height: number): Sides {
-  return [cx - width / 2, cy - height / 2, cx + width / 2, cy + height / 2];
 }
 
 function getCell(cell: Cell | undefined): Cell {

@@ -21,7 +21,7 @@ export interface GridDecoder {
   readonly boxes: { readonly channel: number; readonly form: 'exp' | 'bounded' | 'center' | 'corners' };
   /** Of the cells, whose rows follow one another, each map row by row. Needed by 'exp' and 'bounded'. */
   readonly strides: readonly number[];
-  /** score = objectness^power · class^power. */
+  /** score = objectness^power · class^power. One below 0, which no probability is, has no fractional power, and gives no candidate. */
   readonly objectness?: ScoreChannel;
   /** The channel of the first class. */
   readonly classes: ScoreChannel;

@@ -52,7 +52,7 @@ function findLayout(dims: readonly number[], channels: number, rows: number | un
   return undefined;
 }
 
-/** Of an output [objects, …rest]: its number of objects. @throws DetectionError `decoder-shape`. */
+/** The output, where it has these dims. @throws DetectionError `decoder-shape`, `part-values`. */
 export function checkDims(values: PartValuesByName, name: string, dims: readonly (number | 'any')[]): Tensor<'float32'> {
   const tensor = getOutput(values, name);
   const fits = tensor.dims.length === dims.length && dims.every((dim, axis) => dim === 'any' || dim === tensor.dims[axis]);

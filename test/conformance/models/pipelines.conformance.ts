@@ -169,7 +169,7 @@ suite('classifiers', () => {
       folder: world.folder,
     });
     expect(JSON.parse(await readFile(outputs.metrics ?? '', 'utf8'))).toEqual({ top1: 45 / 60, top5: 57 / 60, images: 60 });
-  }, 120_000);
+  }, 300_000);
 
   it('ResNet-20: 804 of 1,000 images of CIFAR-10', () => {
     build(
