@@ -11,8 +11,9 @@ import type { ModelFunction } from './functions.js';
 import { describe, type Report } from './problem.js';
 
 export function checkNodeForm(graph: Graph, node: Node, schema: OperatorSchema, report: Report): void {
-  checkList('input', node.inputs, schema.inputs, describe(graph, node), report);
-  checkList('output', node.outputs, schema.outputs, describe(graph, node), report);
+  const label = (): string => describe(graph, node);
+  checkList('input', node.inputs, schema.inputs, label, report);
+  checkList('output', node.outputs, schema.outputs, label, report);
   for (const [name, attribute] of node.attributes) checkAttribute(graph, node, schema, { name, attribute }, report);
   for (const [name, { kind, required }] of schema.attributes) {
     if (required && !node.attributes.has(name)) {
@@ -38,15 +39,24 @@ export function checkCallForm(graph: Graph, node: Node, { name, body, attributes
   }
 }
 
-function checkList(side: 'input' | 'output', list: Node['inputs'], parameters: readonly Parameter[], label: string, report: Report): void {
+function checkList(
+  side: 'input' | 'output',
+  list: Node['inputs'],
+  parameters: readonly Parameter[],
+  label: () => string,
+  report: Report,
+): void {
   const { least, most } = countAllowed(parameters);
   if (list.length < least || list.length > most) {
-    report(`${side}-count`, `${label} has ${countOf(list.length, side)}, it takes ${rangeOf(least, most)}: ${listParameters(parameters)}`);
+    report(
+      `${side}-count`,
+      `${label()} has ${countOf(list.length, side)}, it takes ${rangeOf(least, most)}: ${listParameters(parameters)}`,
+    );
   }
   for (const [index, id] of list.entries()) {
     const parameter = parameterAt(parameters, index);
     if (id === undefined && parameter?.occurs.kind === 'single') {
-      report(`missing-${side}`, `${label} leaves out its ${side} ${index}, ${parameter.name}, which is not optional`);
+      report(`missing-${side}`, `${label()} leaves out its ${side} ${index}, ${parameter.name}, which is not optional`);
     }
   }
 }

@@ -13,7 +13,7 @@ export type ValueTypes = Map<ValueId, string>;
 /** Where a type variable got its type. */
 interface Binding {
   readonly type: string;
-  readonly by: string;
+  readonly by: () => string;
 }
 
 /** Reports what of the node's types does not fit, and adds those of its outputs to `types`. */
@@ -50,14 +50,14 @@ function checkType(place: Place, side: 'input' | 'output', of: Parameter, id: Va
   const variable = isMixed(of) ? undefined : of.variable;
   const bound = variable === undefined ? undefined : bindings.get(variable);
   if (bound?.type === type) return;
-  if (variable !== undefined && bound === undefined) bindings.set(variable, { type, by: where() });
+  if (variable !== undefined && bound === undefined) bindings.set(variable, { type, by: where });
   if (!of.types.has(type)) {
     const takes = `${formOf(schema)} ${side === 'input' ? 'takes' : 'gives'} ${listTypes(of)}`;
     report(`${side}-type`, `${describe(graph, node)}: its ${where()} is ${type}; ${takes}`, () =>
       laterVersionWith(schema, side, of.name, type),
     );
   } else if (bound !== undefined) {
-    const message = `${describe(graph, node)}: its ${bound.by} is ${bound.type}, its ${where()} is ${type}; they have to be of one type`;
+    const message = `${describe(graph, node)}: its ${bound.by()} is ${bound.type}, its ${where()} is ${type}; they have to be of one type`;
     report('type-conflict', message);
   }
 }

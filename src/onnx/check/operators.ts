@@ -52,13 +52,13 @@ function findSchema({ opsets }: OperatorScope, graph: Graph, node: Node, report:
   const opset = opsets.get(node.domain);
   if (opset === undefined || node.opType === '') return undefined;
   const found = findOperator(node.domain, node.opType, opset);
-  const label = describe(graph, node);
+  const label = (): string => describe(graph, node);
   const domain = node.domain === '' ? 'ai.onnx' : node.domain;
   switch (found.kind) {
     case 'found':
       return found.schema;
     case 'unknown':
-      report('unknown-operator', `${label}: ${domain} has no operator ${node.opType}`, () => {
+      report('unknown-operator', `${label()}: ${domain} has no operator ${node.opType}`, () => {
         const closest = findClosestOperator(node.domain, node.opType);
         return closest && `did you mean ${closest}?`;
       });
@@ -66,14 +66,14 @@ function findSchema({ opsets }: OperatorScope, graph: Graph, node: Node, report:
     case 'too-new':
       report(
         'operator-too-new',
-        `${label}: ${node.opType} comes with operator set ${found.since} of ${domain}, the model imports ${opset}`,
+        `${label()}: ${node.opType} comes with operator set ${found.since} of ${domain}, the model imports ${opset}`,
         () => `\`tanren onnx convert --opset ${found.since}\` may bring the model there`,
       );
       return undefined;
     case 'deprecated':
       report(
         'operator-deprecated',
-        `${label}: ${node.opType} is gone since operator set ${found.since} of ${domain}, the model imports ${opset}`,
+        `${label()}: ${node.opType} is gone since operator set ${found.since} of ${domain}, the model imports ${opset}`,
       );
       return undefined;
     case 'not-described':

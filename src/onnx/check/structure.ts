@@ -3,7 +3,7 @@ import { byteLength } from '../../tensor/dtype.js';
 import { countElements, formatShape, sameShape } from '../../tensor/shape.js';
 import { subgraphsOf } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.js';
-import { describeCycle, findTopologicalOrder } from '../ir/sort.js';
+import { describeCycle, findTopologicalOrder, type TopologicalOrder } from '../ir/sort.js';
 import { OnnxError } from '../onnx-error.js';
 import { decodeMessage } from '../proto/decode-message.js';
 import { WHOLE_SCHEMA } from '../proto/schema.js';
@@ -16,12 +16,12 @@ import { describe, nameOf, type Report } from './problem.js';
 /** Reports what is wrong with the graph of `model`, sub-graphs included. */
 export function checkStructure(model: Model, report: Report): void {
   const whole: Whole = { opsets: model.opsets, attributes: undefined };
-  checkGraph(whole, model.graph, { names: new Set(), made: new Set(), isWhole: true }, report);
+  checkGraph(whole, model.graph, { ...NOTHING, isWhole: true }, report);
 }
 
 /** The same of a function's body, whose inputs have no types. */
 export function checkFunctionStructure({ opsets, attributes, body }: ModelFunction, report: Report): void {
-  checkGraph({ opsets, attributes }, body, { names: new Set(), made: new Set(), isWhole: false }, report);
+  checkGraph({ opsets, attributes }, body, { ...NOTHING, isWhole: false }, report);
 }
 
 /** What holds for a graph and all inside it. `attributes`: those of the function whose body it is. */
@@ -32,29 +32,49 @@ interface Whole {
 
 /** What a graph sees of those around it: their names, and the values that are computed before it. */
 interface Around {
-  readonly names: ReadonlySet<string>;
-  readonly made: ReadonlySet<ValueId>;
+  readonly hasName: (name: string) => boolean;
+  readonly isMade: (id: ValueId) => boolean;
   readonly isWhole: boolean;
 }
 
-function checkGraph(whole: Whole, graph: Graph, around: Around, report: Report): void {
+const NOTHING: Pick<Around, 'hasName' | 'isMade'> = { hasName: () => false, isMade: () => false };
+
+/** @returns whether every value that the graph and those inside it read is made before. */
+function checkGraph(whole: Whole, graph: Graph, around: Around, report: Report): 'complete' | 'incomplete' {
   const label = `graph "${graph.name}"`;
-  const names = checkNames(graph, label, around.names, report);
+  const names = checkNames(graph, label, around, report);
   for (const value of graph.values.values()) if (value.constant !== undefined) checkConstant(value, value.constant, label, report);
   checkEnds(graph, label, around, report);
   checkProducers(graph, label, report);
-  const order = findTopologicalOrder(graph);
-  if (order.kind === 'cycle') report('cycle', `${label} has a cycle: ${describeCycle(graph, order.nodes)}`);
-  const made = new Set([...around.made, ...sourcesOf(graph, label, report)]);
+  const made = new Set(sourcesOf(graph, label, report));
+  const isMade = (id: ValueId): boolean => made.has(id) || around.isMade(id);
+  const inside: Around = { hasName: name => names.has(name) || around.hasName(name), isMade, isWhole: false };
+  let order: TopologicalOrder['kind'] | undefined;
   for (const node of graph.nodes.values()) {
     checkNode(whole, graph, node, report);
-    for (const id of node.inputs) if (id !== undefined && !made.has(id)) reportUnmade(graph, node, id, order.kind, report);
-    for (const sub of subgraphsOf(node)) checkGraph(whole, sub, { names, made, isWhole: false }, report);
+    for (const id of node.inputs) {
+      if (id === undefined || isMade(id)) continue;
+      order ??= checkOrder(graph, label, report);
+      reportUnmade(graph, node, id, order, report);
+    }
+    for (const sub of subgraphsOf(node)) {
+      if (checkGraph(whole, sub, inside, report) === 'incomplete') order ??= checkOrder(graph, label, report);
+    }
     for (const id of node.outputs) if (id !== undefined) made.add(id);
   }
   for (const id of graph.outputs) {
-    if (!made.has(id)) report('undefined-value', `${label}: nothing defines its output ${nameOf(graph, id)}`);
+    if (isMade(id)) continue;
+    report('undefined-value', `${label}: nothing defines its output ${nameOf(graph, id)}`);
+    order ??= checkOrder(graph, label, report);
   }
+  return order === undefined ? 'complete' : 'incomplete';
+}
+
+/** Looked for where something is read before it is made: where nothing is, there is no cycle. */
+function checkOrder(graph: Graph, label: string, report: Report): TopologicalOrder['kind'] {
+  const order = findTopologicalOrder(graph);
+  if (order.kind === 'cycle') report('cycle', `${label} has a cycle: ${describeCycle(graph, order.nodes)}`);
+  return order.kind;
 }
 
 /** What is there before the first node: inputs, initializers, and the sparse initializers that are kept as bytes. */
@@ -82,29 +102,29 @@ function reportUnmade(graph: Graph, node: Node, id: ValueId, order: 'order' | 'c
   }
 }
 
-function checkNames(graph: Graph, label: string, outer: ReadonlySet<string>, report: Report): ReadonlySet<string> {
+function checkNames(graph: Graph, label: string, { hasName }: Around, report: Report): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { name } of graph.values.values()) {
     if (name === '') report('empty-name', `${label} has a value without a name`);
     else if (names.has(name)) report('duplicate-name', `${label} has two values "${name}"`);
-    else if (outer.has(name)) report('duplicate-name', `${label} has a value "${name}", as a graph around it has`);
+    else if (hasName(name)) report('duplicate-name', `${label} has a value "${name}", as a graph around it has`);
     names.add(name);
   }
-  return new Set([...outer, ...names]);
+  return names;
 }
 
 function checkConstant(value: Value, constant: Constant, label: string, report: Report): void {
   const count = countElements(constant.dims);
-  const described = `${label}: initializer "${value.name}" (${constant.dtype} ${formatShape(constant.dims)})`;
+  const described = (): string => `${label}: initializer "${value.name}" (${constant.dtype} ${formatShape(constant.dims)})`;
   if ('data' in constant) {
-    if (constant.data.length !== count) report('constant-size', `${described} needs ${count} strings, it has ${constant.data.length}`);
+    if (constant.data.length !== count) report('constant-size', `${described()} needs ${count} strings, it has ${constant.data.length}`);
   } else if (byteLengthOf(constant) !== byteLength(constant.dtype, count)) {
-    report('constant-size', `${described} needs ${byteLength(constant.dtype, count)} bytes, it has ${byteLengthOf(constant)}`);
+    report('constant-size', `${described()} needs ${byteLength(constant.dtype, count)} bytes, it has ${byteLengthOf(constant)}`);
   }
   const { type } = value;
   if (type === undefined) return;
   if (type.kind !== 'tensor' || (type.dtype !== undefined && type.dtype !== constant.dtype)) {
-    report('constant-type', `${described} is declared as ${type.kind === 'tensor' ? type.dtype : 'no tensor'}`);
+    report('constant-type', `${described()} is declared as ${type.kind === 'tensor' ? type.dtype : 'no tensor'}`);
   } else if (
     type.dims !== undefined &&
     !sameShape(
@@ -112,7 +132,7 @@ function checkConstant(value: Value, constant: Constant, label: string, report: 
       constant.dims,
     )
   ) {
-    report('constant-type', `${described} is declared with shape ${formatShape(type.dims.map(dim => dim ?? '?'))}`);
+    report('constant-type', `${described()} is declared with shape ${formatShape(type.dims.map(dim => dim ?? '?'))}`);
   }
 }
 
