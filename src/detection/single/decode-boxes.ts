@@ -6,7 +6,7 @@ import { type Candidates, type DecodeContext, makeCandidateWriter } from './cand
 import { type ClassScores, readClassScores, readSoftmaxScores } from './class-scores.js';
 import type { BoxesDecoder, PriorsDecoder } from './decoder.js';
 import { type OutputRows, readRows } from './output-rows.js';
-import { listPriors } from './priors.js';
+import { countPriors, listPriors } from './priors.js';
 
 /** @throws DetectionError `decoder-shape`, `part-values`. */
 export function decodeBoxRows(values: PartValuesByName, decoder: BoxesDecoder, context: DecodeContext): Candidates {
@@ -25,8 +25,9 @@ export function decodeBoxRows(values: PartValuesByName, decoder: BoxesDecoder, c
  */
 export function decodePriors(values: PartValuesByName, decoder: PriorsDecoder, context: DecodeContext): Candidates {
   const { width, height } = context.input;
+  // Counted before they are made: only as many as the network has rows.
+  const boxes = readRows(values, decoder.boxes, 4, countPriors(decoder.levels));
   const priors = listPriors(decoder.levels, context.input);
-  const boxes = readRows(values, decoder.boxes, 4, priors.length / 4);
   const [center = 1, size = 1] = decoder.variances;
   return collect(values, decoder, context, boxes.rows, row => {
     const [dx, dy, dw, dh] = fourOf(boxes, row);

@@ -22,12 +22,17 @@ export function decodeGrid(values: PartValuesByName, decoder: GridDecoder, conte
   const activateObject = activationOf(objectness?.activation ?? 'none');
   const writer = makeCandidateWriter(context);
   for (let row = 0; row < rows.rows; row++) {
-    const object = objectness === undefined ? 1 : activateObject(channelAt(rows, row, objectness.channel)) ** objectness.power;
+    const object = objectness === undefined ? 1 : raise(activateObject(channelAt(rows, row, objectness.channel)), objectness.power);
     const scores = classScores.read(row);
-    for (let label = 0; label < scores.length; label++) scores[label] = object * (scores[label] as number) ** classes.power;
+    for (let label = 0; label < scores.length; label++) scores[label] = object * raise(scores[label] as number, classes.power);
     writer.add(scores, () => readBox(rows, row, decoder, cells?.[row], context.input));
   }
   return writer.finish();
+}
+
+/** Scores below 0 count as 0: two of them would make a high one. */
+function raise(score: number, power: number): number {
+  return Math.max(score, 0) ** power;
 }
 
 /** Box, objectness and classes, whichever comes last. */

@@ -2,6 +2,10 @@
 import type { Plane } from '../resize.js';
 import type { PriorLevel } from './decoder.js';
 
+export function countPriors(levels: readonly PriorLevel[]): number {
+  return levels.reduce((count, { columns, rows, sizes }) => count + columns * rows * sizes.length, 0);
+}
+
 /** cx cy w h per prior, as fractions of the input, each cut to 0…1. */
 export function listPriors(levels: readonly PriorLevel[], input: Plane): Float64Array {
   const priors: number[] = [];

@@ -92,6 +92,18 @@ describe('grid', () => {
     expect(listed(await decode(decoder, { y: { dims: [1, 1, 6], data } }))).toEqual([[0, 0.5, 8, 7, 12, 9]]);
   });
 
+  it('two scores below 0 make none above it', async () => {
+    const decoder: Decoder = {
+      kind: 'grid',
+      output: 'y',
+      boxes: { channel: 0, form: 'center' },
+      strides: [],
+      objectness: channel(4),
+      classes: channel(5),
+    };
+    expect(listed(await decode(decoder, { y: { dims: [1, 1, 7], data: [10, 8, 4, 2, -3, -2, 0.5] } }))).toEqual([]);
+  });
+
   it.each([
     [
       'rows that no strides have',
@@ -176,6 +188,14 @@ describe('priors and boxes', () => {
     };
     const outputs = { s: { dims: [1, 1, 3], data: [0, Math.log(2), 0] }, b: { dims: [1, 1, 4], data: [0.25, 0.5, 0.5, 1] } };
     expect(listed(await decode(decoder, outputs))).toEqual([[0, 0.5, 8, 8, 16, 16]]);
+  });
+
+  it('priors are counted before they are made: a slip of the pen takes no memory', async () => {
+    const many: Decoder = { ...PRIORS, levels: [{ columns: 100_000, rows: 100_000, sizes: [[8, 8]] }] };
+    const failure = await failureOf(() =>
+      decode(many, { s: { dims: [1, 4, 3], data: zeros(12) }, b: { dims: [1, 4, 4], data: zeros(16) } }),
+    );
+    expect(failure).toMatchObject({ code: 'decoder-shape', message: expect.stringContaining('10000000000') });
   });
 
   it('as many scores as boxes are wanted', async () => {
