@@ -136,10 +136,11 @@ function encodeReport(run: DetectionRun, stages: readonly OpenStage[], { timings
 function sayReport(run: DetectionRun, stages: readonly OpenStage[], { timings, stabilities, agreements }: Report, console: Console): void {
   const names = stages.map(({ stage }) => stage);
   const [first = '', ...others] = names;
+  const masks = run.pictures.some(({ results }) => results.flat().some(({ segmentation }) => segmentation !== undefined)) ? 'some' : 'none';
   const blocks = [
     run.pictures.length === 0 ? [] : formatTiming(names, timings),
     stabilities.length === 0 ? [] : formatStability(names, stabilities),
-    agreements.map((figures, index) => describeAgreement(others[index] ?? '', first, figures)),
+    agreements.map((figures, index) => describeAgreement(others[index] ?? '', first, figures, masks)),
     run.problems.length === 0 ? [] : [`${run.problems.length} of ${run.problems.length + run.pictures.length} pictures could not be taken`],
   ];
   for (const block of blocks.filter(({ length }) => length > 0)) for (const line of ['', ...block]) console.line(line);

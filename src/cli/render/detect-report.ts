@@ -30,6 +30,7 @@ export function formatTiming(stages: readonly string[], timings: readonly (Timin
 }
 
 export function formatStability(stages: readonly string[], stabilities: readonly Stability[]): readonly string[] {
+  if (stabilities.every(({ steps }) => steps === 0)) return ['no two frames of one folder and one size: nothing was followed'];
   const row = (name: string, of: (stability: Stability) => number | undefined, digits: number): readonly string[] => [
     name,
     ...stabilities.map(stability => of(stability)?.toFixed(digits) ?? '–'),
@@ -49,13 +50,12 @@ export function formatStability(stages: readonly string[], stabilities: readonly
   ]);
 }
 
-/** How far a detector is from the first one. */
-export function describeAgreement(stage: string, first: string, figures: DetectionFigures): string {
+/** How far a detector is from the first one. @param masks whether objects have any. */
+export function describeAgreement(stage: string, first: string, figures: DetectionFigures, masks: 'some' | 'none'): string {
   const { reference, candidate, missed, extra, meanBoxIou, meanMaskIou, meanScoreDifference } = figures;
-  return (
-    `${stage} beside ${first}: ${missed} of ${reference} objects lost, ${extra} of ${candidate} new; ` +
-    `box IoU ${meanBoxIou.toFixed(4)}, mask IoU ${meanMaskIou.toFixed(4)}, score difference ${meanScoreDifference.toFixed(4)}`
-  );
+  const counts = `${missed} of ${reference} objects lost, ${extra} of ${candidate} new`;
+  const maskIou = masks === 'some' ? `, mask IoU ${meanMaskIou.toFixed(4)}` : '';
+  return `${stage} beside ${first}: ${counts}; box IoU ${meanBoxIou.toFixed(4)}${maskIou}, score difference ${meanScoreDifference.toFixed(4)}`;
 }
 
 function formatMs(ms: number | undefined): string {
