@@ -3,6 +3,7 @@ import { countOf } from '../../src/base/count-of.js';
 import { findClosest } from '../../src/base/did-you-mean.js';
 import { assertModel, findProblems } from '../../src/onnx/check.js';
 import type { Model } from '../../src/onnx/ir/model.js';
+import { scopesOf } from '../../src/onnx/ir/scope.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
@@ -63,13 +64,15 @@ function assertPassNames(names: readonly string[]): void {
   });
 }
 
-/** Node counts: all, and by operator in alphabetical order. */
-function countNodes({ graph }: Model): { nodes: number; initializers: number; operators: Record<string, number> } {
+/** Node counts: of the main graph, of those inside, and by operator of the main graph in alphabetical order. */
+function countNodes(model: Model): { nodes: number; nodesInside: number; initializers: number; operators: Record<string, number> } {
+  const [{ nodes, values } = model.graph, ...inner] = [...scopesOf(model)].map(({ graph }) => graph);
   const counts = new Map<string, number>();
-  for (const node of graph.nodes.values()) counts.set(node.opType, (counts.get(node.opType) ?? 0) + 1);
+  for (const node of nodes.values()) counts.set(node.opType, (counts.get(node.opType) ?? 0) + 1);
   const operators = Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
-  const initializers = [...graph.values.values()].filter(value => value.constant !== undefined).length;
-  return { nodes: graph.nodes.size, initializers, operators };
+  const initializers = [...values.values()].filter(value => value.constant !== undefined).length;
+  const nodesInside = inner.reduce((sum, graph) => sum + graph.nodes.size, 0);
+  return { nodes: nodes.size, nodesInside, initializers, operators };
 }
 
 interface Proving {

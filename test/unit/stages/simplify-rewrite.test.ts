@@ -128,6 +128,28 @@ describe('simplify', () => {
 });
 
 describe('rewrite', () => {
+  it('says what the host does instead of what was cut, and measures no price then', async () => {
+    await writeModel(
+      at('head.onnx'),
+      smallModel({
+        inputs: { image: ['float32', [1, 2, 3, 4]] },
+        constants: { w: randomConstant([4, 2, 1, 1]) },
+        nodes: [
+          { op: 'Conv', in: ['image', 'w'], out: ['c'] },
+          { op: 'Transpose', in: ['c'], out: ['boxes'], attributes: { perm: ints([0, 2, 3, 1]) } },
+        ],
+        outputs: ['boxes'],
+      }),
+    );
+    const run = await runRewrite(at('head.onnx'), { rules: [{ name: 'cut-moves', form: 'trailing' }] });
+    const { rules, price } = await reportOf(run);
+    expect(rules).toMatchObject([
+      { applied: [{ host: { side: 'output', end: 'boxes', steps: [{ op: 'Transpose', perm: [0, 2, 3, 1] }] } }] },
+    ]);
+    expect(price).toMatchObject({ measured: false, reason: expect.stringContaining('the host’s to do') });
+    expect(operators(await readModel(run.outputs.model ?? ''))).toEqual(['Conv']);
+  });
+
   async function givenData(): Promise<Record<string, string>> {
     const images = [3, 1, 2].map(id => ({ id, file_name: `${id}.jpg`, width: 96, height: 64 }));
     for (const { id, file_name } of images) await writeFile(at(file_name), await makeJpeg(96, 64, id));
