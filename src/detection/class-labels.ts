@@ -9,6 +9,12 @@ export interface LabelledImage extends ListedImage {
   readonly label: number;
 }
 
+export interface LabelledImages {
+  readonly images: readonly LabelledImage[];
+  /** The classes, where nothing but the folders says which there are. */
+  readonly folders: readonly string[] | undefined;
+}
+
 /**
  * The images of a folder with their labels, in the order of their paths.
  *
@@ -21,10 +27,12 @@ export async function listLabelledImages(
   folder: string,
   labels: string | undefined,
   classes: readonly string[] | undefined,
-): Promise<readonly LabelledImage[]> {
+): Promise<LabelledImages> {
   const images = await listImageFolder(folder);
   if (images.length === 0) throw new DetectionError('no-images', `the folder "${basename(folder)}" has no images`);
-  return labels === undefined ? labelByFolder(images, folder, classes) : labelByFile(images, labels, classes);
+  if (labels !== undefined) return { images: await labelByFile(images, labels, classes), folders: undefined };
+  const names = classes ?? (await listFolders(folder));
+  return { images: await labelByFolder(images, folder, names), folders: classes === undefined ? names : undefined };
 }
 
 async function labelByFile(images: readonly ListedImage[], path: string, classes: readonly string[] | undefined): Promise<LabelledImage[]> {
@@ -68,15 +76,8 @@ function problemOf(name: string, said: string, classes: readonly string[] | unde
     : `"${said}" is none of the ${classes.length} classes`;
 }
 
-async function labelByFolder(
-  images: readonly ListedImage[],
-  folder: string,
-  classes: readonly string[] | undefined,
-): Promise<LabelledImage[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const folders = entries.filter(entry => entry.isDirectory()).map(({ name }) => name);
-  const names = classes ?? folders.sort();
-  const unknown = folders.filter(name => !names.includes(name));
+async function labelByFolder(images: readonly ListedImage[], folder: string, names: readonly string[]): Promise<LabelledImage[]> {
+  const unknown = (await listFolders(folder)).filter(name => !names.includes(name));
   if (unknown.length > 0)
     throw new DetectionError(
       'labels-unknown',
@@ -91,6 +92,14 @@ async function labelByFolder(
       help: 'connect `labels`, or put each image into a folder with the name of its class',
     });
   return images.map(image => ({ ...image, label: names.indexOf(image.fileName.split('/')[0] ?? '') }));
+}
+
+async function listFolders(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter(entry => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
 }
 
 function some(names: readonly string[], what: string): string {

@@ -40,7 +40,10 @@ export interface Placement {
   readonly scaleY: number;
 }
 
-/** @throws DetectionError `input-size` where a size cannot be reached, `image-too-narrow` where no pixel would be left in a side. */
+/** As many as an image may have: a line of one pixel's height that is cropped must not become more. */
+const MOST_PIXELS = 100_000_000;
+
+/** @throws DetectionError `input-size` where a size cannot be reached, `image-too-narrow` where no pixel would be left in a side, or the other had too many. */
 export function placeImage(original: Plane, size: InputSize, placing: Placing): Placement {
   const placement = place(original, size, placing);
   const { scaled } = placement;
@@ -51,6 +54,12 @@ export function placeImage(original: Plane, size: InputSize, placing: Placing): 
       {
         help: 'crop the image, or leave it out',
       },
+    );
+  if (scaled.height * scaled.width > MOST_PIXELS)
+    throw new DetectionError(
+      'image-too-narrow',
+      `an image of ${original.width}×${original.height} pixels would be resized to ${scaled.width}×${scaled.height}, more than ${MOST_PIXELS} pixels`,
+      { help: 'crop the image, or leave it out' },
     );
   return placement;
 }

@@ -1,7 +1,7 @@
 /** How good is a classifier? What it says of every image, each kept on its own, then the shares that are right. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { type LabelledImage, listLabelledImages } from '../../src/detection/class-labels.js';
+import { type LabelledImage, type LabelledImages, listLabelledImages } from '../../src/detection/class-labels.js';
 import { findImageFile, takeFirstImages } from '../../src/detection/image-list.js';
 import { readImageInput } from '../../src/detection/image-samples.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
@@ -28,7 +28,7 @@ export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const folder = getInputPath(inputs, 'images');
   const labelled = await listLabelledImages(folder, findInputPath(inputs, 'labels'), params.classes);
-  const images = takeFirstImages(labelled, params.samples);
+  const images = takeFirstImages(labelled.images, params.samples);
   const baseline = inputs.baseline === undefined ? undefined : await readInput(inputs, 'baseline', readJsonFile);
   const classifying = await openClassifying(job);
   const predictions: Prediction[] = [];
@@ -37,7 +37,7 @@ export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
       context.signal.throwIfAborted();
       await nameSample(`image ${image.fileName}`, async () => {
         const best = await classifying.classify(await findImageFile(folder, image));
-        checkLabel(image, best, params.classes);
+        checkLabel(image, best, { classes: params.classes, folders: labelled.folders });
         predictions.push({ file: image.fileName, label: image.label, best });
       });
       context.progress(index + 1, images.length, 'images');
@@ -54,11 +54,19 @@ export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
   );
 }
 
+interface SaidClasses extends Pick<LabelledImages, 'folders'> {
+  readonly classes: readonly string[] | undefined;
+}
+
 /** @throws StageError `class-count`. */
-function checkLabel({ fileName, label }: LabelledImage, { of }: BestClasses, classes: readonly string[] | undefined): void {
+function checkLabel({ fileName, label }: LabelledImage, { of }: BestClasses, { classes, folders }: SaidClasses): void {
   if (classes !== undefined && classes.length !== of)
     throw new StageError('class-count', `the model has ${of} classes, ${classes.length} are named`, {
       help: 'correct `classes`, or name another `output`',
+    });
+  if (folders !== undefined && folders.length !== of)
+    throw new StageError('class-count', `the model has ${of} classes, ${folders.length} folders of images are there`, {
+      help: 'without labels every folder is a class, an empty one too: name the classes in `classes`, or take out what is none',
     });
   if (label >= of)
     throw new StageError('class-count', `"${fileName}" has the label ${label}; the model has ${of} classes, counted from 0`, {

@@ -25,7 +25,7 @@ async function given(files: readonly string[], labels?: string): Promise<{ image
 
 async function list(files: readonly string[], labels?: string, classes?: readonly string[]) {
   const there = await given(files, labels);
-  const found = await listLabelledImages(there.images, there.labels, classes);
+  const { images: found } = await listLabelledImages(there.images, there.labels, classes);
   return found.map(({ fileName, label }) => `${fileName}: ${label}`);
 }
 

@@ -99,6 +99,15 @@ describe('preprocessing', () => {
 
   it('an image that would lose a side is refused, and so are filters of other names', async () => {
     expect(await failureOf(async () => planes(ramp(1, 100), [10, 10], { resize: 'pad' }))).toMatchObject({ code: 'image-too-narrow' });
+    const free = { height: undefined, width: undefined };
+    for (const [resize, size] of [
+      ['crop', { height: 256, width: 256 }],
+      ['shorter', free],
+    ] as const)
+      expect(await failureOf(async () => preprocessImage(ramp(1, 10_000), size, parse({ resize, shorterSide: 256 })))).toMatchObject({
+        code: 'image-too-narrow',
+        message: expect.stringContaining('2560000×256'),
+      });
     expect(() => parse({ filter: 'lanczos' })).toThrow();
     expect(() => parse({ std: [1, 0, 1] })).toThrow();
   });

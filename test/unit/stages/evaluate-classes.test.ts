@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import type { Json, JsonObject } from '../../../src/base/json.js';
@@ -36,6 +36,15 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
+async function classify(images: string) {
+  const { outputs } = await runStage(evaluateClasses, {
+    params: { preprocess: {}, output: 'scores' },
+    inputs: { model, images },
+    folder: folder.path,
+  });
+  return { metrics: await readJsonFile(outputs.metrics ?? '') };
+}
+
 async function run(labels: string, params: JsonObject = {}, baseline?: Json) {
   const inputs: Record<string, string> = { model, images, labels: join(folder.path, 'labels.txt') };
   await writeFile(inputs.labels ?? '', labels);
@@ -71,6 +80,21 @@ describe('evaluate-classes', () => {
 
   it('takes the first images by name where samples are few', async () => {
     expect((await run(LABELS, { samples: 1 })).metrics).toEqual({ top1: 1, top5: 1, images: 1 });
+  });
+
+  it('folders are the classes where nothing else is said: as many as the model has, or it says so', async () => {
+    const sorted = join(folder.path, 'sorted');
+    for (const [name, label] of Object.entries({ 'r.png': 'a', 'g.png': 'b', 'mixed.png': 'c' })) {
+      await mkdir(join(sorted, label), { recursive: true });
+      await copyFile(join(images, name), join(sorted, label, name));
+    }
+    expect((await classify(sorted)).metrics).toEqual({ top1: 2 / 3, top5: 1, images: 3 });
+    // Such as editors leave: every class behind it would be another.
+    await mkdir(join(sorted, '.checkpoints'));
+    expect(await failureOf(() => classify(sorted))).toMatchObject({
+      code: 'class-count',
+      message: expect.stringContaining('the model has 3 classes, 4 folders of images are there'),
+    });
   });
 
   it.each<[string, string, JsonObject, Json | undefined, string, RegExp]>([
