@@ -1,6 +1,7 @@
 /** What of this room does a user of the library see? Models in memory, files, and what is done with them; `runtime/onnx-public` adds what runs models. */
-export { assertModel, type CheckDepth, checkModel, type ModelProblem, type ModelProblemCode } from './check.js';
+
 export { listUnchecked, type Unchecked } from './check/operators.js';
+export { assertModel, type CheckDepth, checkModel, type ModelProblem, type ModelProblemCode } from './check.js';
 export { diffModels } from './diff/diff-models.js';
 export type { Difference } from './diff/difference.js';
 export { type Cut, extractSubgraph } from './extract.js';
