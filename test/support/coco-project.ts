@@ -65,11 +65,13 @@ async function writeCoco(folder: string, count: number): Promise<void> {
   const sizes = [
     [640, 480],
     [480, 640],
+    [500, 375],
+    [427, 640],
   ] as const;
   mkdirSync(join(folder, 'annotations'), { recursive: true });
   mkdirSync(join(folder, 'val2017'));
   const images = Array.from({ length: count }, (_, index) => {
-    const [width, height] = sizes[index % 2] ?? sizes[0];
+    const [width, height] = sizes[index % sizes.length] ?? sizes[0];
     return { id: index + 1, file_name: `${String(index + 1).padStart(12, '0')}.jpg`, width, height };
   });
   for (const { id, file_name, width, height } of images)
