@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
 import { type DetectionFigures, detectionFiguresOf, mergeDetectionComparisons } from '../../detection/compare-detections.js';
 import type { Stability } from '../../detection/frame-stability.js';
+import { buildCommand } from '../build-command.js';
 import { encodeFound, encodeImages } from '../detect/coco-document.js';
 import { findDetector } from '../detect/find-detector.js';
 import { followVideos } from '../detect/follow-videos.js';
@@ -37,13 +38,14 @@ export async function runDetect(words: readonly string[], options: DetectOptions
   try {
     const [path, names] = [words.at(-1) ?? '', words.slice(0, -1)];
     if (names.length === 0) throw noStage(path);
+    const toBuild = (missing: readonly string[]): string => buildCommand(options, missing);
     const output = parseOutput(options.output, names.length);
     const opened = await openPlan(options, names, console);
     if (opened === undefined) return EXIT.usage;
-    const built = (opened.targets === 'all' ? [] : opened.targets).map(stage => findDetector(opened.plan, stage));
+    const built = (opened.targets === 'all' ? [] : opened.targets).map(stage => findDetector(opened.plan, stage, toBuild));
     checkOutsideOf(resolve(path), output);
     const pictures = await listPictures(resolve(path));
-    await warnOfDifferences(opened.plan, built, console);
+    await warnOfDifferences(opened.plan, built, console, toBuild);
     for (const one of built) stages.push(await openStage(one, options.threads));
     return await detectAll(stages, pictures, output, { options, console });
   } catch (error) {

@@ -19,16 +19,16 @@ export interface BuiltDetector {
 }
 
 /**
- * A stage has a detector where it reads a recipe and one record of models, as `evaluate` does.
+ * `toBuild` gives the command that builds stages. A stage has a detector where it reads a recipe and one record of models, as `evaluate` does.
  * @throws CodedError `no-detector` with the stages that have one, `not-built` with the command that builds what is missing.
  */
-export function findDetector(plan: Plan, id: StageId): BuiltDetector {
+export function findDetector(plan: Plan, id: StageId, toBuild: (stages: readonly StageId[]) => string): BuiltDetector {
   const stage = plan.stages.get(id);
   const bound = stage === undefined ? undefined : findBindings(stage);
   if (stage === undefined || bound === undefined) throw noDetector(plan, id, stage);
   const refs = [bound.recipe, ...(bound.config === undefined ? [] : [bound.config]), ...Object.values(bound.parts)];
   const missing = refs.filter(ref => !existsSync(pathOf(plan, ref)));
-  if (missing.length > 0) throw notBuilt(plan, id, missing);
+  if (missing.length > 0) throw notBuilt(plan, id, missing, toBuild);
   return {
     stage: id,
     parts: Object.fromEntries(Object.entries(bound.parts).map(([part, ref]) => [part, pathOf(plan, ref)])),
@@ -80,7 +80,7 @@ function noDetector(plan: Plan, id: StageId, stage: PlannedStage | undefined): C
   );
 }
 
-function notBuilt(plan: Plan, id: StageId, missing: readonly InputRef[]): CodedError {
+function notBuilt(plan: Plan, id: StageId, missing: readonly InputRef[], toBuild: (stages: readonly StageId[]) => string): CodedError {
   const makers = makersOf(missing);
   const files = missing.filter(ref => ref.kind === 'source').map(ref => pathOf(plan, ref));
   const what = [
@@ -90,6 +90,6 @@ function notBuilt(plan: Plan, id: StageId, missing: readonly InputRef[]): CodedE
     ...(files.length > 0 ? [`there is no ${files.join(', ')}`] : []),
   ];
   return new CodedError('not-built', `the detector of "${id}" is not there: ${what.join('; ')}`, {
-    help: makers.length > 0 ? `tanren build ${makers.join(' ')}` : 'put the file back, or name another source',
+    help: makers.length > 0 ? toBuild(makers) : 'put the file back, or name another source',
   });
 }

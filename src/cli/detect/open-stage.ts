@@ -35,7 +35,12 @@ function levelOf(value: unknown): SessionOptions['optimization'] {
 const [CHANGED, DEVICE] = ['detector-changed', 'detector-device'];
 
 /** What was built last is taken, also where the pipeline has changed since; and models run here, also where the stage has another device. */
-export async function warnOfDifferences(plan: Plan, built: readonly BuiltDetector[], console: Console): Promise<void> {
+export async function warnOfDifferences(
+  plan: Plan,
+  built: readonly BuiltDetector[],
+  console: Console,
+  toBuild: (stages: readonly string[]) => string,
+): Promise<void> {
   const makers = [...new Set(built.flatMap(({ madeBy }) => madeBy))];
   const ports = makeEnginePorts(() => undefined, neverAborted);
   const examined = makers.length === 0 ? [] : [...(await examineStages(plan, { targets: makers, force: 'never' }, ports))];
@@ -43,7 +48,7 @@ export async function warnOfDifferences(plan: Plan, built: readonly BuiltDetecto
   if (changed.length > 0)
     console.problem(
       'warning',
-      `warning[${CHANGED}]: ${changed.join(', ')} would be built anew: what the last build left is taken\n  help: tanren build ${changed.join(' ')}`,
+      `warning[${CHANGED}]: ${changed.join(', ')} would be built anew: what the last build left is taken\n  help: ${toBuild(changed)}`,
     );
   for (const { stage, params } of built)
     if (params.runner === 'external')

@@ -67,7 +67,7 @@ describe('tanren detect', () => {
   const at = (name: string): string => join(world.folder, name);
 
   beforeAll(async () => {
-    world = givenProject({ 'pipeline.yaml': PIPELINE, 'annotations.json': '{}' });
+    world = givenProject({ 'pipeline.yaml': PIPELINE, 'annotations.json': '{}', 'my params.yaml': '{}\n' });
     await writeShapes(world.folder);
     mkdirSync(at('pictures/later'), { recursive: true });
     copyFileSync(PHOTO, at('pictures/a.jpg'));
@@ -168,6 +168,12 @@ describe('tanren detect', () => {
     ['a file that is not there', ['float', 'pictures/b.jpg'], 'pictures-missing', 'name an image'],
     ['an output among the pictures', ['float', 'pictures', '-o', 'pictures/found'], 'detect-output', 'outside of it'],
     ['one file for two stages', ['float', 'again', 'pictures/a.jpg', '-o', 'x.json'], 'detect-output', 'name a folder'],
+    [
+      'a stage of another pipeline that was not built',
+      ['never', 'pictures/a.jpg', '-f', './pipeline.yaml', '--params-file', 'my params.yaml'],
+      'not-built',
+      "tanren build simplify -f ./pipeline.yaml --params-file 'my params.yaml'",
+    ],
   ])('%s: exit code 2, the code and the next step', (_, words, code, help) => {
     const { exitCode, stdout, stderr } = world.run('detect', ...words);
     expect([exitCode, stdout]).toEqual([2, '']);
