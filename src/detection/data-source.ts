@@ -6,7 +6,7 @@ import type { ModelInput } from '../runtime/model-inputs.js';
 import type { ModelSample } from '../runtime/model-sample.js';
 import { listTensorSamples } from '../runtime/tensor-samples.js';
 import { DetectionError } from './detection-error.js';
-import { type ListedImage, listImageFolder, listImages, takeFirstImages } from './image-list.js';
+import { type ListedImage, listImageFolder, listImages, takeFirstImages, takeFromFolders } from './image-list.js';
 import { makeImageSamples } from './image-samples.js';
 import type { Preprocessing } from './preprocessing.js';
 
@@ -44,7 +44,7 @@ export async function openDataSource({ tensors, ...images }: DataPaths, count: n
 /** @throws as `openDataSource`. */
 export async function openImageSource({ data, images }: ImagePaths, count: number | undefined): Promise<ImageSource> {
   if (data !== undefined && images !== undefined) throw notOneSource('data and images are both connected');
-  if (images !== undefined) return { kind: 'images', folder: images, images: takeFirstImages(await listImageFolder(images), count) };
+  if (images !== undefined) return { kind: 'images', folder: images, images: takeFromFolders(await listImageFolder(images), count) };
   if (data === undefined) throw notOneSource('no data is connected');
   const { annotations = '', images: folder = '' } = data;
   return { kind: 'images', folder, images: takeFirstImages(listImages(await readAnnotations(annotations)), count) };

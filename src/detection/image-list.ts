@@ -1,6 +1,6 @@
 /** Which images does a data set have? Those that its COCO annotations list, by id, or those of a folder, by name; each checked to be there. */
 import { readdir, stat } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import type { Json } from '../base/json.js';
 import { indexById, parseFileName, parseImageId } from './coco/image-entry.js';
 import { readList, readObject } from './coco/reading.js';
@@ -59,6 +59,26 @@ export function takeFirstImages<Image extends ListedImage>(images: readonly Imag
     });
   }
   return images.slice(0, count);
+}
+
+/**
+ * `count` images of a folder: the first of each folder in it, then the second of each, so that few samples of classes that lie in folders are of all
+ * classes. All where undefined. In the order of their paths.
+ * @throws as `takeFirstImages`.
+ */
+export function takeFromFolders<Image extends ListedImage>(images: readonly Image[], count: number | undefined): readonly Image[] {
+  const seen = new Map<string, number>();
+  const ranked = images.map(image => {
+    const folder = dirname(image.fileName);
+    const rank = seen.get(folder) ?? 0;
+    seen.set(folder, rank + 1);
+    return { image, rank };
+  });
+  const taken = takeFirstImages(
+    ranked.sort((a, b) => a.rank - b.rank).map(({ image }) => image),
+    count,
+  );
+  return [...taken].sort((a, b) => a.id - b.id);
 }
 
 /** The path of an image. @throws DetectionError `image-missing` where there is no such file. */

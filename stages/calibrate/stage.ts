@@ -20,7 +20,7 @@ export const calibrate = defineStage<CalibrateParams>({
       samples: {
         type: 'integer',
         minimum: 1,
-        description: 'The first so many images by id, files by name, captured samples; all where absent.',
+        description: 'The first so many images by id, files by name (of each folder in turn), captured samples; all where absent.',
       },
       rois: {
         type: 'object',

@@ -18,7 +18,11 @@ export const capture = defineStage<CaptureParams>({
         default: 'detector',
         description: 'What is run: a detector in its parts, or one model alone.',
       },
-      samples: { type: 'integer', minimum: 1, description: 'The first so many images by id, files by name; all where absent.' },
+      samples: {
+        type: 'integer',
+        minimum: 1,
+        description: 'The first so many images by id, files by name (of each folder in turn); all where absent.',
+      },
       rois: {
         type: 'object',
         additionalProperties: false,

@@ -11,7 +11,7 @@ export interface EvaluateClassesParams extends RunnerParams {
   readonly classes?: readonly string[];
   /** The model's only output where absent. */
   readonly output?: string;
-  /** The first so many images by name; all where absent. */
+  /** So many images, the first by name of each folder in turn; all where absent. */
   readonly samples?: number;
   readonly optimization: SessionOptions['optimization'];
 }
@@ -32,7 +32,7 @@ export const EVALUATE_CLASSES_PARAMS: ParamsSchema = {
         "Names in the order of the network's outputs. Needed where labels are names, or where folders are classes in another order than that of their names.",
     },
     output: { type: 'string', minLength: 1, description: 'The output with a score per class; the only one where absent.' },
-    samples: { type: 'integer', minimum: 1, description: 'The first so many images by name; all where absent.' },
+    samples: { type: 'integer', minimum: 1, description: 'So many images, the first by name of each folder in turn; all where absent.' },
     optimization: {
       type: 'string',
       enum: ['disabled', 'basic', 'extended', 'all'],

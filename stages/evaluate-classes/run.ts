@@ -2,7 +2,7 @@
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { type LabelledImage, type LabelledImages, listLabelledImages } from '../../src/detection/class-labels.js';
-import { findImageFile, takeFirstImages } from '../../src/detection/image-list.js';
+import { findImageFile, takeFromFolders } from '../../src/detection/image-list.js';
 import { readImageInput } from '../../src/detection/image-samples.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -28,7 +28,7 @@ export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const folder = getInputPath(inputs, 'images');
   const labelled = await listLabelledImages(folder, findInputPath(inputs, 'labels'), params.classes);
-  const images = takeFirstImages(labelled.images, params.samples);
+  const images = takeFromFolders(labelled.images, params.samples);
   const baseline = inputs.baseline === undefined ? undefined : await readInput(inputs, 'baseline', readJsonFile);
   const classifying = await openClassifying(job);
   const predictions: Prediction[] = [];

@@ -50,7 +50,7 @@ export const verify = defineStage<VerifyParams>({
         type: 'integer',
         minimum: 1,
         default: 4,
-        description: 'Compare on the first so many images by id, files by name, captured samples.',
+        description: 'Compare on the first so many images by id, files by name (of each folder in turn), captured samples.',
       },
       images: {
         type: 'array',
