@@ -21,8 +21,8 @@ function isTrainingDropout(node: Node): boolean {
   return node.opType === 'Dropout' && node.inputs[2] !== undefined;
 }
 
-/** Optional outputs that need not be computed where nothing reads them. */
-const OPTIONAL_OUTPUTS: Readonly<Record<string, number>> = { Dropout: 1, MaxPool: 1, BatchNormalization: 1, LayerNormalization: 1 };
+/** Optional outputs that need not be computed where nothing reads them. Not those of BatchNormalization: that it has them means that it trains. */
+const OPTIONAL_OUTPUTS: Readonly<Record<string, number>> = { Dropout: 1, MaxPool: 1, LayerNormalization: 1 };
 
 /** The index from which a node's outputs may be left out. */
 export function firstOptionalOutput(node: Node): number {

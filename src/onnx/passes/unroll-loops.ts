@@ -66,8 +66,8 @@ function planUnrolling(scope: Scope, node: Node): Unrolling | string {
   if (!isPure(body)) return 'it draws random numbers, or holds operators that are not known';
   if (condition !== undefined && !isTrue(findConstantIn(scope, condition))) return 'its condition is not constantly true';
   if (count === 0) return 'it never runs: its outputs have no elements';
-  // Without a condition the body's own is not looked at.
-  if (condition !== undefined && !staysTrue(scope, body)) return 'its body may end it early';
+  // Also without a condition: the specification has the body's own ignored then, ONNX Runtime ends the loop by it.
+  if (!staysTrue(scope, body)) return 'its body may end it early';
   const size = countNodes(body);
   if (count * size > MOST_NODES) return `${count} times ${size} nodes are more than ${MOST_NODES}`;
   if (scope.graph.nodes.size + count * size > MOST_IN_GRAPH) return `its graph would have more than ${MOST_IN_GRAPH} nodes`;

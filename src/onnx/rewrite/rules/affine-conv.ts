@@ -88,6 +88,9 @@ function readStep(match: Match, node: Node, channels: number): { x: ValueId; sca
   const [x, operand] = isFirst ? [b, a] : [a, b];
   const rank = match.type(x).dims?.length;
   const values = rank === undefined ? undefined : perChannel(match, operand, rank, channels);
+  // One channel would become as many as the constant has.
+  const widens = values !== undefined && match.constantOf(operand)?.dims.some(dim => dim > 1) && match.type(x).dims?.[1] !== channels;
+  if (widens) return undefined;
   if (values === undefined || (isFirst && node.opType === 'Div') || rank !== match.type(node.outputs[0] ?? x).dims?.length)
     return undefined;
   const [ones, zeros] = [new Float64Array(channels).fill(1), new Float64Array(channels)];

@@ -1,5 +1,6 @@
 /** What can stand for a BatchNormalization that no layer before it takes in? A depthwise 1×1 Conv. */
 import { getFloat, getInt, int, ints } from '../../ir/attribute.js';
+import { isInferenceBatchNormalization } from '../../passes/operator-traits.js';
 import { newNode, outputOf, patch } from '../patch.js';
 import { any, constant, op } from '../pattern.js';
 import { decline, type RewriteRule } from '../rule.js';
@@ -15,9 +16,7 @@ export const batchNormToConv: RewriteRule = {
     if (match.type(match.value('x')).dims?.length !== 4) return decline('its input is not known to have four axes', match.node);
     if (match.type(match.value('x')).dtype !== 'float32') return decline('its input is not float32', match.node);
     if (getInt(match.node, 'spatial', 1) !== 1) return decline('it has statistics per element (spatial is 0)', match.node);
-    if (getInt(match.node, 'training_mode', 0) !== 0) return decline('training_mode is set', match.node);
-    if (match.node.outputs.slice(1).some(output => output !== undefined && match.useCount(output) > 0))
-      return decline('another of its outputs is read', match.node);
+    if (!isInferenceBatchNormalization(match.node)) return decline('training mode', match.node);
     const read = (name: string) => findFloat32(match.constant(name))?.data;
     const [gamma, beta, mean, variance] = [read('gamma'), read('beta'), read('mean'), read('variance')];
     if (gamma === undefined || beta === undefined || mean === undefined || variance === undefined)

@@ -44,10 +44,13 @@ function scaleOf(from: unknown, to: unknown): number | undefined {
   return from > 0 && scale * from === to ? scale : undefined;
 }
 
-/** Do the sizes decide, or constant scales that are just these? Scales of 1.3 from 4 to 5 elements give other coordinates than 1.25. */
+/**
+ * Do the sizes decide, or constant scales that are just these? Scales of 1.3 from 4 to 5 elements give other coordinates than 1.25. Where the sizes are bounds
+ * (keep_aspect_ratio_policy), one scale serves all axes, and their sizes are rounded: the quotients are others.
+ */
 export function areGiven(match: Match, scales: readonly number[]): boolean {
   const [, second, third, sizes] = match.node.inputs;
-  if (match.opset >= WITH_SIZES && sizes !== undefined) return true;
+  if (match.opset >= WITH_SIZES && sizes !== undefined) return getString(match.node, 'keep_aspect_ratio_policy', 'stretch') === 'stretch';
   const given = findFloats(match.constantOf(match.opset < WITH_SIZES ? second : third));
   const axes = findInts(match.node, 'axes')?.map(axis => (axis < 0 ? axis + scales.length : axis)) ?? scales.map((_, axis) => axis);
   return given?.length === axes.length && axes.every((axis, index) => given[index] === scales[axis]);

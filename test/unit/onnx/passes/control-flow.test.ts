@@ -91,6 +91,11 @@ describe('unroll-loops', () => {
       'its body may end it early',
     ],
     [
+      'a condition of the body where none is given, by which ONNX Runtime ends the loop',
+      text => text.replace('(count, go, x)', '(count, , x)').replace('more = Identity(on)', 'more = Not(on)'),
+      'its body may end it early',
+    ],
+    [
       'random numbers',
       text => text.replace('row = Mul(next, f)', 'r = RandomNormalLike<seed = 1.0>(next) row = Mul(r, f)'),
       'it draws random numbers, or holds operators that are not known',

@@ -258,6 +258,20 @@ describe('simplify', () => {
     expect((await simplify(model)).steps).toEqual([]);
   });
 
+  it('leaves a BatchNormalization that trains in training, though nothing reads the statistics', async () => {
+    const model = smallModel({
+      opset: 9,
+      inputs: { x: ['float32', [2, 3, 4, 4]] },
+      constants: { one: floats([3], [1, 2, 3]), zero: floats([3], [0, 1, 2]) },
+      nodes: [{ op: 'BatchNormalization', in: ['x', 'one', 'zero', 'zero', 'one'], out: ['y', 'mean', 'variance', 'm', 'v'] }],
+      outputs: ['y'],
+    });
+    const x = randomFloats([2, 3, 4, 4]);
+    const before = await runModel(model, { x });
+    expect((await simplify(model)).steps).toEqual([]);
+    expect(await runModel(model, { x })).toEqual(before);
+  });
+
   it('every pass has a name of its own', () => {
     const names = SIMPLIFY_PASSES.map(pass => pass.name);
     expect(new Set(names).size).toBe(names.length);

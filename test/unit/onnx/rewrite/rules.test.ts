@@ -962,6 +962,44 @@ describe('rewrite rules', () => {
         'it is no product of x and tanh(softplus(x))',
       ],
       [
+        'resize-scales',
+        {
+          opset: 18,
+          inputs: x(1, 1, 4, 8),
+          constants: { sizes: integers([7, 13]) },
+          nodes: one('Resize', {
+            in: ['x', '', '', 'sizes'],
+            attributes: { mode: string('linear'), axes: ints([2, 3]), keep_aspect_ratio_policy: string('not_larger') },
+          }),
+          outputs: ['y'],
+        },
+        'its scales are not the quotients of the sizes, or are computed',
+      ],
+      [
+        'batch-norm-conv',
+        {
+          opset: 9,
+          inputs: x(1, 2, 3, 3),
+          constants: { one: positive([1, 2]) },
+          nodes: one('BatchNormalization', { in: ['x', 'one', 'one', 'one', 'one'], out: ['y', 'mean', 'variance', 'm', 'v'] }),
+          outputs: ['y'],
+        },
+        'training mode',
+      ],
+      [
+        'affine-conv',
+        {
+          inputs: { x: ['float32', [1, 'C', 5, 5]] },
+          constants: { offset: floats([3, 1, 1], [1, 2, 3]), w: randomConstant([2, 3, 3, 3]) },
+          nodes: [
+            { op: 'Sub', in: ['x', 'offset'], out: ['centred'] },
+            { op: 'Conv', in: ['centred', 'w'], out: ['y'] },
+          ],
+          outputs: ['y'],
+        },
+        'no Mul, Div, Add or Sub by a constant per channel, which it alone reads, comes before it',
+      ],
+      [
         'group-conv/split',
         {
           inputs: x(1, 4, 3, 3),
