@@ -10,6 +10,7 @@ import { checkCallForm, checkNodeForm } from './node-form.js';
 import { checkNodeTypes, type ValueTypes } from './node-types.js';
 import { describe, type Report } from './problem.js';
 import { checkSpecialForm } from './special-forms.js';
+import { checkSubgraphTypes } from './subgraph-types.js';
 
 /** What holds for a graph and all inside it. */
 export interface OperatorScope {
@@ -43,8 +44,9 @@ function checkNode(scope: OperatorScope, graph: Graph, node: Node, types: ValueT
     return;
   }
   checkNodeForm(graph, node, schema, report);
-  checkSpecialForm(graph, node, report);
+  checkSpecialForm(graph, node, schema, report);
   checkNodeTypes(graph, node, schema, types, report);
+  checkSubgraphTypes(graph, node, types, report);
 }
 
 /** The form that the node's operator has in the model's operator set; undefined where there is none, which is reported, or where none is known. */

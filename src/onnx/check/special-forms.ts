@@ -1,12 +1,13 @@
 /** What do operators ask for that their schemas cannot say? A Constant has one value; sub-graphs have as many ends as the node around them gives and takes. */
 import { countOf } from '../../base/count-of.js';
 import type { Graph, Node } from '../ir/model.js';
+import type { OperatorSchema } from '../schemas/operator-schema.js';
 import { describe, type Report } from './problem.js';
 
-export function checkSpecialForm(graph: Graph, node: Node, report: Report): void {
+export function checkSpecialForm(graph: Graph, node: Node, { since }: OperatorSchema, report: Report): void {
   if (node.domain !== '') return;
   if (node.opType === 'Constant') checkConstant(graph, node, report);
-  for (const [name, ends] of endsOfSubgraphs(node)) {
+  for (const [name, ends] of endsOfSubgraphs(node, since)) {
     const attribute = node.attributes.get(name);
     if (attribute?.kind !== 'graph') continue;
     const { inputs, outputs } = attribute.value;
@@ -30,12 +31,15 @@ function checkConstant(graph: Graph, node: Node, report: Report): void {
 type Ends = readonly [attribute: string, ends: { readonly inputs: number; readonly outputs: number }];
 
 /** How many inputs and outputs the sub-graphs of a node have, by its own. (ONNX operator specifications of If 1, Loop 1, Scan 9.) */
-function endsOfSubgraphs({ opType, inputs, outputs }: Node): readonly Ends[] {
+function endsOfSubgraphs({ opType, inputs, outputs }: Node, since: number): readonly Ends[] {
   switch (opType) {
     case 'If':
       return ['then_branch', 'else_branch'].map((name): Ends => [name, { inputs: 0, outputs: outputs.length }]);
     case 'Loop':
       return [['body', { inputs: inputs.length, outputs: outputs.length + 1 }]];
+    case 'Scan':
+      // Before operator set 9 its first input was one of lengths.
+      return [['body', { inputs: since < 9 ? inputs.length - 1 : inputs.length, outputs: outputs.length }]];
     default:
       return [];
   }

@@ -98,7 +98,8 @@ describe('checking operators', () => {
   it('asks for one value of a Constant, and for sub-graphs with the ends of their node', () => {
     const problems = check(`g (bool c, float x, int64 n) => (y) { k = Constant()  m = Constant<value_int = 1, value_float = 1.0>()
       y = If<then_branch = t (float i) => (a) { a = Neg(x) }, else_branch = e () => (b, d) { b = Neg(x)  d = Neg(b) }>(c)
-      z = Loop<body = l (int64 i, bool s) => (s) { h = Neg(x) }>(n, c) }`);
+      z = Loop<body = l (int64 i, bool s) => (s) { h = Neg(x) }>(n, c)
+      w = Scan<num_scan_inputs = 1, body = q (float p) => (float o, float r) { o = Neg(p)  r = Neg(p) }>(x, x) }`);
 
     expect(problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
       'missing-attribute: Constant "k" has no value: none of the attributes that give one',
@@ -106,7 +107,26 @@ describe('checking operators', () => {
       'input-count: If "y": its then_branch has 1 input, the node asks for 0',
       'output-count: If "y": its else_branch has 2 outputs, the node asks for 1',
       'output-count: Loop "z": its body has 1 output, the node asks for 2',
+      'input-count: Scan "w": its body has 1 input, the node asks for 2',
+      'output-count: Scan "w": its body has 2 outputs, the node asks for 1',
     ]);
+  });
+
+  it.each([
+    [
+      'g (float x, bool c) => (float y) { [i] y = If<then_branch = t () => (float a) { a = Neg(x) }, else_branch = e () => (int64 b) { b = Cast<to = 7>(x) }>(c) }',
+      'If "i": its output, "y", is float32, that of its else_branch, "b", is int64; they have to be of one type',
+    ],
+    [
+      'g (float x, int64 n) => (y) { [l] y = Loop<body = b (int64 i, bool on, float p) => (bool on, int64 q) { q = Cast<to = 7>(p) }>(n,, x) }',
+      'Loop "l": its input, "x", is float32, that of its body, "q", is int64; they have to be of one type',
+    ],
+    [
+      'g (float s, int32[3] x) => (y, z) { [s] y, z = Scan<num_scan_inputs = 1, body = b (float p, int64 e) => (float q, int64 r) { q = Neg(p) r = Abs(e) }>(s, x) }',
+      'Scan "s": its input, "x", is int32, that of its body, "e", is int64; they have to be of one type',
+    ],
+  ])('wants the ends of sub-graphs to be of the types of their node: %s', (text, message) => {
+    expect(check(text)).toEqual([{ code: 'type-conflict', message }]);
   });
 
   it('carries types from node to node, where the file states none', () => {
