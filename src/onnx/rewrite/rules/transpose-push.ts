@@ -51,11 +51,11 @@ export const pushTranspose: RewriteRule = {
       attributes: node.attributes,
     });
     const arranged = newNode('Transpose', {
-      name: source.node.name,
+      name: source.nodes[0]?.name ?? '',
       inputs: [outputOf(moved)],
       attributes: { perm: ints(source.perm) },
     });
-    const also = sources.flatMap(found => (found === undefined ? [] : [found.node]));
+    const also = sources.flatMap(found => found?.nodes ?? []);
     return patch({ add: [moved, arranged], replace: [[match.output(), outputOf(arranged)]], also });
   },
 };
@@ -63,22 +63,29 @@ export const pushTranspose: RewriteRule = {
 /** An input that cannot be had before the Transpose. */
 const UNFIT = 'unfit';
 
+/** One Transpose, or several in a row that only the next one reads. */
 interface Transposed {
-  readonly node: Node;
+  /** The last one first. */
+  readonly nodes: readonly Node[];
   readonly x: ValueId;
   readonly perm: readonly number[];
 }
 
 function findTransposed(match: Match, input: ValueId | undefined): Transposed | undefined {
-  const node = match.producerOf(input, 'Transpose');
-  const x = node?.inputs[0];
-  if (node === undefined || x === undefined || input === undefined || !isReadByRootAlone(match, input)) return undefined;
-  const rank = match.type(x).dims?.length;
-  const perm = findInts(node, 'perm') ?? (rank === undefined ? undefined : Array.from({ length: rank }, (_, axis) => rank - 1 - axis));
-  return perm === undefined ? undefined : { node, x, perm };
+  return input === undefined ? undefined : findBefore(match, input, match.node);
 }
 
-const isReadByRootAlone = (match: Match, input: ValueId): boolean => match.soleReader(input) === match.node;
+function findBefore(match: Match, input: ValueId, reader: Node): Transposed | undefined {
+  const node = match.producerOf(input, 'Transpose');
+  const x = node?.inputs[0];
+  if (node === undefined || x === undefined || match.soleReader(input) !== reader) return undefined;
+  const rank = match.type(x).dims?.length;
+  const perm = findInts(node, 'perm') ?? (rank === undefined ? undefined : Array.from({ length: rank }, (_, axis) => rank - 1 - axis));
+  if (perm === undefined) return undefined;
+  const before = findBefore(match, x, node);
+  if (before === undefined) return { nodes: [node], x, perm };
+  return { nodes: [node, ...before.nodes], x: before.x, perm: perm.map(axis => before.perm[axis] ?? axis) };
+}
 
 const isOneNumber = (match: Match, input: ValueId | undefined): boolean =>
   input === undefined || match.constantOf(input)?.dims.every(dim => dim === 1) === true;
