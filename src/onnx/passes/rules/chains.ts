@@ -6,6 +6,7 @@ import type { Dim } from '../../ir/model.js';
 import { newConstant, newNode, outputOf, patch } from '../../rewrite/patch.js';
 import { any, op } from '../../rewrite/pattern.js';
 import { decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
+import { isMadeDim } from '../../shape-inference/infer-shapes.js';
 
 export const mergeTransposes: RewriteRule = {
   name: 'merge-transposes',
@@ -47,12 +48,20 @@ export const fixReshape: RewriteRule = {
 
 /** One Reshape of "x" to the shape of the root's output. */
 function reshapeTo(match: Match, name: string): ReturnType<RewriteRule['rewrite']> {
-  const shape = constantShape(match.type(match.output()).dims);
+  const shape = constantShape(sizesOf(match));
   if (match.opset < 5) return decline('before opset 5 the shape is an attribute', match.node);
   if (shape === undefined) return decline('more than one size of the result is not known', match.node);
   const target = newConstant(`${match.nameOf(match.output())}_shape`, encodeRawTensor(makeTensor('int64', [shape.length], shape)));
   const node = newNode('Reshape', { name, inputs: [match.value('x'), target] });
   return patch({ add: [node], replace: [[match.output(), outputOf(node)]] });
+}
+
+/** Of the root's result. What a free size of the model decides stays free, also where the model states a number for it, as exporters do of outputs whose inputs alone were made free. */
+function sizesOf(match: Match): readonly Dim[] | undefined {
+  const { dims } = match.type(match.output());
+  const [, shape] = match.node.inputs;
+  const asked = shape === undefined || match.node.opType !== 'Reshape' ? undefined : match.type(shape).elements;
+  return dims?.map((dim, axis) => (typeof asked?.[axis] === 'string' && !isMadeDim(asked[axis]) ? undefined : dim));
 }
 
 /** −1 for the one unknown size; undefined where there are more, or where a size of 0 makes −1 ambiguous. */

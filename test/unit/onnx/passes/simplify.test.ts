@@ -1,6 +1,7 @@
 import { getDefined } from '../../../../src/base/invariant.js';
 import { float, int, ints, tensor } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
+import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
 import { evaluate } from '../../../../src/runtime/evaluate.js';
 import { RuntimeError } from '../../../../src/runtime/session.js';
@@ -80,6 +81,17 @@ describe('simplify', () => {
     await simplify(model);
     expect(operators(model)).toEqual(['Reshape']);
     for (const rois of [1, 5]) expect((await runModel(model, { x: randomFloats([rois, 3, 4]) })).y?.dims).toEqual([rois, 12]);
+  });
+
+  it('keeps it where the output is stated with the size that the exporter ran', async () => {
+    const model = parseModelText(
+      'g (float[N, 4] x) => (float[1, 4] y) { s = Shape(x) r = Relu(x) t = Transpose<perm = [1, 0]>(r) y = Reshape(t, s) }',
+    );
+    const x = randomFloats([3, 4]);
+    const before = await runModel(model, { x });
+    await simplify(model);
+    expect(operators(model)).toEqual(['Relu', 'Transpose', 'Reshape']);
+    expect(await runModel(model, { x })).toEqual(before);
   });
 
   it('folds constants by ONNX Runtime, in one model for all', async () => {
