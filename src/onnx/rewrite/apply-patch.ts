@@ -1,6 +1,6 @@
 /** How does a patch become part of the graph? Old values are handed to their new producers; what nothing reads any more goes; then dtype, shape and names are checked. */
 import { getDefined } from '../../base/invariant.js';
-import { addInitializer, addNode, freshName, getNode, getValue, removeNode, removeValue, replaceAllUses, subgraphsOf } from '../ir/edit.js';
+import { addInitializer, addNode, freshName, getNode, getValue, removeValue, replaceAllUses } from '../ir/edit.js';
 import type { Constant, Dim, Graph, Node, Value, ValueId } from '../ir/model.js';
 import { graphsOf } from '../ir/scope.js';
 import { OnnxError } from '../onnx-error.js';
@@ -9,6 +9,7 @@ import { describeNode, formatDims, type Known } from '../shape-inference/node-co
 import type { GraphView } from './graph-view.js';
 import { findMisfit } from './infer-patch.js';
 import type { HostStep, Patch, PatchNode, Ref } from './patch.js';
+import { labelOf, removeUnread } from './remove-unread.js';
 import { type Decline, decline, type RewriteRule } from './rule.js';
 
 export interface AppliedPatch {
@@ -64,8 +65,6 @@ function namesBeside(graph: Graph, going: ReadonlySet<Node>): Set<string> {
   for (const node of graph.nodes.values()) if (!going.has(node)) names.add(node.name);
   return names;
 }
-
-const labelOf = (node: Node): string => (node.name === '' ? node.opType : `${node.opType} ${node.name}`);
 
 function canBeOutput(graph: Graph, ref: Ref): boolean {
   if (typeof ref !== 'number') return ref.kind === 'output';
@@ -160,7 +159,7 @@ function outputAt(node: Node | undefined, index: number): ValueId {
 }
 
 /** Takes `value` from its producer, whose output becomes one left out. */
-function detach(graph: Graph, id: ValueId): void {
+export function detach(graph: Graph, id: ValueId): void {
   const value = getValue(graph, id);
   const producer = value.producer === undefined ? undefined : graph.nodes.get(value.producer);
   if (producer !== undefined) producer.outputs = producer.outputs.map(output => (output === id ? undefined : output));
@@ -193,37 +192,6 @@ function replaceByExisting(graph: Graph, old: ValueId, other: ValueId): void {
   getValue(graph, old).producer = producer.id;
   replaceAllUses(graph, other, old);
   removeValue(graph, other);
-}
-
-/** Removes those of `nodes` whose outputs nothing reads, then constants that only they read. */
-function removeUnread(graph: Graph, nodes: readonly Node[]): string[] {
-  const removed: string[] = [];
-  let left = nodes.filter(node => graph.nodes.has(node.id));
-  for (;;) {
-    const unread = left.find(node => !node.outputs.some(output => output !== undefined && isRead(graph, output)));
-    if (unread === undefined) return removed;
-    removeNode(graph, unread.id);
-    for (const output of unread.outputs) if (output !== undefined) removeValue(graph, output);
-    for (const input of unread.inputs) if (input !== undefined) removeUnreadConstant(graph, input);
-    removed.push(labelOf(unread));
-    left = left.filter(node => node !== unread);
-  }
-}
-
-function removeUnreadConstant(graph: Graph, id: ValueId): void {
-  const value = graph.values.get(id);
-  if (value === undefined || graph.inputs.includes(id) || isRead(graph, id)) return;
-  if (value.constant !== undefined) removeValue(graph, id);
-}
-
-/** Does a node, in a sub-graph too, or the model's outputs read `id`? */
-function isRead(graph: Graph, id: ValueId): boolean {
-  if (graph.outputs.includes(id)) return true;
-  for (const node of graph.nodes.values()) {
-    if (node.inputs.includes(id)) return true;
-    for (const sub of subgraphsOf(node)) if (isRead(sub, id)) return true;
-  }
-  return false;
 }
 
 function checkReplaced(view: GraphView, rule: RewriteRule, root: Node, value: Value, before: Known): void {

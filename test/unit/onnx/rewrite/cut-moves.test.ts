@@ -1,6 +1,7 @@
 /** Is what `cut-moves` describes for the host what the model did? A second model does it, by the description alone. */
 import { int, ints } from '../../../../src/onnx/ir/attribute.js';
 import type { Constant, Model } from '../../../../src/onnx/ir/model.js';
+import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import type { HostWork } from '../../../../src/onnx/rewrite/apply-patch.js';
 import type { HostStep } from '../../../../src/onnx/rewrite/patch.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
@@ -118,6 +119,17 @@ describe('cut-moves', () => {
     expect(prepared.dims).toEqual([1, 3, 6, 5]);
     expect(await runModel(decodeModel(encodeModel(model)), { image: prepared })).toEqual(await runModel(smallModel(given), { image }));
     expect(cut(model, 'leading').work).toEqual([]);
+  });
+
+  it('keeps a constant that a graph inside an If still reads', () => {
+    const model = parseModelText(`<ir_version: 8, opset_import: ["": 17]>
+      g (bool c, float[1, 2, 3] x) => (float[1, 2, 3] y) <float[2, 1] k = {1.0, 2.0}> {
+        s = Mul(x, k)
+        r = Relu(s)
+        y = If<then_branch = t () => (float[1, 2, 3] p) { p = Add(r, k) }, else_branch = e () => (float[1, 2, 3] q) { q = Neg(r) }>(c)
+      }`);
+    expect(cut(model, 'leading').work.map(({ end, steps }) => [end, steps.map(({ op }) => op)])).toEqual([['x', ['Mul']]]);
+    expect(operators(model)).toEqual(['Relu', 'If']);
   });
 
   it.each<[string, 'trailing' | 'leading', SmallModel, readonly string[]]>([
