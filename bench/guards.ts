@@ -1,6 +1,6 @@
 /** What do the sandbox and --strict cost? The same stage as it is, in the sandbox, and traced: one that opens a file, and one that opens many. */
-import { findSandbox } from '../src/engine/guard/sandbox.js';
-import { findStrict } from '../src/engine/guard/strict.js';
+import { findSandbox } from '../src/engine/execute/guard/sandbox.js';
+import { findStrict } from '../src/engine/execute/guard/strict.js';
 import { givenProject } from '../test/support/cli-world.js';
 import { printTable } from './table.js';
 import { interleave } from './timing.js';

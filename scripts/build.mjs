@@ -12,6 +12,7 @@ function run(script, args) {
 }
 
 run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']);
+removeOrphans(['src', 'stages', 'test', 'bench']);
 copyAssets('src');
 await writeCodeTable(join(root, 'dist'));
 
@@ -48,6 +49,17 @@ if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
     external: ['onnxruntime-node', 'sharp', 'chokidar'],
     plugins: [oneChunkForStart(join(root, 'dist/src/cli/tanren.js'), join(root, 'dist/src/cli/start.js'))],
   });
+}
+
+/** Removes what the compiler emitted for modules that are gone: tests among them would still run. */
+function removeOrphans(folders) {
+  for (const folder of folders) {
+    const at = join(root, 'dist', folder);
+    for (const file of existsSync(at) ? readdirSync(at, { recursive: true }) : []) {
+      const source = join(root, folder, file.replace(/(\.d\.ts|\.js)$/, '.ts'));
+      if (/\.(d\.ts|js)$/.test(file) && !existsSync(source)) rmSync(join(at, file));
+    }
+  }
 }
 
 /** What modules read from beside themselves. */

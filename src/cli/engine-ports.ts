@@ -1,7 +1,7 @@
 /** What does the engine get from this process? */
 import { InvalidArgumentError } from 'commander';
-import type { BuildEvent } from '../engine/events.js';
-import type { EnginePorts } from '../engine/ports.js';
+import type { BuildEvent } from '../engine/model/events.js';
+import type { EnginePorts } from '../engine/model/ports.js';
 import { platformGuard } from '../runtime/platform-guard.js';
 import { findInstallRoot } from './install-root.js';
 

@@ -1,11 +1,11 @@
 /** Which cache folder does a command look after, and how does it end where a signal or a known error stops it? */
 import { basename, join, resolve } from 'node:path';
 import type { Digest } from '../base/digest.js';
-import { type CacheFolder, cacheFolderAt } from '../engine/cache/cache-folder.js';
-import { formatDiagnostic } from '../engine/config/diagnostic.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
-import type { Users } from '../engine/keep-house.js';
-import type { EnginePorts } from '../engine/ports.js';
+import { formatDiagnostic } from '../engine/model/diagnostic.js';
+import type { EnginePorts } from '../engine/model/ports.js';
+import { type CacheFolder, cacheFolderAt } from '../engine/store/cache-folder.js';
+import type { Users } from '../engine/store/maintenance/keep-house.js';
 import { makeEnginePorts } from './engine-ports.js';
 import { abortOnSignals } from './interruption.js';
 import type { Console } from './render/console.js';

@@ -1,9 +1,9 @@
 /** How does a command get at the runs of a pipeline? By the file's name alone: a pipeline that has mistakes now has a history too. */
 import { basename, join, resolve } from 'node:path';
-import { cacheFolderAt } from '../engine/cache/cache-folder.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
-import { loadHistory } from '../engine/history/history-file.js';
-import type { RunRecord } from '../engine/history/run-record.js';
+import { loadHistory } from '../engine/insight/history/history-file.js';
+import type { RunRecord } from '../engine/insight/history/run-record.js';
+import { cacheFolderAt } from '../engine/store/cache-folder.js';
 import type { Console } from './render/console.js';
 
 /** The runs, oldest first. Lines that are damaged are said. */

@@ -1,11 +1,11 @@
 /** How does a command get its plan? Load the pipeline, say what is wrong with it, resolve the targets. */
 import { findClosest } from '../base/did-you-mean.js';
 import { seeCode } from '../engine/action/code-digest.js';
-import { type Diagnostic, formatDiagnostic } from '../engine/config/diagnostic.js';
-import type { LoadedPipeline, PipelineRequest } from '../engine/config/load-pipeline.js';
-import { digestCode, findKeptPlan, findPlanKey, keepPlan } from '../engine/config/plan-cache.js';
-import type { Plan, StageId } from '../engine/plan/plan.js';
-import { joinSights, type Sights } from '../engine/seal/sights.js';
+import { type Diagnostic, formatDiagnostic } from '../engine/model/diagnostic.js';
+import type { Plan, StageId } from '../engine/model/plan.js';
+import { digestCode, findKeptPlan, findPlanKey, keepPlan } from '../engine/noop/plan-cache.js';
+import type { LoadedPipeline, PipelineRequest } from '../engine/planning/load-pipeline.js';
+import { joinSights, type Sights } from '../engine/store/files/sights.js';
 import { findInstallRoot } from './install-root.js';
 import { findPluginFiles, loadPlugin, makeBuiltInRegistry } from './plugins.js';
 import type { Console } from './render/console.js';
@@ -45,7 +45,7 @@ function requestOf(options: PipelineOptions, installRoot: string): PipelineReque
 
 /** Parses and plans what `readText` says that the files hold; plugins are those of now. Nothing is kept. */
 export async function loadFrom(options: PipelineOptions, readText: (path: string) => string): Promise<LoadedPipeline> {
-  const { loadPipeline } = await import('../engine/config/load-pipeline.js');
+  const { loadPipeline } = await import('../engine/planning/load-pipeline.js');
   return loadPipeline({ ...requestOf(options, findInstallRoot()), readText });
 }
 
@@ -59,7 +59,7 @@ export async function loadWithoutPlugins(options: PipelineOptions): Promise<Load
   };
   const key = findPlanKey(request, digestCode(installRoot));
   const kept = key === undefined ? undefined : findKeptPlan(key, request);
-  return kept ?? (await import('../engine/config/load-pipeline.js')).loadPipeline(request);
+  return kept ?? (await import('../engine/planning/load-pipeline.js')).loadPipeline(request);
 }
 
 /** Parses and plans, or takes the plan that an earlier build kept. @param keep 'keep' for commands that may write. */
@@ -71,7 +71,7 @@ export async function load(options: PipelineOptions, keep: 'keep' | 'read-only')
   const sights = key?.sights === undefined ? undefined : joinSights([code, key.sights]);
   const kept = key === undefined ? undefined : findKeptPlan(key, request);
   if (kept !== undefined) return { ...kept, sights };
-  const { loadPipeline } = await import('../engine/config/load-pipeline.js');
+  const { loadPipeline } = await import('../engine/planning/load-pipeline.js');
   const loaded = await loadPipeline(request);
   if (key !== undefined && keep === 'keep') await keepPlan(key, loaded);
   return { ...loaded, sights };

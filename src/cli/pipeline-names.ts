@@ -1,9 +1,9 @@
 /** Which names does a pipeline file have that somebody may want to type? Also of one with mistakes, and without loading plugins that are not ours. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { makeDiagnosticList } from '../engine/config/diagnostic.js';
 import { findMember, membersOf } from '../engine/config/located.js';
 import { parseYaml } from '../engine/config/parse-yaml.js';
+import { makeDiagnosticList } from '../engine/model/diagnostic.js';
 import { loadWithoutPlugins } from './open-plan.js';
 
 export interface PipelineNames {

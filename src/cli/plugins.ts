@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { BUILT_IN_PLUGINS } from '../../stages/registry.js';
 import { digestBytes } from '../base/digest.js';
-import type { PluginEntry, PluginRegistry } from '../engine/plan/plugin-entry.js';
+import type { PluginEntry, PluginRegistry } from '../engine/model/plugin-entry.js';
 import type { StagePlugin } from '../stage/define-stage.js';
 
 export function makeBuiltInRegistry(installRoot: string): PluginRegistry {

@@ -1,6 +1,6 @@
 /** How is a short text written to stdout without its stream? All of it before this returns, or, where that cannot be, by the stream after all. */
 import { writeSync } from 'node:fs';
-import { systemCode } from '../engine/engine-error.js';
+import { systemCode } from '../engine/model/engine-error.js';
 import { watchOutput } from './lost-output.js';
 
 export function writeNow(text: string): void {

@@ -1,37 +1,37 @@
 /** How is exactly the missing part of a plan built? */
 import { join } from 'node:path';
-import { artifactPath } from './artifact-path.js';
-import type { CacheFolder } from './cache/cache-folder.js';
-import { cacheFolderAt, makeCacheFolder } from './cache/cache-folder.js';
-import { findExposure } from './cache/exposure.js';
-import type { PinnedSource } from './cache/input-digests.js';
-import type { Lock } from './cache/lock.js';
-import type { Holder } from './cache/lock-holder.js';
-import type { AcceptedStage } from './cache/state-log.js';
-import type { CheckResult } from './check/check-result.js';
-import { messageOf } from './engine-error.js';
-import type { GateResult } from './gate-result.js';
-import { checkGate } from './gate-result.js';
-import type { Guard } from './guard/guard.js';
-import type { RunRecorder } from './history/record-run.js';
+import type { Session } from './action/session.js';
+import { findSettled, openSession, turnSession } from './action/session.js';
+import type { Guard } from './execute/guard/guard.js';
+import { removeLeftovers } from './execute/run-folder.js';
+import type { RunRecorder } from './insight/history/record-run.js';
 import type { Hold } from './lockfile/hold.js';
 import type { LockFile, LockOrder } from './lockfile/lock-path.js';
 import { isProven } from './lockfile/proven-lock.js';
-import { removeStaging } from './output/publish.js';
-import { selectStages } from './plan/dependencies.js';
-import type { Plan, PlannedStage, StageId } from './plan/plan.js';
-import type { EnginePorts } from './ports.js';
-import type { BuildReport, StageReport } from './report.js';
-import { onlyRevision, type RevisionSource } from './revisions.js';
-import type { StagesBuilt } from './run/build-stages.js';
-import { cpuUnits } from './run/cpu-units.js';
-import { removeLeftovers } from './run/run-folder.js';
-import type { Session } from './run/session.js';
-import { findSettled, openSession, turnSession } from './run/session.js';
-import type { StageEnd } from './run/stage-end.js';
-import { cancelled } from './run/stage-end.js';
-import type { SealOrder } from './seal/make-seal.js';
-import { joinSights, NO_SIGHTS, type Sights } from './seal/sights.js';
+import { artifactPath } from './model/artifact-path.js';
+import type { CheckResult } from './model/check-result.js';
+import { selectStages } from './model/dependencies.js';
+import { messageOf } from './model/engine-error.js';
+import type { GateResult } from './model/gate-result.js';
+import { checkGate } from './model/gate-result.js';
+import type { Plan, PlannedStage, StageId } from './model/plan.js';
+import type { EnginePorts } from './model/ports.js';
+import type { BuildReport, StageReport } from './model/report.js';
+import { onlyRevision, type RevisionSource } from './model/revisions.js';
+import type { StageEnd } from './model/stage-end.js';
+import { cancelled } from './model/stage-end.js';
+import type { SealOrder } from './noop/make-seal.js';
+import type { StagesBuilt } from './schedule/build-stages.js';
+import { cpuUnits } from './schedule/cpu-units.js';
+import type { CacheFolder } from './store/cache-folder.js';
+import { cacheFolderAt, makeCacheFolder } from './store/cache-folder.js';
+import { findExposure } from './store/exposure.js';
+import { joinSights, NO_SIGHTS, type Sights } from './store/files/sights.js';
+import type { PinnedSource } from './store/input-digests.js';
+import type { Lock } from './store/lock/lock.js';
+import type { Holder } from './store/lock/lock-holder.js';
+import { removeStaging } from './store/publish.js';
+import type { AcceptedStage } from './store/state-log.js';
 
 export interface BuildOptions {
   /** Stages to build with all they depend on: `plan.targets` resolves names. */
@@ -175,9 +175,9 @@ async function buildUnderLock(
   // What is wrong with it is said before hours of work, not after them.
   if (options.lock?.use === 'write') (await import('./lockfile/lock-file.js')).readLockFile(options.lock.file);
   const lock = await lockCache(cache, ports);
-  const { buildStages } = await import('./run/build-stages.js');
-  const { openRunRoom } = await import('./run/run-room.js');
-  const { recordRun } = await import('./history/record-run.js');
+  const { buildStages } = await import('./schedule/build-stages.js');
+  const { openRunRoom } = await import('./schedule/run-room.js');
+  const { recordRun } = await import('./insight/history/record-run.js');
   const recorder = recordRun(ports, started);
   const room = openRunRoom(cache, recorder.ports, options.guard);
   let { plan, targets } = revisions.take();
@@ -203,7 +203,7 @@ async function buildUnderLock(
         const locked = options.lock?.use === 'write' ? await writeLock(session, options.lock.file, selected, { ends, checks }) : NO_SIGHTS;
         if (lock !== undefined) await removeLeft(plan, cache, ports);
         if (lock !== undefined && options.seal !== undefined && locked !== undefined) {
-          const { keepSeal } = await import('./seal/make-seal.js');
+          const { keepSeal } = await import('./noop/make-seal.js');
           const { request, sights } = options.seal;
           await keepSeal(plan, ports, cache, selected, { request, sights: joinSights([sights, locked]) });
         }
@@ -272,7 +272,7 @@ function mergeEnds(before: ReadonlyMap<StageId, StageEnd>, after: ReadonlyMap<St
 async function lockCache(cache: CacheFolder, ports: EnginePorts): Promise<Lock | undefined> {
   try {
     makeCacheFolder(cache);
-    const { acquireLock } = await import('./cache/lock.js');
+    const { acquireLock } = await import('./store/lock/lock.js');
     const onWaiting = (holder: Holder | undefined): void => ports.emit({ kind: 'waiting-for-lock', folder: cache.root, holder });
     return await acquireLock(cache.lock, { signal: ports.signal, onWaiting });
   } catch (error) {
@@ -334,7 +334,7 @@ async function keepRecord(
   });
   if (record === undefined) return;
   try {
-    const { appendRun } = await import('./history/history-file.js');
+    const { appendRun } = await import('./insight/history/history-file.js');
     appendRun(cache.history(plan.pipeline), record);
   } catch (error) {
     const message = `the history is not written: ${messageOf(error)}`;

@@ -1,5 +1,5 @@
 /** Was everything true that a dry run was sure of? */
-import type { Examined } from '../../src/engine/status.js';
+import type { Examined } from '../../src/engine/insight/status/status.js';
 
 export function checkForesight(
   foreseen: ReadonlyMap<string, Pick<Examined, 'status'>>,

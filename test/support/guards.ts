@@ -1,6 +1,6 @@
 /** Which guards can this machine give? Tests that need one say loudly where they are left out. */
-import { findSandbox } from '../../src/engine/guard/sandbox.js';
-import { findStrict } from '../../src/engine/guard/strict.js';
+import { findSandbox } from '../../src/engine/execute/guard/sandbox.js';
+import { findStrict } from '../../src/engine/execute/guard/strict.js';
 
 const sandbox = await findSandbox();
 

@@ -6,7 +6,7 @@ import type { Lock, LockedStage } from '../../src/engine/lockfile/lock.js';
 import { readLockFile } from '../../src/engine/lockfile/lock-file.js';
 import { lockFileOf } from '../../src/engine/lockfile/lock-path.js';
 import { madeFromOthers } from '../../src/engine/lockfile/next-lock.js';
-import type { StageId } from '../../src/engine/plan/plan.js';
+import type { StageId } from '../../src/engine/model/plan.js';
 import type { StageSpec } from './plan-of.js';
 import type { World } from './world.js';
 import { givenWorld } from './world.js';

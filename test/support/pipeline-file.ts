@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { formatDiagnostic } from '../../src/engine/config/diagnostic.js';
-import { type LoadedPipeline, loadPipeline } from '../../src/engine/config/load-pipeline.js';
-import type { PluginEntry, PluginRegistry } from '../../src/engine/plan/plugin-entry.js';
+import { formatDiagnostic } from '../../src/engine/model/diagnostic.js';
+import type { PluginEntry, PluginRegistry } from '../../src/engine/model/plugin-entry.js';
+import { type LoadedPipeline, loadPipeline } from '../../src/engine/planning/load-pipeline.js';
 import { defineStage, type StagePlugin } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JsonObject } from '../../src/base/json.js';
-import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../src/engine/plan/plan.js';
+import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../src/engine/model/plan.js';
 import type { StagePlugin } from '../../src/stage/define-stage.js';
 import type { Ports } from '../../src/stage/ports.js';
 

@@ -1,9 +1,9 @@
 /** How are plans and build reports written in tests of what is printed? Stage by stage, with only what matters said. */
 
-import type { Failure } from '../../src/engine/failure.js';
-import type { GateResult } from '../../src/engine/gate-result.js';
-import type { Plan, PlannedStage, StageId } from '../../src/engine/plan/plan.js';
-import type { BuildReport, StageReport } from '../../src/engine/report.js';
+import type { Failure } from '../../src/engine/model/failure.js';
+import type { GateResult } from '../../src/engine/model/gate-result.js';
+import type { Plan, PlannedStage, StageId } from '../../src/engine/model/plan.js';
+import type { BuildReport, StageReport } from '../../src/engine/model/report.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 
 export const spanAt = (line: number) => ({ file: 'pipeline.yaml', line, column: 3, endLine: line, endColumn: 4 });

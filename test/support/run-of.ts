@@ -1,5 +1,5 @@
 /** How is a run of the history written in a test? With only what matters said. */
-import type { RunRecord, RunStage } from '../../src/engine/history/run-record.js';
+import type { RunRecord, RunStage } from '../../src/engine/insight/history/run-record.js';
 
 export function runOf(parts: Partial<RunRecord> = {}): RunRecord {
   return {

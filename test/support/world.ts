@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BuildOptions } from '../../src/engine/build.js';
 import { build } from '../../src/engine/build.js';
-import type { BuildEvent } from '../../src/engine/events.js';
-import type { Plan } from '../../src/engine/plan/plan.js';
-import type { EnginePorts } from '../../src/engine/ports.js';
-import type { BuildReport } from '../../src/engine/report.js';
+import type { BuildEvent } from '../../src/engine/model/events.js';
+import type { Plan } from '../../src/engine/model/plan.js';
+import type { EnginePorts } from '../../src/engine/model/ports.js';
+import type { BuildReport } from '../../src/engine/model/report.js';
 import type { StageSpec } from './plan-of.js';
 import { planOf } from './plan-of.js';
 

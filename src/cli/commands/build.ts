@@ -1,6 +1,6 @@
 /** `tanren build`: does what is missing, and shows it. */
 import { build } from '../../engine/build.js';
-import type { FoundGuard } from '../../engine/guard/find-guard.js';
+import type { FoundGuard } from '../../engine/execute/guard/find-guard.js';
 import { lockFileOf } from '../../engine/lockfile/lock-path.js';
 import { readBuildRequest, requestText } from '../build-request.js';
 import { endWithError } from '../end-with-error.js';
@@ -64,6 +64,6 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
 }
 
 async function searchGuard({ sandbox, strict }: BuildCommandOptions): Promise<FoundGuard> {
-  const { findGuard } = await import('../../engine/guard/find-guard.js');
+  const { findGuard } = await import('../../engine/execute/guard/find-guard.js');
   return findGuard({ sandbox: sandbox ? 'yes' : 'no', strict: strict ? 'yes' : 'no' }, process.env);
 }

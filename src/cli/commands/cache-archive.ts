@@ -1,8 +1,8 @@
 /** `tanren cache export | import`: results go from one checkout to another as one file. `-` is stdout and stdin. */
 import { formatBytes } from '../../base/format.js';
-import { type ExportChoice, type ExportReport, exportCache, importArchive } from '../../engine/archive.js';
-import { type ArchiveBytes, archiveAt } from '../../engine/cache/archive-bytes.js';
-import type { TakenArchive } from '../../engine/cache/take-archive.js';
+import { type ExportChoice, type ExportReport, exportCache, importArchive } from '../../engine/store/archive/archive.js';
+import { type ArchiveBytes, archiveAt } from '../../engine/store/archive/archive-bytes.js';
+import type { TakenArchive } from '../../engine/store/archive/take-archive.js';
 import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type CacheChoice, cacheOf, cachesOf, interruptible } from '../open-cache.js';

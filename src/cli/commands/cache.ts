@@ -1,8 +1,8 @@
 /** `tanren cache stats | gc | verify`: what does the cache hold, is it whole, and what may go? */
 import { formatBytes, formatDuration } from '../../base/format.js';
-import { planGarbage, sizeOf, sizeOfRest } from '../../engine/cache/collect-garbage.js';
-import { type Inventory, takeInventory } from '../../engine/cache/inventory.js';
-import { collectGarbage, type Users, verifyCache } from '../../engine/keep-house.js';
+import { planGarbage, sizeOf, sizeOfRest } from '../../engine/store/maintenance/collect-garbage.js';
+import { type Inventory, takeInventory } from '../../engine/store/maintenance/inventory.js';
+import { collectGarbage, type Users, verifyCache } from '../../engine/store/maintenance/keep-house.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type CacheChoice, cacheOf, findWanted, interruptible, usersOf } from '../open-cache.js';
 import { makeConsole } from '../render/console.js';

@@ -1,5 +1,5 @@
 /** `tanren clean`: removes what builds have made, and nothing else. */
-import { clean } from '../../engine/clean.js';
+import { clean } from '../../engine/store/maintenance/clean.js';
 import { makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { abortOnSignals } from '../interruption.js';

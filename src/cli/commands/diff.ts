@@ -1,6 +1,6 @@
 /** `tanren diff`: which params and figures are others than in an earlier run, at a revision of git, or in a saved baseline? */
-import { compareSnapshots } from '../../engine/history/compare-snapshots.js';
-import type { Snapshot } from '../../engine/history/snapshot.js';
+import { compareSnapshots } from '../../engine/insight/history/compare-snapshots.js';
+import type { Snapshot } from '../../engine/insight/history/snapshot.js';
 import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { cachesOf } from '../open-cache.js';

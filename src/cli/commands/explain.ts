@@ -1,5 +1,5 @@
 /** `tanren explain STAGE`: why would it run? What changed since its last result, the root first, with the way that it takes to the stage. */
-import { type Explanation, explainStages } from '../../engine/explain/explain-stages.js';
+import { type Explanation, explainStages } from '../../engine/insight/explain/explain-stages.js';
 import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';

@@ -1,7 +1,7 @@
 /** `tanren graph`: the DAG as text, Mermaid or DOT. */
 import { assertNever } from '../../base/assert-never.js';
-import { dependenciesOf, selectStages } from '../../engine/plan/dependencies.js';
-import type { Plan, PlannedStage, StageId } from '../../engine/plan/plan.js';
+import { dependenciesOf, selectStages } from '../../engine/model/dependencies.js';
+import type { Plan, PlannedStage, StageId } from '../../engine/model/plan.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { makeConsole } from '../render/console.js';

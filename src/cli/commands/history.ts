@@ -1,6 +1,6 @@
 /** `tanren history`: what did builds do, and how long did it take? Of a stage: its outcomes, durations and figures, run by run. */
 import { findClosest } from '../../base/did-you-mean.js';
-import type { RunRecord } from '../../engine/history/run-record.js';
+import type { RunRecord } from '../../engine/insight/history/run-record.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openHistory } from '../open-history.js';
 import { makeConsole } from '../render/console.js';

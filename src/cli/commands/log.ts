@@ -1,8 +1,8 @@
 /** `tanren log STAGE`: what did its last run write? With --run, the one whose result the stage had in that run of the history. */
 import { assertNever } from '../../base/assert-never.js';
-import { getRunIndex } from '../../engine/history/run-name.js';
-import type { Plan, StageId } from '../../engine/plan/plan.js';
-import { findRunLog, findStageLog, type RunLogAnswer } from '../../engine/stage-log.js';
+import { getRunIndex } from '../../engine/insight/history/run-name.js';
+import { findRunLog, findStageLog, type RunLogAnswer } from '../../engine/insight/status/stage-log.js';
+import type { Plan, StageId } from '../../engine/model/plan.js';
 import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { cachesOf } from '../open-cache.js';

@@ -1,11 +1,11 @@
 /** `tanren metrics`: which figures do the results have that stand now? `--save` keeps them as a baseline. */
 import { relative } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
-import { loadState } from '../../engine/cache/state-log.js';
-import { checkGate, type GateResult } from '../../engine/gate-result.js';
-import { baselinePath, checkBaselineName, writeBaseline } from '../../engine/history/baseline.js';
-import { encodeGate } from '../../engine/history/record-run.js';
-import type { Plan, PlannedStage } from '../../engine/plan/plan.js';
+import { baselinePath, checkBaselineName, writeBaseline } from '../../engine/insight/history/baseline.js';
+import { encodeGate } from '../../engine/insight/history/record-run.js';
+import { checkGate, type GateResult } from '../../engine/model/gate-result.js';
+import type { Plan, PlannedStage } from '../../engine/model/plan.js';
+import { loadState } from '../../engine/store/state-log.js';
 import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { cachesOf } from '../open-cache.js';

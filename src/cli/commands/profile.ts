@@ -1,10 +1,10 @@
 /** `tanren profile`: where did a run's time go? A summary, and with -o the whole timeline for Perfetto. */
 import { writeFileSync } from 'node:fs';
-import { EngineError, messageOf } from '../../engine/engine-error.js';
-import { getRunIndex } from '../../engine/history/run-name.js';
-import type { RunRecord } from '../../engine/history/run-record.js';
-import { computeTiming } from '../../engine/history/timing.js';
-import { makeTrace } from '../../engine/history/trace.js';
+import { getRunIndex } from '../../engine/insight/history/run-name.js';
+import type { RunRecord } from '../../engine/insight/history/run-record.js';
+import { computeTiming } from '../../engine/insight/history/timing.js';
+import { makeTrace } from '../../engine/insight/history/trace.js';
+import { EngineError, messageOf } from '../../engine/model/engine-error.js';
 import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 

@@ -1,12 +1,12 @@
 /** `tanren status`, and `build --dry-run`: what would a build do, and why? Writes nothing. */
 import { assertNever } from '../../base/assert-never.js';
 import { isJsonObject, type Json } from '../../base/json.js';
-import type { KnownDevice } from '../../engine/cache/state-log.js';
-import { type Explanation, explainStages } from '../../engine/explain/explain-stages.js';
-import { expectBuild } from '../../engine/history/expect-build.js';
+import { type Explanation, explainStages } from '../../engine/insight/explain/explain-stages.js';
+import { expectBuild } from '../../engine/insight/history/expect-build.js';
+import { examineStages, type StageStatus } from '../../engine/insight/status/status.js';
 import { lockFileOf } from '../../engine/lockfile/lock-path.js';
-import type { StageId } from '../../engine/plan/plan.js';
-import { examineStages, type StageStatus } from '../../engine/status.js';
+import type { StageId } from '../../engine/model/plan.js';
+import type { KnownDevice } from '../../engine/store/state-log.js';
 import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from '../../engine/build.js';
-import { type Diagnostic, formatDiagnostic } from '../../engine/config/diagnostic.js';
-import type { StageId } from '../../engine/plan/plan.js';
-import type { BuildReport } from '../../engine/report.js';
-import { createRevisions, type Revision, type Revisions } from '../../engine/revisions.js';
+import { type Diagnostic, formatDiagnostic } from '../../engine/model/diagnostic.js';
+import type { StageId } from '../../engine/model/plan.js';
+import type { BuildReport } from '../../engine/model/report.js';
+import { createRevisions, type Revision, type Revisions } from '../../engine/model/revisions.js';
 import { createFileWatcher } from '../../engine/watch/file-watcher.js';
 import { type Hint, type Hints, makeHints } from '../../engine/watch/hints.js';
 import { createPresence, watchedPaths } from '../../engine/watch/watched-paths.js';

@@ -7,7 +7,7 @@ import type { DetectedObjects, Detector } from '../../detection/detector.js';
 import { decodeImage, type RgbImage } from '../../detection/image.js';
 import type { StepTime, Stopwatch } from '../../detection/measure.js';
 import { makeCocoResults } from '../../detection/object-results.js';
-import { messageOf, systemCode } from '../../engine/engine-error.js';
+import { messageOf, systemCode } from '../../engine/model/engine-error.js';
 import type { Picture } from './list-pictures.js';
 
 /** A detector whose steps its watch measures. */

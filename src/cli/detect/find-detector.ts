@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
-import { artifactPath } from '../../engine/artifact-path.js';
-import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../engine/plan/plan.js';
+import { artifactPath } from '../../engine/model/artifact-path.js';
+import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../engine/model/plan.js';
 
 /** Paths of what a stage runs, and how it runs it. */
 export interface BuiltDetector {

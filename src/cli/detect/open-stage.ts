@@ -2,8 +2,8 @@
 import { makeStopwatch } from '../../detection/measure.js';
 import { openDetector } from '../../detection/open-detector.js';
 import { listCategories, readSetup } from '../../detection/setup.js';
-import type { Plan } from '../../engine/plan/plan.js';
-import { examineStages } from '../../engine/status.js';
+import { examineStages } from '../../engine/insight/status/status.js';
+import type { Plan } from '../../engine/model/plan.js';
 import type { SessionOptions } from '../../runtime/session.js';
 import { readJsonFile } from '../../stage/json-file.js';
 import { makeEnginePorts, neverAborted } from '../engine-ports.js';

@@ -1,9 +1,9 @@
 /** How does a build look while it runs? On a terminal a live line per running stage under the lines of what has ended; elsewhere a plain line per event. */
 import { assertNever } from '../../base/assert-never.js';
 import { formatDuration } from '../../base/format.js';
-import type { BuildEvent } from '../../engine/events.js';
-import { describeOutcome, type Outcome } from '../../engine/outcome.js';
-import type { StageId } from '../../engine/plan/plan.js';
+import type { BuildEvent } from '../../engine/model/events.js';
+import { describeOutcome, type Outcome } from '../../engine/model/outcome.js';
+import type { StageId } from '../../engine/model/plan.js';
 import { checkLine } from './check-report.js';
 import type { Console } from './console.js';
 import { formatWaiting } from './format-waiting.js';

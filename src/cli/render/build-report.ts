@@ -1,9 +1,9 @@
 /** What is said when a build has ended? Metrics side by side, gates, failures, where artifacts lie, and one line that sums it up. */
 import { assertNever } from '../../base/assert-never.js';
 import { formatDuration } from '../../base/format.js';
-import type { Outcome } from '../../engine/outcome.js';
-import type { Plan, StageId } from '../../engine/plan/plan.js';
-import type { BuildReport, StageReport } from '../../engine/report.js';
+import type { Outcome } from '../../engine/model/outcome.js';
+import type { Plan, StageId } from '../../engine/model/plan.js';
+import type { BuildReport, StageReport } from '../../engine/model/report.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatUnreproduced } from './check-report.js';
 import type { Console } from './console.js';

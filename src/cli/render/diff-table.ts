@@ -1,7 +1,12 @@
 /** How are two moments of a pipeline shown side by side? A block per stage: params, figures with their difference, gates with whether they held. */
 import { type Change, writeSides } from '../../engine/action/changes.js';
-import type { GateDifference, MetricDifference, SnapshotDifference, StageDifference } from '../../engine/history/compare-snapshots.js';
-import type { RunGate } from '../../engine/history/run-record.js';
+import type {
+  GateDifference,
+  MetricDifference,
+  SnapshotDifference,
+  StageDifference,
+} from '../../engine/insight/history/compare-snapshots.js';
+import type { RunGate } from '../../engine/insight/history/run-record.js';
 import type { Console } from './console.js';
 import { formatMetric, formatSigned } from './metrics-table.js';
 

@@ -1,6 +1,6 @@
 /** How is a failed stage shown? Its code and message, causes, the next step, and where its log is. */
-import type { Failure } from '../../engine/failure.js';
-import type { StageId } from '../../engine/plan/plan.js';
+import type { Failure } from '../../engine/model/failure.js';
+import type { StageId } from '../../engine/model/plan.js';
 import type { Console } from './console.js';
 
 export function formatFailure(stage: StageId, failure: Failure, { style }: Console): string[] {

@@ -1,6 +1,6 @@
 /** What is said while another process uses the cache? Who it is, and since when. */
 import { formatDuration } from '../../base/format.js';
-import type { BuildEvent } from '../../engine/events.js';
+import type { BuildEvent } from '../../engine/model/events.js';
 
 export function formatWaiting({ folder, holder }: Extract<BuildEvent, { kind: 'waiting-for-lock' }>, nowMs: number): string {
   if (holder === undefined) return `waiting for another build that uses ${folder}`;

@@ -1,6 +1,6 @@
 /** How do the metrics of stages stand side by side? One table per plugin: a row per metric, a column per stage, differences to the baseline and to the last build in the cell. */
 import type { JsonObject } from '../../base/json.js';
-import { flattenMetrics, isHeadline } from '../../engine/metrics.js';
+import { flattenMetrics, isHeadline } from '../../engine/model/metrics.js';
 
 export interface MetricsColumn {
   readonly stage: string;

@@ -1,8 +1,8 @@
 /** How are runs listed? A line per run; of one stage, a table with its figures. */
 import { assertNever } from '../../base/assert-never.js';
 import { formatBytes, formatDuration } from '../../base/format.js';
-import type { RunRecord, RunStage } from '../../engine/history/run-record.js';
-import { isHeadline } from '../../engine/metrics.js';
+import type { RunRecord, RunStage } from '../../engine/insight/history/run-record.js';
+import { isHeadline } from '../../engine/model/metrics.js';
 import { headlineOf } from './build-report.js';
 import type { Console } from './console.js';
 import { formatMetric } from './metrics-table.js';

@@ -1,7 +1,7 @@
 /** What is said where nothing is to do, and at the end of every other build too? Metrics, gates, and where artifacts lie. Loads little: it may be all that a start needs. */
 import { formatDuration } from '../../base/format.js';
-import type { GateResult } from '../../engine/gate-result.js';
-import type { SettledReport } from '../../engine/seal/seal.js';
+import type { GateResult } from '../../engine/model/gate-result.js';
+import type { SettledReport } from '../../engine/noop/seal.js';
 import type { Console } from './console.js';
 import { formatMetric, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
 

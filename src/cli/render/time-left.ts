@@ -1,6 +1,7 @@
 /** How long will the build still take? Follows its events, and says nothing where that is not known. */
-import type { BuildEvent } from '../../engine/events.js';
-import { forecast, type Outlook } from '../../engine/history/forecast.js';
+
+import { forecast, type Outlook } from '../../engine/insight/history/forecast.js';
+import type { BuildEvent } from '../../engine/model/events.js';
 
 export interface TimeLeft {
   hear(event: BuildEvent, nowMs: number): void;

@@ -1,6 +1,6 @@
 /** How is it said where a run's time went? */
 import { formatDuration } from '../../base/format.js';
-import type { StageTime, Timing } from '../../engine/history/timing.js';
+import type { StageTime, Timing } from '../../engine/insight/history/timing.js';
 import type { Console } from './console.js';
 
 const SLOWEST = 5;

@@ -4,11 +4,11 @@ import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestJson, parseDigest } from '../../base/digest.js';
 import { isJsonObject, type Json } from '../../base/json.js';
-import type { FileLook, Stamp } from '../cache/stamp.js';
-import { isRacy, lookAt, stampOf } from '../cache/stamp.js';
-import type { StampedCode, State } from '../cache/state-log.js';
-import { parseJson } from '../cache/tree.js';
-import { NO_SIGHTS, type Sights } from '../seal/sights.js';
+import { NO_SIGHTS, type Sights } from '../store/files/sights.js';
+import type { FileLook, Stamp } from '../store/files/stamp.js';
+import { isRacy, lookAt, stampOf } from '../store/files/stamp.js';
+import { parseJson } from '../store/files/tree.js';
+import type { StampedCode, State } from '../store/state-log.js';
 import type { ModuleGraph } from './module-graph.js';
 
 /** What the context offers and can change bytes: part of every plugin's code. Relative to the install root. */

@@ -3,7 +3,7 @@ import type { Brand } from '../../base/brand.js';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes, digestJson } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
-import type { Artifact } from '../cache/artifact.js';
+import type { Artifact } from '../model/artifact.js';
 import { labelVariable } from './variable.js';
 
 export type ActionKey = Brand<string, 'ActionKey'>;

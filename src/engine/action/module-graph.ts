@@ -6,8 +6,8 @@ import { init, parse } from 'es-module-lexer';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes } from '../../base/digest.js';
 import { isJsonObject } from '../../base/json.js';
-import { lookAt } from '../cache/stamp.js';
-import { EngineError, messageOf } from '../engine-error.js';
+import { EngineError, messageOf } from '../model/engine-error.js';
+import { lookAt } from '../store/files/stamp.js';
 
 export interface Module {
   readonly path: string;

@@ -1,7 +1,7 @@
 /** Which file is a program that a stage starts? As the system finds it: a path, or a name on the PATH. */
 import { delimiter, isAbsolute, join } from 'node:path';
-import { lookAt } from '../cache/stamp.js';
-import { EngineError } from '../engine-error.js';
+import { EngineError } from '../model/engine-error.js';
+import { lookAt } from '../store/files/stamp.js';
 
 /** The path of a tool. A name with a slash is relative to `projectFolder`. @throws EngineError `tool-missing`. */
 export function resolveTool(tool: string, projectFolder: string, path: string | undefined): string {

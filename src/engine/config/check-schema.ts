@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { findClosest } from '../../base/did-you-mean.js';
 import type { Json, JsonObject } from '../../base/json.js';
-import type { DiagnosticSink } from './diagnostic.js';
+import type { DiagnosticSink } from '../model/diagnostic.js';
 import { type Located, locate, toJson } from './located.js';
 
 /** 'foreign': written by a third party, and checked itself; a test checks our own, as that takes longer than all the rest. */

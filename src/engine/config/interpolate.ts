@@ -1,9 +1,9 @@
 /** What does "${…}" stand for? A value of the scope: alone it keeps the value's type, inside text it becomes text; "$${" is a plain "${". */
 import { findClosest } from '../../base/did-you-mean.js';
+import type { DiagnosticSink } from '../model/diagnostic.js';
+import type { SourceSpan } from '../model/source-span.js';
 import { listOf } from './check-schema.js';
-import type { DiagnosticSink } from './diagnostic.js';
 import { findMember, type Located } from './located.js';
-import type { SourceSpan } from './source-span.js';
 
 /** Looks names up; remembers which were used, for the warning about parameters that nothing uses. */
 export interface Scope {

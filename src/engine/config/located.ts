@@ -1,6 +1,6 @@
 /** What is a YAML value that still knows where it stands? */
 import { isJsonObject, type Json } from '../../base/json.js';
-import type { SourceSpan } from './source-span.js';
+import type { SourceSpan } from '../model/source-span.js';
 
 export type Located = LocatedScalar | LocatedList | LocatedMap;
 

@@ -1,10 +1,10 @@
 /** Which value does each pipeline parameter have? The file's default, a params file, then `-p`: the later wins, and each must have the parameter's type. */
 import { findClosest } from '../../base/did-you-mean.js';
 import type { Json } from '../../base/json.js';
+import type { DiagnosticSink } from '../model/diagnostic.js';
+import type { SourceSpan } from '../model/source-span.js';
 import { listOf } from './check-schema.js';
-import type { DiagnosticSink } from './diagnostic.js';
 import { findMember, type Located, locateJson, membersOf, toJson } from './located.js';
-import type { SourceSpan } from './source-span.js';
 
 type ParamType = 'string' | 'number' | 'integer' | 'boolean' | 'list' | 'any';
 

@@ -1,8 +1,8 @@
 /** How does YAML text become located values? By the `yaml` package, with every mistake as a diagnostic and nothing beyond plain data. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
-import type { DiagnosticSink } from './diagnostic.js';
+import type { DiagnosticSink } from '../model/diagnostic.js';
+import type { SourceSpan } from '../model/source-span.js';
 import type { Located, Member } from './located.js';
-import type { SourceSpan } from './source-span.js';
 
 /** Values that aliases may multiply out to, over the whole file: far above any pipeline, far below what would exhaust memory. */
 const MAX_VALUES = 100_000;

@@ -1,6 +1,6 @@
 /** How are the little languages of file and command line read: durations, sizes and gates? */
-import type { Gate } from '../plan/plan.js';
-import type { SourceSpan } from './source-span.js';
+import type { Gate } from '../model/plan.js';
+import type { SourceSpan } from '../model/source-span.js';
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -2,12 +2,12 @@
 import { digestBytes } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
 import { keyOf } from '../action/manifest.js';
-import type { Diagnostic } from '../config/diagnostic.js';
-import type { SourceSpan } from '../config/source-span.js';
-import { EngineError } from '../engine-error.js';
-import type { PlannedStage, StageId } from '../plan/plan.js';
-import type { KnownResult } from '../run/known-result.js';
-import type { Session } from '../run/session.js';
+import type { Session } from '../action/session.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import { EngineError } from '../model/engine-error.js';
+import type { KnownResult } from '../model/known-result.js';
+import type { PlannedStage, StageId } from '../model/plan.js';
+import type { SourceSpan } from '../model/source-span.js';
 import { describeLockChange } from './describe-change.js';
 import { lockableOf } from './facts.js';
 import type { Hold } from './hold.js';

@@ -1,7 +1,7 @@
 /** How is a difference to the lock said? By what the user knows it as: a source's path, a program, a parameter. */
 import type { Change } from '../action/changes.js';
 import { describeChange } from '../action/changes.js';
-import type { PlannedStage } from '../plan/plan.js';
+import type { PlannedStage } from '../model/plan.js';
 import { namedInputs } from './portability.js';
 
 /** One difference of locked facts (before) to present ones (after). */

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Digest } from '../../base/digest.js';
-import { isMissing } from '../engine-error.js';
+import { isMissing } from '../model/engine-error.js';
 import { digestsIn } from './lock.js';
 import { readLockFile } from './lock-file.js';
 import { type LockFile, lockFileOf } from './lock-path.js';

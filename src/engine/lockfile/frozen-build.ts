@@ -1,10 +1,10 @@
 /** How does a frozen build begin? With what stands there as locked already, or with the check that everything else is what is locked. */
 
-import type { AcceptedStage } from '../cache/state-log.js';
-import type { PlannedStage, StageId } from '../plan/plan.js';
-import { heldActions } from '../run/pin-stage.js';
-import type { Proof, Session } from '../run/session.js';
-import { findSettled, isResultOf } from '../run/session.js';
+import { heldActions } from '../action/pin-stage.js';
+import type { Proof, Session } from '../action/session.js';
+import { findSettled, isResultOf } from '../action/session.js';
+import type { PlannedStage, StageId } from '../model/plan.js';
+import type { AcceptedStage } from '../store/state-log.js';
 import { assertLocked, findGone, openFrozen } from './check-frozen.js';
 import type { Hold } from './hold.js';
 import { findEqual, lockedResults } from './hold.js';

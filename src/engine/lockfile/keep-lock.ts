@@ -2,13 +2,13 @@
 
 import type { JsonObject } from '../../base/json.js';
 import { quickKeyOf } from '../action/manifest.js';
-import type { PinnedSource } from '../cache/input-digests.js';
-import type { Stamp } from '../cache/stamp.js';
-import { isRacy, lookAt } from '../cache/stamp.js';
-import type { AcceptedStage } from '../cache/state-log.js';
-import { EngineError } from '../engine-error.js';
-import type { PlannedStage, StageId } from '../plan/plan.js';
-import type { Session } from '../run/session.js';
+import type { Session } from '../action/session.js';
+import { EngineError } from '../model/engine-error.js';
+import type { PlannedStage, StageId } from '../model/plan.js';
+import type { Stamp } from '../store/files/stamp.js';
+import { isRacy, lookAt } from '../store/files/stamp.js';
+import type { PinnedSource } from '../store/input-digests.js';
+import type { AcceptedStage } from '../store/state-log.js';
 import { encodeLock } from './encode-lock.js';
 import { lockableOf } from './facts.js';
 import type { Contents } from './lock.js';

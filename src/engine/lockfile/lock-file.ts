@@ -2,10 +2,10 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { CacheFolder } from '../cache/cache-folder.js';
-import type { Stamp } from '../cache/stamp.js';
-import { lookAt } from '../cache/stamp.js';
-import { isMissing, messageOf, systemCode } from '../engine-error.js';
+import { isMissing, messageOf, systemCode } from '../model/engine-error.js';
+import type { CacheFolder } from '../store/cache-folder.js';
+import type { Stamp } from '../store/files/stamp.js';
+import { lookAt } from '../store/files/stamp.js';
 import type { Lock } from './lock.js';
 import type { LockFile } from './lock-path.js';
 import { LockRefused } from './lock-refused.js';

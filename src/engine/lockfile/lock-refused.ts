@@ -1,7 +1,7 @@
 /** How is it said that a lock file cannot be used, or does not lock what stands here? All at once, each with its line, and nothing is built. */
 import { CodedError } from '../../base/coded-error.js';
-import type { Diagnostic } from '../config/diagnostic.js';
-import type { SourceSpan } from '../config/source-span.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import type { SourceSpan } from '../model/source-span.js';
 
 /** Thrown before anything runs. Codes: docs/errors.md, section "pipeline.lock". */
 export class LockRefused extends CodedError {

@@ -1,7 +1,7 @@
 /** What does a lock file hold? Per stage what its action is made of, the same on every machine, and the digests of what came of it. */
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
-import type { Artifact } from '../cache/artifact.js';
+import type { Artifact } from '../model/artifact.js';
 import type { OutlineMap } from './outline.js';
 
 export interface Lock {

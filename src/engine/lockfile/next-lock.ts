@@ -2,7 +2,7 @@
 
 import { assertNever } from '../../base/assert-never.js';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
-import type { StageId } from '../plan/plan.js';
+import type { StageId } from '../model/plan.js';
 import type { ClassResult, Content, Contents, Facts, Lock, LockedResults, LockedStage } from './lock.js';
 import { sameContent } from './lock.js';
 import type { Portability } from './portability.js';

@@ -1,6 +1,6 @@
 /** On which machines are a stage's outputs the same bytes? Told by the plan alone, so that every machine tells the same. */
-import { refsOf } from '../plan/dependencies.js';
-import type { InputRef, Plan, PlannedStage, StageId } from '../plan/plan.js';
+import { refsOf } from '../model/dependencies.js';
+import type { InputRef, Plan, PlannedStage, StageId } from '../model/plan.js';
 
 /** 'same' everywhere; the same on all machines of a platform class; or 'measured' and never the same. */
 export type Portability = 'same' | 'per-class' | 'measured';

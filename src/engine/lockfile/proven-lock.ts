@@ -1,8 +1,8 @@
 /** Is the lock file right? Where nothing was accepted and nobody has touched it since a build wrote it, one look at it says so. */
 import { type Digest, digestBytes } from '../../base/digest.js';
-import { lookAt } from '../cache/stamp.js';
-import type { WrittenLock } from '../cache/state-log.js';
-import type { Plan, PlannedStage } from '../plan/plan.js';
+import type { Plan, PlannedStage } from '../model/plan.js';
+import { lookAt } from '../store/files/stamp.js';
+import type { WrittenLock } from '../store/state-log.js';
 import type { LockFile } from './lock-path.js';
 
 /** For the stages of a build: where it wrote the lock for all of them, or for the whole plan. */

@@ -1,7 +1,7 @@
 /** How are changes of files noticed? By the system's events on folders; where it has no room for them, or gives none, by looking every second. */
 import { type BigIntStats, type FSWatcher, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../engine-error.js';
+import { systemCode } from '../model/engine-error.js';
 import type { Hint } from './hints.js';
 import { pollPaths, STAGING } from './poll-paths.js';
 import { findWatchPoints, type WatchPoints } from './watch-points.js';

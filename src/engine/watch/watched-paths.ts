@@ -1,8 +1,8 @@
 /** Which files and folders can change a plan or what it reads, and were they there when they were looked at last? */
 import { resolve } from 'node:path';
-import { lookAt } from '../cache/stamp.js';
-import { refsOf } from '../plan/dependencies.js';
-import type { Plan } from '../plan/plan.js';
+import { refsOf } from '../model/dependencies.js';
+import type { Plan } from '../model/plan.js';
+import { lookAt } from '../store/files/stamp.js';
 
 /** Absolute paths, sorted: `planFiles` (pipeline, params, plugins) and the sources of every stage. */
 export function watchedPaths(plan: Plan | undefined, planFiles: readonly string[]): readonly string[] {

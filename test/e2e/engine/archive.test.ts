@@ -2,15 +2,15 @@
 import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes, digestJson } from '../../../src/base/digest.js';
-import { exportCache, importArchive } from '../../../src/engine/archive.js';
-import { encodeRecord } from '../../../src/engine/cache/action-records.js';
-import { archiveAt } from '../../../src/engine/cache/archive-bytes.js';
-import { ARCHIVE_HEADER, encodeEnd, encodeHead } from '../../../src/engine/cache/archive-format.js';
-import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
-import { takeInventory } from '../../../src/engine/cache/inventory.js';
-import { encodeTree } from '../../../src/engine/cache/tree.js';
-import { verifyCache } from '../../../src/engine/keep-house.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
+import { encodeRecord } from '../../../src/engine/store/action-records.js';
+import { exportCache, importArchive } from '../../../src/engine/store/archive/archive.js';
+import { archiveAt } from '../../../src/engine/store/archive/archive-bytes.js';
+import { ARCHIVE_HEADER, encodeEnd, encodeHead } from '../../../src/engine/store/archive/archive-format.js';
+import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
+import { encodeTree } from '../../../src/engine/store/files/tree.js';
+import { takeInventory } from '../../../src/engine/store/maintenance/inventory.js';
+import { verifyCache } from '../../../src/engine/store/maintenance/keep-house.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 
@@ -321,7 +321,7 @@ describe('importing', () => {
   it('waits for a build that runs', async () => {
     await here.build();
     const { path } = await exportFrom(here);
-    const { acquireLock } = await import('../../../src/engine/cache/lock.js');
+    const { acquireLock } = await import('../../../src/engine/store/lock/lock.js');
     const lock = await acquireLock(cacheOf(there).lock, { signal: never, onWaiting: () => undefined });
     const order: string[] = [];
     const emit = (): void => {

@@ -1,8 +1,8 @@
 /** What is a stage told of the build it runs in, and when does that make it stale? */
 
 import { describeChange } from '../../../src/engine/action/changes.js';
-import { explainStage } from '../../../src/engine/explain/explain-stages.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
+import { explainStage } from '../../../src/engine/insight/explain/explain-stages.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
 import type { BuildSummary } from '../../../src/stage/build-summary.js';
 import { gate } from '../../support/plan-of.js';
 import { givenWorld, type World } from '../../support/world.js';

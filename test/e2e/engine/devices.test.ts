@@ -1,7 +1,7 @@
 /** Is a result only as good as the device that it was measured on, and is nothing started to find out that nothing has changed? */
-import { explainStage } from '../../../src/engine/explain/explain-stages.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
-import { examineStages } from '../../../src/engine/status.js';
+import { explainStage } from '../../../src/engine/insight/explain/explain-stages.js';
+import { examineStages } from '../../../src/engine/insight/status/status.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
 import { givenWorld, type World } from '../../support/world.js';
 
 const OLD = '{"name": "board", "driver": "1"}\n';

@@ -1,8 +1,8 @@
 /** Is a stage that would run traced to what changed, however far away and however long ago? */
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
-import { explainStage, explainStages } from '../../../src/engine/explain/explain-stages.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
-import { examineStages } from '../../../src/engine/status.js';
+import { explainStage, explainStages } from '../../../src/engine/insight/explain/explain-stages.js';
+import { examineStages } from '../../../src/engine/insight/status/status.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
 import { checkForesight } from '../../support/check-foresight.js';
 import { givenWorld, type World } from '../../support/world.js';
 

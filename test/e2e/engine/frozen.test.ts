@@ -2,12 +2,12 @@
 import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildOptions } from '../../../src/engine/build.js';
-import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
-import { loadState } from '../../../src/engine/cache/state-log.js';
+import { examineStages } from '../../../src/engine/insight/status/status.js';
 import { lockFileOf } from '../../../src/engine/lockfile/lock-path.js';
 import { LockRefused } from '../../../src/engine/lockfile/lock-refused.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
-import { examineStages } from '../../../src/engine/status.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
+import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
+import { loadState } from '../../../src/engine/store/state-log.js';
 import type { StageSpec } from '../../support/plan-of.js';
 import { gate } from '../../support/plan-of.js';
 import type { Built, World } from '../../support/world.js';

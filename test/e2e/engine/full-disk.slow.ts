@@ -1,7 +1,7 @@
 /** What does a full disk, or one that turns read-only, do? On a file system of one megabyte, where this machine lets us mount one. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
-import type { StageId } from '../../../src/engine/plan/plan.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 

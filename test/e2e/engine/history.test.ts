@@ -1,10 +1,10 @@
 /** What does the engine write down of a build, and when does it write nothing? */
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
-import { loadHistory } from '../../../src/engine/history/history-file.js';
-import type { RunRecord } from '../../../src/engine/history/run-record.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
-import { findRunLog, findStageLog } from '../../../src/engine/stage-log.js';
+import { loadHistory } from '../../../src/engine/insight/history/history-file.js';
+import type { RunRecord } from '../../../src/engine/insight/history/run-record.js';
+import { findRunLog, findStageLog } from '../../../src/engine/insight/status/stage-log.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
+import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
 import { givenWorld, type World } from '../../support/world.js';
 
 let world: World;

@@ -1,9 +1,9 @@
 /** Does an incremental build do exactly the missing part? */
 import { existsSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describeChange } from '../../../src/engine/action/changes.js';
-import { explainStage } from '../../../src/engine/explain/explain-stages.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
-import { examineStages } from '../../../src/engine/status.js';
+import { explainStage } from '../../../src/engine/insight/explain/explain-stages.js';
+import { examineStages } from '../../../src/engine/insight/status/status.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
 import { gate } from '../../support/plan-of.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';

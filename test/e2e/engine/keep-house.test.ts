@@ -2,9 +2,9 @@
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';
-import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
-import { takeInventory } from '../../../src/engine/cache/inventory.js';
-import { collectGarbage, verifyCache } from '../../../src/engine/keep-house.js';
+import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
+import { takeInventory } from '../../../src/engine/store/maintenance/inventory.js';
+import { collectGarbage, verifyCache } from '../../../src/engine/store/maintenance/keep-house.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readLockFile } from '../../../src/engine/lockfile/lock-file.js';
 import { lockFileOf } from '../../../src/engine/lockfile/lock-path.js';
 import { LockRefused } from '../../../src/engine/lockfile/lock-refused.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
 import { gate } from '../../support/plan-of.js';
 import type { World } from '../../support/world.js';
 import { givenWorld, untilSettled } from '../../support/world.js';

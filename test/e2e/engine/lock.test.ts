@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { acquireLock } from '../../../src/engine/cache/lock.js';
+import { acquireLock } from '../../../src/engine/store/lock/lock.js';
 import { DIST } from '../../support/world.js';
 
 let folder: string;
@@ -78,7 +78,7 @@ describe('the lock', () => {
 function contend(lock: string, log: string, end: 'release' | 'die'): Promise<void> {
   const script = `
     import { appendFileSync } from 'node:fs';
-    import { acquireLock } from ${JSON.stringify(join(DIST, 'src/engine/cache/lock.js'))};
+    import { acquireLock } from ${JSON.stringify(join(DIST, 'src/engine/store/lock/lock.js'))};
     const held = await acquireLock(${JSON.stringify(lock)}, { signal: new AbortController().signal, onWaiting: () => undefined });
     appendFileSync(${JSON.stringify(log)}, 'in ' + process.pid + '\\n');
     await new Promise(resolve => setTimeout(resolve, 15));

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { digestBytes } from '../../../src/base/digest.js';
-import type { BuildEvent } from '../../../src/engine/events.js';
+import type { BuildEvent } from '../../../src/engine/model/events.js';
 import type { StageSpec } from '../../support/plan-of.js';
 import type { World } from '../../support/world.js';
 import { DIST, givenWorld } from '../../support/world.js';

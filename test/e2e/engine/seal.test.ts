@@ -19,15 +19,15 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { digestBytes } from '../../../src/base/digest.js';
 import { makeBuiltInRegistry } from '../../../src/cli/plugins.js';
+import { findSettled, openSession } from '../../../src/engine/action/session.js';
 import { build } from '../../../src/engine/build.js';
-import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
-import { loadPipeline } from '../../../src/engine/config/load-pipeline.js';
-import type { Plan } from '../../../src/engine/plan/plan.js';
-import type { EnginePorts } from '../../../src/engine/ports.js';
-import { findSettled, openSession } from '../../../src/engine/run/session.js';
-import { holds } from '../../../src/engine/seal/check-seal.js';
-import { readSeal, sealPath } from '../../../src/engine/seal/seal.js';
-import { NO_SIGHTS } from '../../../src/engine/seal/sights.js';
+import type { Plan } from '../../../src/engine/model/plan.js';
+import type { EnginePorts } from '../../../src/engine/model/ports.js';
+import { holds } from '../../../src/engine/noop/check-seal.js';
+import { readSeal, sealPath } from '../../../src/engine/noop/seal.js';
+import { loadPipeline } from '../../../src/engine/planning/load-pipeline.js';
+import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
+import { NO_SIGHTS } from '../../../src/engine/store/files/sights.js';
 import { DIST } from '../../support/world.js';
 
 const PIPELINE = `version: 1

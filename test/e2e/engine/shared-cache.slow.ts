@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Digest } from '../../../src/base/digest.js';
-import { cacheFolderAt } from '../../../src/engine/cache/cache-folder.js';
-import { collectGarbage, verifyCache } from '../../../src/engine/keep-house.js';
+import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
+import { collectGarbage, verifyCache } from '../../../src/engine/store/maintenance/keep-house.js';
 import type { StageSpec } from '../../support/plan-of.js';
 import { givenWorld } from '../../support/world.js';
 

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 

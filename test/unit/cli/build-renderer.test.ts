@@ -1,7 +1,7 @@
 /** Does a build look right while it runs, on a terminal and elsewhere? */
 import { makeBuildRenderer } from '../../../src/cli/render/build-renderer.js';
-import type { BuildEvent } from '../../../src/engine/events.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
+import type { BuildEvent } from '../../../src/engine/model/events.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
 import { failureOf } from '../../support/report-of.js';
 import { makeTextConsole, type TextConsole } from '../../support/text-console.js';
 

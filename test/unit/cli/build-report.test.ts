@@ -1,8 +1,8 @@
 /** Does the end of a build say all that matters, and each thing once? */
 import { encodeBuildReport, exitCodeOf, printBuildReport } from '../../../src/cli/render/build-report.js';
 import { formatFailure } from '../../../src/cli/render/format-failure.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
-import type { BuildReport } from '../../../src/engine/report.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
+import type { BuildReport } from '../../../src/engine/model/report.js';
 import { failureOf, planWith, reportOf, spanAt } from '../../support/report-of.js';
 import { makeTextConsole } from '../../support/text-console.js';
 

@@ -2,8 +2,8 @@
 
 import { formatLockLines } from '../../../src/cli/render/lock-lines.js';
 import type { LockVerdict } from '../../../src/engine/lockfile/hold.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
-import type { BuildReport } from '../../../src/engine/report.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
+import type { BuildReport } from '../../../src/engine/model/report.js';
 import { makeTextConsole } from '../../support/text-console.js';
 
 function reportOf(verdicts: Readonly<Record<string, LockVerdict | undefined>>): BuildReport {

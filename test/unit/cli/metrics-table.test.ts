@@ -1,6 +1,6 @@
 /** Do metrics stand side by side so that a person can compare them? */
 import { formatMetric, formatMetricsTable } from '../../../src/cli/render/metrics-table.js';
-import { flattenMetrics } from '../../../src/engine/metrics.js';
+import { flattenMetrics } from '../../../src/engine/model/metrics.js';
 
 const lines = (...args: Parameters<typeof formatMetricsTable>): readonly string[] =>
   formatMetricsTable(...args).flatMap(({ head, rows }) => [head, ...rows]);

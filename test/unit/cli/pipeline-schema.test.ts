@@ -65,7 +65,7 @@ function completed(example: JsonObject): JsonObject {
 describe('docs/errors.md', () => {
   it('has every code of a diagnostic', () => {
     const documented = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
-    const files = ['src/engine/config', 'src/engine/plan'].flatMap(folder =>
+    const files = ['src/engine/config', 'src/engine/planning', 'src/engine/model'].flatMap(folder =>
       readdirSync(join(ROOT, folder)).map(name => join(ROOT, folder, name)),
     );
     const codes = files.flatMap(file =>

@@ -3,11 +3,11 @@
 import type { JsonObject } from '../../../src/base/json.js';
 import { makeBuildRenderer } from '../../../src/cli/render/build-renderer.js';
 import { exitCodeOf, printBuildReport } from '../../../src/cli/render/build-report.js';
-import type { BuildEvent } from '../../../src/engine/events.js';
-import type { Failure } from '../../../src/engine/failure.js';
-import type { Outcome } from '../../../src/engine/outcome.js';
-import type { Plan, StageId } from '../../../src/engine/plan/plan.js';
-import type { BuildReport, StageReport } from '../../../src/engine/report.js';
+import type { BuildEvent } from '../../../src/engine/model/events.js';
+import type { Failure } from '../../../src/engine/model/failure.js';
+import type { Outcome } from '../../../src/engine/model/outcome.js';
+import type { Plan, StageId } from '../../../src/engine/model/plan.js';
+import type { BuildReport, StageReport } from '../../../src/engine/model/report.js';
 import { expectGolden } from '../../support/golden.js';
 import { planText } from '../../support/pipeline-file.js';
 import { makeTextConsole } from '../../support/text-console.js';

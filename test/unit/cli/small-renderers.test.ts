@@ -5,8 +5,8 @@ import { formatStatus } from '../../../src/cli/commands/status.js';
 import { makeConsole } from '../../../src/cli/render/console.js';
 import { makeStyle } from '../../../src/cli/render/style.js';
 import { formatUsageError } from '../../../src/cli/usage-error.js';
-import type { StageId } from '../../../src/engine/plan/plan.js';
-import type { StageStatus } from '../../../src/engine/status.js';
+import type { StageStatus } from '../../../src/engine/insight/status/status.js';
+import type { StageId } from '../../../src/engine/model/plan.js';
 import { failureOf, planWith } from '../../support/report-of.js';
 import { makeTextConsole } from '../../support/text-console.js';
 

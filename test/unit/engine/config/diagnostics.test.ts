@@ -1,5 +1,5 @@
 /** Is everything that is wrong with a pipeline file said, at its place, with help? */
-import { formatDiagnostic } from '../../../../src/engine/config/diagnostic.js';
+import { formatDiagnostic } from '../../../../src/engine/model/diagnostic.js';
 import { headsOf, type PipelineCase, planText } from '../../../support/pipeline-file.js';
 
 /** Code, file, start of the message with its place, part of the help, and what else is given. */

@@ -1,0 +1,90 @@
+/** What is a stage told of the build, and how much of that is in its key? */
+import type { Digest } from '../../base/digest.js';
+import { digestJson } from '../../base/digest.js';
+import { getDefined, invariant } from '../../base/invariant.js';
+import type { Json } from '../../base/json.js';
+import type { BuildSummary, SummarizedGate, SummarizedInput, SummarizedStage } from '../../stage/build-summary.js';
+import { dependenciesOf } from '../model/dependencies.js';
+import { checkGate } from '../model/gate-result.js';
+import type { KnownResult } from '../model/known-result.js';
+import type { Gate, InputRef, Plan, PlannedStage, StageId } from '../model/plan.js';
+import type { StageEnd } from '../model/stage-end.js';
+import type { AcceptedStage } from '../store/state-log.js';
+
+/** Every stage that `stage` depends on, directly or not, in the plan's order. */
+function stagesBefore(plan: Plan, stage: PlannedStage): readonly PlannedStage[] {
+  const wanted = new Set<StageId>();
+  const visit = (one: PlannedStage): void => {
+    for (const id of dependenciesOf(one)) {
+      if (wanted.has(id)) continue;
+      wanted.add(id);
+      visit(getDefined(plan.stages.get(id), id));
+    }
+  };
+  visit(stage);
+  return [...plan.stages.values()].filter(({ id }) => wanted.has(id));
+}
+
+/** What of the summary is the same in every build with the same results: a digest per stage before this one, for the manifest. */
+export function digestStagesBefore(
+  plan: Plan,
+  stage: PlannedStage,
+  resultOf: (stage: StageId) => KnownResult | undefined,
+): Readonly<Record<string, Digest>> {
+  const digests: Record<string, Digest> = {};
+  for (const before of stagesBefore(plan, stage)) {
+    const { key, outputs } = getDefined(resultOf(before.id), `result of ${before.id}`);
+    const { group, plugin, determinism } = before;
+    const artifacts = Object.fromEntries(Object.entries(outputs).map(([port, { kind, digest }]) => [port, [kind, digest]]));
+    const gates = before.gate.map(({ metric, operator, bound }) => [metric, operator, bound]);
+    digests[before.id] = digestJson({ group, plugin: plugin.name, determinism, key, artifacts, gates, reads: readsOf(before) as Json });
+  }
+  return digests;
+}
+
+/** @param endOf how each stage before this one has ended. */
+export function summarizeBuild(plan: Plan, stage: PlannedStage, endOf: (stage: StageId) => StageEnd | undefined): BuildSummary {
+  const summarize = (before: PlannedStage): SummarizedStage => {
+    const { outcome, accepted } = getDefined(endOf(before.id), `end of ${before.id}`);
+    const { kind } = outcome;
+    invariant(accepted !== undefined && (kind === 'up-to-date' || kind === 'restored' || kind === 'executed'), `${before.id} has a result`);
+    return {
+      stage: before.id,
+      group: before.group,
+      plugin: before.plugin.name,
+      determinism: before.determinism,
+      reads: readsOf(before),
+      key: accepted.key,
+      outputs: Object.entries(accepted.outputs).map(([port, { digest, sizeBytes }]) => ({
+        port,
+        kind: getDefined(before.outputPorts[port], `port ${port}`).kind,
+        digest,
+        sizeBytes,
+      })),
+      gates: before.gate.map(gate => summarizeGate(before.id, gate, accepted)),
+      outcome: kind,
+      durationMs: accepted.durationMs,
+    };
+  };
+  return { stages: stagesBefore(plan, stage).map(summarize), reads: readsOf(stage) };
+}
+
+function summarizeGate(stage: StageId, gate: Gate, { metrics }: AcceptedStage): SummarizedGate {
+  const { value, verdict } = checkGate(stage, gate, metrics);
+  const { metric, operator, bound } = gate;
+  return { metric, operator, bound, ...(value === undefined ? {} : { value }), verdict };
+}
+
+function readsOf({ inputs }: PlannedStage): readonly SummarizedInput[] {
+  return Object.entries(inputs).flatMap(([port, binding]) =>
+    binding.kind === 'record'
+      ? Object.entries(binding.entries).map(([entry, ref]) => summarizeRef({ port, entry }, ref))
+      : [summarizeRef({ port }, binding)],
+  );
+}
+
+function summarizeRef(at: { readonly port: string; readonly entry?: string }, ref: InputRef): SummarizedInput {
+  return ref.kind === 'source'
+    ? { kind: 'source', ...at, source: ref.name }
+    : { kind: 'artifact', ...at, stage: ref.stage, output: ref.port };
+}

@@ -1,0 +1,179 @@
+/** What does one build, or one look at the state, work with? The opened cache and everything that reads it. */
+import { isAbsolute } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+import type { JsonObject } from '../../base/json.js';
+import { artifactFolder, artifactName } from '../model/artifact-path.js';
+import { EngineError } from '../model/engine-error.js';
+import type { Plan, PlannedStage, StageId } from '../model/plan.js';
+import type { EnginePorts } from '../model/ports.js';
+import type { ActionRecords } from '../store/action-records.js';
+import type { BlobStore } from '../store/blob-store.js';
+import type { CacheFolder } from '../store/cache-folder.js';
+import type { PinnedSource } from '../store/input-digests.js';
+import { createInputDigests } from '../store/input-digests.js';
+import type { PlatformClass } from '../store/platform-class-cache.js';
+import { createPlatformClass } from '../store/platform-class-cache.js';
+import { findTouched } from '../store/publish.js';
+import { openStores } from '../store/shared-cache.js';
+import type { AcceptedStage, LoadedState, State, StateWriter } from '../store/state-log.js';
+import { loadState, openStateWriter } from '../store/state-log.js';
+import type { Change } from './changes.js';
+import { findChanges } from './changes.js';
+import type { CodeDigests } from './code-digest.js';
+import { createCodeDigests } from './code-digest.js';
+import { describeChangeOf } from './input-of.js';
+import { asLocked, keyOf, quickKeyOf } from './manifest.js';
+import type { PinnedStage, Pinner } from './pin-stage.js';
+import { createPinner } from './pin-stage.js';
+
+export interface Session {
+  readonly plan: Plan;
+  readonly ports: EnginePorts;
+  readonly cache: CacheFolder;
+  readonly state: State;
+  readonly loaded: LoadedState;
+  readonly store: BlobStore;
+  readonly records: ActionRecords;
+  readonly code: CodeDigests;
+  readonly platformClass: PlatformClass;
+  readonly pinner: Pinner;
+  /** Code digests whose documents are known to be in the store. */
+  readonly noted: Set<Digest>;
+  /** Only of a session that may write. */
+  readonly writer: StateWriter | undefined;
+}
+
+/** Opens the cache. 'write' only under the lock. */
+export function openSession(plan: Plan, ports: EnginePorts, cache: CacheFolder, access: 'read' | 'write'): Session {
+  const loaded = loadState(cache.state(plan.pipeline));
+  const writer = access === 'write' ? openStateWriter(cache.state(plan.pipeline), loaded) : undefined;
+  return sessionOf(plan, ports, cache, loaded, writer, new Set());
+}
+
+/** The same state under a newer plan of the same pipeline; what is known of code and tools is looked at anew. */
+export function turnSession({ ports, cache, loaded, writer, noted }: Session, plan: Plan): Session {
+  return sessionOf(plan, ports, cache, loaded, writer, noted);
+}
+
+function sessionOf(
+  plan: Plan,
+  ports: EnginePorts,
+  cache: CacheFolder,
+  loaded: LoadedState,
+  writer: StateWriter | undefined,
+  noted: Set<Digest>,
+): Session {
+  const { state } = loaded;
+  const access = writer === undefined ? 'read' : 'write';
+  const code = createCodeDigests(ports.installRoot, state, (module, stamped) => writer?.stampCode(module, stamped));
+  const platformClass = createPlatformClass(cache, ports.platformClass, access === 'read' ? 'read-only' : 'keep');
+  const digests = createInputDigests(
+    state,
+    path => (isAbsolute(path) ? path : `${plan.projectFolder}/${path}`),
+    (path, stamp, digest) => {
+      if (writer === undefined) state.files.set(path, { stamp, digest });
+      else writer.stampFile(path, { stamp, digest });
+    },
+  );
+  const pinner = createPinner({ plan, digests, code, platformClass, environment: ports.environment, devices: state.devices });
+  return {
+    plan,
+    ports,
+    cache,
+    state,
+    loaded,
+    ...openStores(cache, access, ports.artifacts === 'links' ? 'copies' : 'links', warnOfSharedCache(ports)),
+    code,
+    platformClass,
+    pinner,
+    noted,
+    writer,
+  };
+}
+
+function warnOfSharedCache({ emit }: EnginePorts): (message: string) => void {
+  return message => emit({ kind: 'warning', stage: undefined, code: 'shared-cache-failed', message });
+}
+
+/** Absolute path of the stage's folder under artifacts/, and the names in it by port. */
+export function placeOf(plan: Plan, stage: PlannedStage): { readonly folder: string; readonly names: Readonly<Record<string, string>> } {
+  const names: Record<string, string> = {};
+  for (const port of Object.keys(stage.outputPorts)) names[port] = artifactName(stage, port);
+  return { folder: `${plan.projectFolder}/${artifactFolder(plan, stage)}`, names };
+}
+
+/**
+ * The stages that stamps alone prove up to date, with their accepted results: without reading content, writing, or waiting.
+ * What is not among them has to be looked at closely. `seen` gets every source and program that was looked at.
+ */
+export function findSettled(
+  session: Session,
+  selected: readonly PlannedStage[],
+  forced: ReadonlySet<StageId>,
+  seen = new Map<string, PinnedSource | undefined>(),
+  proves: Proof = isResultOf,
+): ReadonlyMap<StageId, AcceptedStage> {
+  const settled = new Map<StageId, AcceptedStage>();
+  const find = (stage: PlannedStage) => session.pinner.find(stage, id => settled.get(id), seen);
+  for (const stage of selected) {
+    const accepted = session.state.stages.get(stage.id);
+    if (accepted === undefined || forced.has(stage.id) || !hasSettledInputs(stage, settled)) continue;
+    if (!hasAction(stage, accepted, find, proves)) continue;
+    const { folder, names } = placeOf(session.plan, stage);
+    if (findTouched(folder, accepted, names) === undefined) settled.set(stage.id, accepted);
+  }
+  return settled;
+}
+
+function hasSettledInputs(stage: PlannedStage, settled: ReadonlyMap<StageId, AcceptedStage>): boolean {
+  for (const binding of Object.values(stage.inputs)) {
+    const refs = binding.kind === 'record' ? Object.values(binding.entries) : [binding];
+    for (const ref of refs) if (ref.kind === 'artifact' && !settled.has(ref.stage)) return false;
+  }
+  return true;
+}
+
+/** Is an accepted result one of this action? May throw EngineError: then it is not. */
+export type Proof = (accepted: AcceptedStage, pinned: PinnedStage, stage: PlannedStage) => boolean;
+
+export function isResultOf(accepted: AcceptedStage, pinned: PinnedStage): boolean {
+  return quickKeyOf(pinned.manifest) === accepted.quickKey || pinned.key === accepted.key;
+}
+
+/** A stage whose inputs cannot be read is not settled: what is wrong is said when it is built. */
+function hasAction(
+  stage: PlannedStage,
+  accepted: AcceptedStage,
+  find: (stage: PlannedStage) => PinnedStage | undefined,
+  proves: Proof,
+): boolean {
+  try {
+    const pinned = find(stage);
+    return pinned !== undefined && proves(accepted, pinned, stage);
+  } catch (error) {
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
+}
+
+export interface Comparison {
+  /** 'never': no result was accepted yet. 'lost': its record is gone from the cache. */
+  readonly last: 'known' | 'never' | 'lost';
+  readonly changes: readonly Change[];
+  readonly reasons: readonly string[];
+}
+
+/** How does an action differ from the one whose result was accepted last? */
+export function compareWithLast(session: Session, stage: PlannedStage, manifest: JsonObject): Comparison {
+  const accepted = session.state.stages.get(stage.id);
+  if (accepted === undefined) return { last: 'never', changes: [], reasons: ['never built'] };
+  const record = session.records.find(accepted.key);
+  if (record === undefined || record === 'damaged') {
+    const fromLock = accepted.key === keyOf(asLocked(manifest));
+    const why = fromLock ? 'its result is what the lock says, and was not made here' : 'the record of its last run is gone from the cache';
+    return { last: 'lost', changes: [], reasons: [why] };
+  }
+  const changes = findChanges(record.manifest, manifest);
+  const reasons = changes.length === 0 ? ['its outputs are not as they were published'] : changes.map(one => describeChangeOf(stage, one));
+  return { last: 'known', changes, reasons };
+}

@@ -1,0 +1,100 @@
+/** What did a run write, and is it what the stage declares? */
+import { copyFileSync, realpathSync, rmSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { digestBytes } from '../../base/digest.js';
+import { ARTIFACT_KINDS } from '../../stage/ports.js';
+import type { Artifact } from '../model/artifact.js';
+import { EngineError } from '../model/engine-error.js';
+import type { PlannedStage } from '../model/plan.js';
+import { digestPath } from '../store/files/digest-file.js';
+import type { FileLook } from '../store/files/stamp.js';
+import { lookAt, lookAtLink } from '../store/files/stamp.js';
+import type { TreeEntry } from '../store/files/tree.js';
+import { encodeTree, isInnerLink, walkFolder } from '../store/files/tree.js';
+import { findEscape } from '../store/files/tree-links.js';
+
+/** An output as it lies in the run folder. */
+export interface CollectedOutput {
+  readonly path: string;
+  readonly artifact: Artifact;
+  /** Of a folder: its entries. */
+  readonly tree: readonly TreeEntry[] | undefined;
+}
+
+/**
+ * Digests every declared output that a run wrote.
+ * @param paths absolute paths by port.
+ * @throws EngineError `output-missing`, `output-form`, `output-escapes`, `special-file`.
+ */
+export async function collectOutputs(
+  stage: Pick<PlannedStage, 'id' | 'outputPorts'>,
+  paths: Readonly<Record<string, string>>,
+  runFolder: string,
+): Promise<Readonly<Record<string, CollectedOutput>>> {
+  const collected: Record<string, CollectedOutput> = {};
+  const missing: string[] = [];
+  for (const [port, { kind, optional }] of Object.entries(stage.outputPorts)) {
+    const path = paths[port] ?? '';
+    const look = lookAtOutput(port, path, runFolder);
+    if (look === undefined) {
+      if (!optional) missing.push(port);
+      continue;
+    }
+    checkForm(port, ARTIFACT_KINDS[kind].form, look);
+    collected[port] = look.kind === 'file' ? await collectFile(path, look) : await collectFolder(port, path);
+  }
+  if (missing.length === 0) return collected;
+  throw new EngineError('output-missing', `the stage ended without writing ${missing.map(port => `output "${port}"`).join(', ')}`, {
+    details: { missing },
+    help: 'every declared output must be written; the log says what the run did',
+  });
+}
+
+/** An output that is a link is replaced by what it points to, where that is in the run folder. */
+function lookAtOutput(port: string, path: string, runFolder: string): FileLook | undefined {
+  const look = lookAtLink(path);
+  if (look?.kind !== 'symlink') return look;
+  const target = lookAt(path);
+  if (target === undefined) throw new EngineError('output-escapes', `output "${port}" is a link to nothing`);
+  const inner = relative(realpathSync(runFolder), realpathSync(path));
+  if (target.kind !== 'file' || inner.startsWith(`..${sep}`) || inner.startsWith(sep)) {
+    throw new EngineError('output-escapes', `output "${port}" is a link that leaves the run`, { help: 'write the content itself' });
+  }
+  const real = realpathSync(path);
+  rmSync(path);
+  copyFileSync(real, path);
+  return lookAt(path);
+}
+
+function checkForm(port: string, form: 'file' | 'folder' | 'either', look: FileLook): void {
+  if (look.kind !== 'file' && look.kind !== 'folder') {
+    throw new EngineError('special-file', `output "${port}" is neither a file nor a folder`);
+  }
+  if (form === 'either' || form === look.kind) return;
+  throw new EngineError('output-form', `output "${port}" is a ${look.kind}; its kind is a ${form}`);
+}
+
+async function collectFile(path: string, look: FileLook): Promise<CollectedOutput> {
+  const digest = await digestPath(path, look.sizeBytes);
+  return { path, artifact: { kind: 'file', digest, sizeBytes: look.sizeBytes, executable: look.executable }, tree: undefined };
+}
+
+async function collectFolder(port: string, path: string): Promise<CollectedOutput> {
+  const tree: TreeEntry[] = [];
+  let sizeBytes = 0;
+  for (const entry of walkFolder(path, 'keep')) {
+    if (entry.kind === 'symlink' && !isInnerLink(entry.path, entry.target)) {
+      throw new EngineError('output-escapes', `output "${port}" holds a link that leaves it: ${entry.path} → ${entry.target}`);
+    }
+    if (entry.kind !== 'file') {
+      tree.push(entry);
+      continue;
+    }
+    const { sizeBytes: size, executable } = entry.look;
+    tree.push({ kind: 'file', path: entry.path, digest: await digestPath(join(path, entry.path), size), sizeBytes: size, executable });
+    sizeBytes += size;
+  }
+  const leaving = findEscape(tree);
+  if (leaving !== undefined) throw new EngineError('output-escapes', `output "${port}" holds a link that leaves it: ${leaving}`);
+  return { path, artifact: { kind: 'tree', digest: digestBytes(encodeTree(tree)), sizeBytes, executable: false }, tree };
+}

@@ -1,0 +1,40 @@
+/** Which files may a run touch? What its stage declares, as paths for a guard. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type PinnedStage, toolFilesOf } from '../action/pin-stage.js';
+import type { Session } from '../action/session.js';
+import type { PlannedStage } from '../model/plan.js';
+import type { GuardedRun } from './guard/guard.js';
+import { RUN_LAYOUT } from './worker/action-document.js';
+
+/** Programs that the stage starts itself see its scratch folder and its tools; a worker also its inputs, its code, and kept parts. */
+export async function declaredBy(session: Session, stage: PlannedStage, pinned: PinnedStage, folder: string): Promise<GuardedRun> {
+  const { projectFolder } = session.plan;
+  const shared = { projectFolder, ownCopies: [], network: stage.network, besides: folder } as const;
+  const tools = toolFilesOf(stage, projectFolder, session.ports.environment);
+  if (stage.plugin.plugin.isolation === 'in-process') return { ...shared, writable: [join(folder, RUN_LAYOUT.scratch)], readable: tools };
+  const code = await codeOf(session.ports.installRoot, stage.plugin.modulePath);
+  const inputs = pinned.inputs.map(input => input.path);
+  const { cache } = session;
+  const parts = [cache, ...(cache.shared === undefined ? [] : [cache.shared])].map(({ root }) => join(root, 'cas'));
+  return { ...shared, writable: [folder], readable: [...tools, ...code, ...inputs, ...parts] };
+}
+
+/** Node itself, Tanren, the modules that the plugin reaches, and the packages that both may import. */
+async function codeOf(installRoot: string, modulePath: string): Promise<readonly string[]> {
+  const shared = [process.execPath, installRoot, ...packagesAbove(installRoot)];
+  if (modulePath.startsWith(`${installRoot}/`)) return shared;
+  const { createModuleGraph } = await import('../action/module-graph.js');
+  const modules = (await createModuleGraph()).closureOf(modulePath).map(({ path }) => path);
+  const above = [...new Set(modules.map(path => dirname(path)))].flatMap(packagesAbove);
+  return [...new Set([...shared, ...modules, ...above])];
+}
+
+/** What Node looks for from a folder upwards. */
+function packagesAbove(folder: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = folder; ; at = dirname(at)) {
+    found.push(...['node_modules', 'package.json'].map(name => join(at, name)).filter(path => existsSync(path)));
+    if (at === dirname(at)) return found;
+  }
+}

@@ -1,0 +1,117 @@
+/** How is a program run where it sees what its stage declared and nothing else of the user's files? In Linux namespaces, by the programs of util-linux. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getDefined } from '../../../base/invariant.js';
+import { BOX_LAYOUT, makeBox } from './box.js';
+import type { Guard, GuardedRun, RunGuard } from './guard.js';
+import { type MountTable, readMountTable } from './mount-table.js';
+
+export type SandboxSearch = { readonly kind: 'found'; readonly guard: Guard } | { readonly kind: 'impossible'; readonly why: string };
+
+/** The programs that set a sandbox up. */
+const PROGRAMS = ['unshare', 'mount', 'umount', 'pivot_root'] as const;
+type Programs = Readonly<Record<(typeof PROGRAMS)[number], string>>;
+
+/**
+ * As process 1 of its namespaces: mounts the box's table, makes the box's root the only root there is, and starts the program in a user namespace of its own,
+ * where it has the user's id and no right over what is mounted.
+ */
+const SCRIPT = `
+box=$1 mount=$2 umount=$3 pivot=$4 unshare=$5 uid=$6 gid=$7 cwd=$8
+shift 8
+refuse() { echo "sandbox: $1" >&2; exit 125; }
+"$mount" -a -T "$box/${BOX_LAYOUT.table}" || refuse 'not everything can be mounted'
+while read -r options path; do "$mount" -o "$options" "$path" || refuse "$path cannot be made read-only"; done < "$box/${BOX_LAYOUT.readOnly}"
+cd "$box/${BOX_LAYOUT.root}" && "$pivot" . . && "$umount" -l . || refuse 'the root cannot be changed'
+cd "$cwd" || refuse "there is no $cwd"
+unset PWD OLDPWD
+"$unshare" --user --map-user="$uid" --map-group="$gid" -- "$@"
+`;
+
+/** Tries a sandbox out on this machine: whether there can be one depends on kernel, system settings and containers around. */
+export async function findSandbox(): Promise<SandboxSearch> {
+  if (process.platform !== 'linux') return { kind: 'impossible', why: `it is made of Linux namespaces, and this is ${process.platform}` };
+  const programs: Record<keyof Programs, string> = { unshare: '', mount: '', umount: '', pivot_root: '' };
+  for (const name of PROGRAMS) {
+    const path = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'].map(folder => join(folder, name)).find(candidate => existsSync(candidate));
+    if (path === undefined) return { kind: 'impossible', why: `there is no program "${name}" (package util-linux)` };
+    programs[name] = path;
+  }
+  const guard = makeSandbox(programs, readMountTable());
+  const why = await tryOut(guard);
+  return why === undefined ? { kind: 'found', guard } : { kind: 'impossible', why };
+}
+
+function makeSandbox(programs: Programs, mounts: MountTable): Guard {
+  const uid = String(getDefined(process.getuid, 'getuid')());
+  const gid = String(getDefined(process.getgid, 'getgid')());
+  return {
+    open(run): RunGuard {
+      const box = `${run.besides}-box`;
+      makeBox(box, run, mounts);
+      const network = run.network === 'none' ? ['--net'] : [];
+      const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--ipc', ...network];
+      const { unshare, mount, umount, pivot_root: pivot } = programs;
+      return {
+        wrap: (command, cwd) => [
+          ...[unshare, ...namespaces, '--', '/bin/sh', '-c', SCRIPT, 'sandbox', box, mount, umount, pivot, unshare, uid, gid, cwd],
+          ...command,
+        ],
+        judge: () => undefined,
+        close: () => rm(box, { recursive: true, force: true }),
+      };
+    },
+  };
+}
+
+/** @returns why not; undefined where it works. */
+async function tryOut(guard: Guard): Promise<string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'tanren-sandbox-'));
+  const trial: GuardedRun = {
+    projectFolder: folder,
+    writable: [folder],
+    readable: [],
+    ownCopies: [],
+    network: 'none',
+    besides: join(folder, 'trial'),
+  };
+  const run = guard.open(trial);
+  try {
+    const said = await complain(run.wrap(['/bin/sh', '-c', 'echo > written'], folder));
+    return said === undefined ? undefined : [said, ...findCauses()].join('; ');
+  } finally {
+    await run.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a command wrote on failing; undefined where it did not. */
+function complain([program = '', ...args]: readonly string[]): Promise<string | undefined> {
+  return new Promise(resolve => {
+    const child = spawn(program, args, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], timeout: 10_000 });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    child.on('error', error => resolve(error.message));
+    child.on('close', code => resolve(code === 0 ? undefined : said.trim().replaceAll('\n', ', ') || `it ended with ${code}`));
+  });
+}
+
+/** Settings that are known to forbid user namespaces. */
+function findCauses(): readonly string[] {
+  const causes: string[] = [];
+  if (readSetting('/proc/sys/kernel/unprivileged_userns_clone') === '0') causes.push('kernel.unprivileged_userns_clone is 0');
+  if (readSetting('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1')
+    causes.push('kernel.apparmor_restrict_unprivileged_userns is 1');
+  if (readSetting('/proc/sys/user/max_user_namespaces') === '0') causes.push('user.max_user_namespaces is 0');
+  if (existsSync('/.dockerenv') || existsSync('/run/.containerenv')) causes.push('this is a container, whose runtime may forbid it');
+  return causes;
+}
+
+function readSetting(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
+}

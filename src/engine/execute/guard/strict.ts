@@ -1,0 +1,142 @@
+/** How is found out what a stage's programs read and write besides what they declared? strace follows them; afterwards its record is held against the declaration. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename, delimiter, dirname, join, relative } from 'node:path';
+import { EngineError } from '../../model/engine-error.js';
+import type { Failure } from '../../model/failure.js';
+import { toFailure } from '../../model/failure.js';
+import type { Guard, GuardedRun, RunGuard } from './guard.js';
+import { isAmong, READABLE, TEMPORARY, WRITABLE } from './system-places.js';
+import { type Access, readTrace, straceArguments } from './trace.js';
+
+/** The guard by strace; undefined where there is none, or where it may not trace. */
+export function findStrict(environment: Readonly<Record<string, string | undefined>>): Guard | undefined {
+  const strace = (environment.PATH ?? '')
+    .split(delimiter)
+    .map(folder => join(folder, 'strace'))
+    .find(path => path.startsWith('/') && existsSync(path));
+  if (strace === undefined || process.platform !== 'linux') return undefined;
+  const trial = spawnSync(strace, [...straceArguments('/dev/null'), 'true'], { stdio: 'ignore', timeout: 10_000 });
+  return trial.status === 0 ? makeStrict(strace) : undefined;
+}
+
+function makeStrict(strace: string): Guard {
+  return {
+    open(run): RunGuard {
+      const folder = tracesOf(run);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const folders: string[] = [];
+      return {
+        wrap(command, cwd) {
+          const output = join(folder, String(folders.length));
+          folders.push(cwd);
+          return [strace, ...straceArguments(output), '--', ...command];
+        },
+        judge() {
+          const tooLarge = readdirSync(folder).find(name => statSync(join(folder, name)).size > LARGEST_TRACE_BYTES);
+          if (tooLarge !== undefined) return toFailure(traceTooLarge());
+          const traces = readdirSync(folder).filter(name => /^\d+$/.test(name));
+          const accesses = traces.flatMap(name => readTrace(readFileSync(join(folder, name), 'utf8'), folders[Number(name)] ?? '/'));
+          return judge(run, accesses);
+        },
+        close: () => rm(folder, { recursive: true, force: true }),
+      };
+    },
+  };
+}
+
+/** Where strace writes: a sandbox around it has to let it. */
+export function tracesOf({ besides }: GuardedRun): string {
+  return `${besides}-traces`;
+}
+
+/** Both: strace within the sandbox. What is looked for outside of it and exists there is an undeclared read too, though nothing was found. */
+export function combine(sandbox: Guard, strict: Guard): Guard {
+  return {
+    open(run): RunGuard {
+      const inner = strict.open({ ...run, ownCopies: TEMPORARY });
+      const outer = sandbox.open({ ...run, writable: [...run.writable, tracesOf(run)] });
+      return {
+        wrap: (command, cwd) => outer.wrap(inner.wrap(command, cwd), cwd),
+        judge: inner.judge,
+        async close() {
+          await outer.close();
+          await inner.close();
+        },
+      };
+    },
+  };
+}
+
+/** Some two million system calls. */
+const LARGEST_TRACE_BYTES = 400 << 20;
+
+function traceTooLarge(): EngineError {
+  return new EngineError('trace-too-large', 'the programs of the stage opened and changed files too often to be followed', {
+    help: 'look at this stage with --sandbox in place of --strict',
+  });
+}
+
+/** How many paths a message names. */
+const NAMED = 10;
+
+export function judge(run: GuardedRun, accesses: readonly Access[]): Failure | undefined {
+  const undeclared = { read: new Set<string>(), write: new Set<string>() };
+  const own = [...run.writable, tracesOf(run)].flatMap(withReal);
+  const readable = [...READABLE, ...run.readable.flatMap(withReal), ...own];
+  const writable = [...WRITABLE, ...own];
+  for (const { kind, path, end } of accesses) {
+    // A link itself is what is removed or made; what it leads to is what is read.
+    const place = kind === 'read' ? realPlace(path) : join(realPlace(dirname(path)), basename(path));
+    if (end === 'done' && isAmong(run.ownCopies, place)) continue;
+    if (isAmong(kind === 'read' ? readable : writable, place)) continue;
+    if (end === 'refused' && !isThere(kind, path)) continue;
+    undeclared[kind].add(place);
+  }
+  for (const path of undeclared.write) undeclared.read.delete(path);
+  if (undeclared.read.size === 0 && undeclared.write.size === 0) return undefined;
+  return toFailure(describe(run, [...undeclared.read].sort(), [...undeclared.write].sort()));
+}
+
+function describe(run: GuardedRun, reads: readonly string[], writes: readonly string[]): EngineError {
+  const details = { reads, writes };
+  const list = (paths: readonly string[]): string => {
+    const names = paths.slice(0, NAMED).map(path => (isAmong([run.projectFolder], path) ? relative(run.projectFolder, path) || '.' : path));
+    return [...names, ...(paths.length > NAMED ? [`and ${paths.length - NAMED} more`] : [])].map(name => `\n${name}`).join('');
+  };
+  const readText = `what the stage does not declare was read:${list(reads)}`;
+  if (writes.length === 0) {
+    return new EngineError('undeclared-read', readText, {
+      details,
+      help: "make it an input, or a tool of the stage: what is not in its key can change without the stage's running again",
+    });
+  }
+  return new EngineError(
+    'undeclared-write',
+    `written outside the stage's outputs:${list(writes)}${reads.length === 0 ? '' : `\n${readText}`}`,
+    {
+      details,
+      help: 'a stage writes into the folder that it starts in, and into TMPDIR; make what is to be kept an output',
+    },
+  );
+}
+
+/** A failed look is a dependency where the sandbox hid something: the file itself, or for a write the folder it would stand in. */
+function isThere(kind: Access['kind'], path: string): boolean {
+  return existsSync(kind === 'read' ? path : dirname(path));
+}
+
+function withReal(path: string): readonly string[] {
+  return [path, realPlace(path)];
+}
+
+/** The path with the links in its folders followed; of what is gone, as far as it is there. */
+function realPlace(path: string): string {
+  if (path === '/') return path;
+  try {
+    return realpathSync(path);
+  } catch {
+    return join(realPlace(dirname(path)), basename(path));
+  }
+}

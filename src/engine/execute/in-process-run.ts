@@ -1,0 +1,55 @@
+/** How is a stage run that only starts programs? Here, without a worker: the programs are the processes. */
+import { join } from 'node:path';
+import type { JsonObject } from '../../base/json.js';
+import type { Context } from '../../stage/context.js';
+import type { StagePlugin } from '../../stage/define-stage.js';
+import { seededRandom } from '../../stage/random.js';
+import { baseEnvironment, runTool, startTool } from '../../stage/tool-runner.js';
+import type { Failure } from '../model/failure.js';
+import { toFailure } from '../model/failure.js';
+import type { ActionDocument } from './worker/action-document.js';
+import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './worker/action-document.js';
+import { createMemo } from './worker/run-parts.js';
+import type { RunOrder } from './worker-run.js';
+
+/** Runs the action in this process. @returns undefined where it succeeded. */
+export async function runInProcess(declared: StagePlugin, action: ActionDocument, order: RunOrder): Promise<Failure | undefined> {
+  // A plugin takes params of its own type: these were checked against its schema when the plan was made.
+  const plugin = declared as unknown as StagePlugin<JsonObject>;
+  const scratch = join(order.folder, RUN_LAYOUT.scratch);
+  const watched = { signal: order.signal, log: order.listener.log };
+  const programs = {
+    env: { ...baseEnvironment(order.environment, scratch), ...order.declaredEnv },
+    signal: order.signal,
+    group: 'own',
+    log: (text: string) => order.listener.log('output', text),
+    watch: order.reaper.watch,
+    mask: order.mask,
+    ...(order.guard === undefined ? {} : { wrap: order.guard.wrap }),
+  } as const;
+  const context: Context = {
+    ...watched,
+    scratch,
+    progress: order.listener.progress,
+    random: label => seededRandom(action.key, label),
+    memo: createMemo(order.keeper, join(order.folder, RUN_LAYOUT.parts), new Map(), watched),
+    build: action.build,
+    env: order.declaredEnv,
+    spawn: (command, options) => runTool(command, options, programs),
+    start: (command, options) => startTool(command, options, programs),
+    identify: order.listener.identify,
+  };
+  try {
+    await plugin.run({
+      params: action.params,
+      inputs: absoluteInputs(order.folder, action.inputs),
+      outputs: absolutePaths(order.folder, action.outputs),
+      context,
+    });
+    return undefined;
+  } catch (error) {
+    return toFailure(error);
+  } finally {
+    order.keeper.release();
+  }
+}

@@ -1,0 +1,147 @@
+/** How does a completed run become the stage's result? Blobs, then the record, then what users see, then the state. */
+import { constants, existsSync } from 'node:fs';
+import { chmod, copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+import { quickKeyOf } from '../action/manifest.js';
+import type { PinnedStage } from '../action/pin-stage.js';
+import type { Session } from '../action/session.js';
+import { placeOf } from '../action/session.js';
+import type { Artifact } from '../model/artifact.js';
+import { differingPorts } from '../model/artifact.js';
+import { EngineError, messageOf } from '../model/engine-error.js';
+import type { PlannedStage } from '../model/plan.js';
+import type { ActionResult } from '../store/action-records.js';
+import { publicMode } from '../store/blob-store.js';
+import { encodeTree } from '../store/files/tree.js';
+import { encodePartList } from '../store/part-list.js';
+import type { Content } from '../store/publish.js';
+import { contentOf, publish } from '../store/publish.js';
+import type { AcceptedStage, Published } from '../store/state-log.js';
+import type { CollectedOutput } from './collect.js';
+import { keepNotes } from './keep-notes.js';
+import { measure } from './measure.js';
+import type { CompletedRun } from './run-once.js';
+
+/** Stores, records and publishes a run. A failed cache write is a warning; @throws where the artifacts cannot be written. */
+export async function keepResult(session: Session, stage: PlannedStage, pinned: PinnedStage, run: CompletedRun): Promise<AcceptedStage> {
+  const artifacts = artifactsOf(run);
+  const warn = (message: string): void => session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
+  const store = async (): Promise<ActionResult | undefined> => {
+    await storeOutputs(session, run);
+    const log = run.log === undefined ? undefined : await session.store.keepBytes(run.log, 'no-flush');
+    const parts = run.parts.size === 0 ? undefined : await session.store.keepBytes(encodePartList(run.parts), 'no-flush');
+    const { metrics, durationMs } = run;
+    return session.records.add(pinned.key, pinned.manifest, { outputs: artifacts, metrics, log, parts, durationMs });
+  };
+  try {
+    const other = await measure(session.ports, stage.id, 'store', store);
+    if (other !== undefined && stage.determinism === 'exact') warnOfDifference(session, stage, differingPorts(other.outputs, artifacts));
+  } catch (error) {
+    warn(`the result is not kept in the cache: ${messageOf(error)}`);
+  }
+  await keepNotes(session, stage, pinned);
+  const publishAll = () => publishOrThrow(session, stage, artifacts, contentOfRun(session, run));
+  const published = await measure(session.ports, stage.id, 'publish', publishAll);
+  return accept(session, stage, pinned, { ...published, metrics: run.metrics, durationMs: run.durationMs });
+}
+
+/** Makes a published result the stage's accepted one, and writes that down. */
+export function accept(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  result: Pick<AcceptedStage, 'outputs' | 'folderStamp' | 'metrics' | 'durationMs'>,
+): AcceptedStage {
+  const before = session.state.stages.get(stage.id);
+  const isSame = before !== undefined && differingPorts(before.outputs, result.outputs).length === 0;
+  const accepted: AcceptedStage = {
+    ...result,
+    key: pinned.key,
+    quickKey: quickKeyOf(pinned.manifest),
+    previousMetrics: isSame ? before.previousMetrics : before?.metrics,
+  };
+  try {
+    session.writer?.acceptStage(stage.id, accepted);
+    session.writer?.flush();
+  } catch (error) {
+    const message = `the state is not written: ${messageOf(error)}; the next build looks at this stage again`;
+    session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
+  }
+  return accepted;
+}
+
+function artifactsOf(run: CompletedRun): Record<string, Artifact> {
+  return Object.fromEntries(Object.entries(run.outputs).map(([port, { artifact }]) => [port, artifact]));
+}
+
+/** A power cut may cost what took less to make: such a blob does not have its digest then, and its stage runs again. */
+const WORTH_FLUSHING_MS = 1_000;
+
+async function storeOutputs({ store }: Session, run: CompletedRun): Promise<void> {
+  const flushing = run.durationMs < WORTH_FLUSHING_MS ? 'no-flush' : 'flush';
+  for (const output of Object.values(run.outputs)) {
+    for (const [path, digest] of filesOf(output)) await store.takeFile(path, digest, flushing);
+    if (output.tree !== undefined) await store.keepBytes(encodeTree(output.tree), flushing);
+  }
+}
+
+function filesOf({ path, artifact, tree }: CollectedOutput): readonly (readonly [string, Digest])[] {
+  if (tree === undefined) return [[path, artifact.digest]];
+  return tree.flatMap(entry => (entry.kind === 'file' ? [[join(path, entry.path), entry.digest] as const] : []));
+}
+
+/** The run's own files where the store did not take them, else the store's, verified. */
+function contentOfRun(session: Session, run: CompletedRun): Content {
+  const stored = contentOf(session.store, session.ports.artifacts ?? 'copies');
+  const left = new Map<Digest, string>();
+  const trees = new Map<Digest, CollectedOutput>();
+  for (const output of Object.values(run.outputs)) {
+    if (output.tree !== undefined) trees.set(output.artifact.digest, output);
+    for (const [path, digest] of filesOf(output)) if (existsSync(path)) left.set(digest, path);
+  }
+  return {
+    async fetchFile(digest, path, executable) {
+      const from = left.get(digest);
+      if (from === undefined) return stored.fetchFile(digest, path, executable);
+      await copyFile(from, path, constants.COPYFILE_FICLONE);
+      await chmod(path, publicMode(executable));
+      return true;
+    },
+    fetchTree: digest => trees.get(digest)?.tree ?? stored.fetchTree(digest),
+  };
+}
+
+async function publishOrThrow(
+  session: Session,
+  stage: PlannedStage,
+  outputs: Readonly<Record<string, Artifact>>,
+  content: Content,
+): Promise<Published> {
+  const published = await publishStage(session, stage, outputs, content);
+  if (published === undefined)
+    throw new EngineError('cache-unreliable', 'a blob that was just stored does not have its digest any more: check the disk');
+  return published;
+}
+
+/** Publishes artifacts; undefined where content is not to be had whole, and nothing was changed. @throws EngineError `not-published`. */
+export async function publishStage(
+  session: Session,
+  stage: PlannedStage,
+  outputs: Readonly<Record<string, Artifact>>,
+  content: Content,
+): Promise<Published | undefined> {
+  const { folder, names } = placeOf(session.plan, stage);
+  const artifactsRoot = join(session.plan.projectFolder, 'artifacts');
+  return publish({ artifactsRoot, folder, outputs, names }, content).catch((error: unknown) => {
+    throw new EngineError('not-published', `the artifacts cannot be written: ${messageOf(error)}`, {
+      help: 'free space or make artifacts/ writable, and build again: the result is in the cache',
+      cause: error,
+    });
+  });
+}
+
+function warnOfDifference({ ports }: Session, stage: PlannedStage, differing: readonly string[]): void {
+  const message = `the same action gave other bytes than before: ${differing.map(port => `output "${port}"`).join(', ')}; both results are kept`;
+  ports.emit({ kind: 'warning', stage: stage.id, code: 'non-deterministic', message });
+}

@@ -1,0 +1,83 @@
+/** How does a known result come to stand under artifacts/ again? From the store, checked; or it stands there already. */
+import { rm } from 'node:fs/promises';
+import type { Digest } from '../../base/digest.js';
+import type { PinnedStage } from '../action/pin-stage.js';
+import type { Session } from '../action/session.js';
+import { placeOf } from '../action/session.js';
+import { differingPorts } from '../model/artifact.js';
+import type { PlannedStage } from '../model/plan.js';
+import type { StageEnd } from '../model/stage-end.js';
+import type { ActionResult } from '../store/action-records.js';
+import { writeWhole } from '../store/files/write-file.js';
+import { contentOf, findTouched, resign } from '../store/publish.js';
+import type { AcceptedStage, Published } from '../store/state-log.js';
+import { accept, publishStage } from './keep-result.js';
+import { measure } from './measure.js';
+
+/** The accepted result, where it is this action's and stands where it was published, or can be put there again. */
+export async function keepInPlace(session: Session, stage: PlannedStage, pinned: PinnedStage): Promise<StageEnd | undefined> {
+  const accepted = session.state.stages.get(stage.id);
+  if (accepted?.key !== pinned.key) return undefined;
+  const { folder, names } = placeOf(session.plan, stage);
+  const touched = findTouched(folder, accepted, names);
+  if (touched === undefined) return { outcome: { kind: 'up-to-date' }, accepted };
+  const signed = await resign(folder, accepted, names);
+  if (signed !== undefined)
+    return { outcome: { kind: 'up-to-date' }, accepted: accept(session, stage, pinned, { ...accepted, ...signed }) };
+  if (!touched.endsWith('missing')) {
+    const message = `${touched} in ${folder} since it was published; it is replaced`;
+    session.ports.emit({ kind: 'warning', stage: stage.id, code: 'artifact-edited', message });
+  }
+  return restoreResult(session, stage, pinned, {
+    outputs: plainArtifacts(accepted.outputs),
+    metrics: accepted.metrics,
+    log: findLog(session, pinned.key, accepted.outputs),
+    durationMs: accepted.durationMs,
+  });
+}
+
+/** Undefined where the store does not have it whole: that is said, and nothing has changed. */
+export async function restoreResult(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  result: ActionResult,
+): Promise<StageEnd | undefined> {
+  const before = session.state.stages.get(stage.id);
+  const { folder, names } = placeOf(session.plan, stage);
+  const stands =
+    before !== undefined && differingPorts(before.outputs, result.outputs).length === 0 && findTouched(folder, before, names) === undefined;
+  const fetch = () => publishStage(session, stage, result.outputs, contentOf(session.store, session.ports.artifacts ?? 'copies'));
+  const published = stands ? before : await measure(session.ports, stage.id, 'restore', fetch);
+  if (published === undefined) {
+    const message = `a kept result of ${stage.id} is damaged or incomplete in the cache; it is not used`;
+    session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-damaged', message });
+    return undefined;
+  }
+  await restoreLog(session, stage, result);
+  const accepted = accept(session, stage, pinned, { ...pick(published), metrics: result.metrics, durationMs: result.durationMs });
+  const sizeBytes = stands ? 0 : Object.values(result.outputs).reduce((sum, artifact) => sum + artifact.sizeBytes, 0);
+  return { outcome: { kind: 'restored', sizeBytes }, accepted, previousMetrics: before?.metrics };
+}
+
+/** `tanren log` shows the log of the run that made the result; where that wrote nothing, nothing, and not what a run since then wrote that failed. */
+async function restoreLog(session: Session, stage: PlannedStage, { log }: ActionResult): Promise<void> {
+  const path = session.cache.log(session.plan.pipeline, stage.id);
+  const bytes = log === undefined ? undefined : session.store.read(log);
+  if (bytes !== undefined) await writeWhole(path, bytes, 'no-flush').catch(() => undefined);
+  else if (log === undefined) await rm(path, { force: true }).catch(() => undefined);
+}
+
+function findLog({ records }: Session, key: string, outputs: AcceptedStage['outputs']): Digest | undefined {
+  const record = records.find(key);
+  if (record === undefined || record === 'damaged') return undefined;
+  return record.results.find(result => differingPorts(result.outputs, outputs).length === 0)?.log;
+}
+
+function pick({ outputs, folderStamp }: Published): Published {
+  return { outputs, folderStamp };
+}
+
+function plainArtifacts(outputs: AcceptedStage['outputs']): ActionResult['outputs'] {
+  return Object.fromEntries(Object.entries(outputs).map(([port, { signature: _, ...artifact }]) => [port, artifact]));
+}

@@ -1,0 +1,85 @@
+/** Where does one run work? In a new folder with links to its inputs, an empty place for its outputs, and scratch. */
+import { mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+import { withOpenFolders } from '../store/files/open-folders.js';
+import type { ActionDocument } from './worker/action-document.js';
+import { RUN_LAYOUT } from './worker/action-document.js';
+
+/** One input as the run sees it. */
+export interface RunInput {
+  readonly port: string;
+  readonly entry: string | undefined;
+  /** Absolute path of the source or artifact. */
+  readonly path: string;
+  readonly kind: 'file' | 'tree';
+  /** Where stamps prove what the file holds. */
+  readonly known: { readonly stamp: string; readonly digest: Digest } | undefined;
+}
+
+export type RunPaths = Pick<ActionDocument, 'inputs' | 'known'>;
+
+/** Makes the folder, which is not there yet. */
+export function makeRunFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of [RUN_LAYOUT.inputs, RUN_LAYOUT.outputs, RUN_LAYOUT.scratch]) mkdirSync(join(folder, name), { mode: 0o700 });
+}
+
+/** Links the inputs under names of their ports, with the extensions they have. */
+export function linkInputs(folder: string, inputs: readonly RunInput[]): RunPaths {
+  const paths: Record<string, string | Record<string, string>> = {};
+  const known: Record<string, { stamp: string; digest: Digest }> = {};
+  for (const input of inputs) {
+    const extension = input.kind === 'file' ? extname(input.path) : '';
+    const name = input.entry === undefined ? input.port : `${input.port}/${input.entry}`;
+    const link = `${RUN_LAYOUT.inputs}/${name}${extension}`;
+    if (input.entry !== undefined) mkdirSync(join(folder, RUN_LAYOUT.inputs, input.port), { recursive: true });
+    symlinkSync(input.path, join(folder, link), input.kind === 'file' ? 'file' : 'junction');
+    if (input.known !== undefined) known[link] = input.known;
+    if (input.entry === undefined) {
+      paths[input.port] = link;
+      continue;
+    }
+    const record = paths[input.port];
+    paths[input.port] = { ...(typeof record === 'object' ? record : {}), [input.entry]: link };
+  }
+  return { inputs: paths, known };
+}
+
+export function writeActionDocument(folder: string, action: ActionDocument): void {
+  writeFileSync(join(folder, RUN_LAYOUT.action), JSON.stringify(action), { mode: 0o600 });
+}
+
+/** So many files are removed at once; a folder with more of them by another thread. */
+const AT_ONCE_FILES = 100;
+
+/** Removes a run folder. What cannot be removed now goes when the next build starts. */
+export async function removeRunFolder(folder: string): Promise<void> {
+  try {
+    if (removeAtOnce(folder, AT_ONCE_FILES) >= 0) return;
+  } catch {
+    // The other way tries again.
+  }
+  await withOpenFolders(folder, () => rm(folder, { recursive: true, force: true, maxRetries: 2 })).catch(() => undefined);
+}
+
+/** @returns how many more may go; negative: these were too many, and some are left. */
+function removeAtOnce(folder: string, budget: number): number {
+  let left = budget;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (--left < 0) return left;
+    if (entry.isDirectory()) left = removeAtOnce(path, left);
+    else unlinkSync(path);
+    if (left < 0) return left;
+  }
+  rmdirSync(folder);
+  return left;
+}
+
+/** Removes what builds that were killed have left. Only under the lock. */
+export async function removeLeftovers(folder: string): Promise<void> {
+  await withOpenFolders(folder, () => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+}

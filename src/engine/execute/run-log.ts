@@ -1,0 +1,52 @@
+/** What did a run say? A file per stage that grows while it runs, and stays when it fails. */
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { messageOf } from '../model/engine-error.js';
+
+export interface RunLog {
+  write(text: string): void;
+  /** Ends the log. @returns what was written; undefined where nothing was. */
+  close(): Buffer | undefined;
+}
+
+const LIMIT_BYTES = 16 << 20;
+
+/** The log at `path`, made with its first line; an older one is gone at once. `warn` is told once where it cannot be written. */
+export function openRunLog(path: string, warn: (message: string) => void): RunLog {
+  let file: number | undefined;
+  let writtenBytes = 0;
+  let state: 'open' | 'full' | 'failed' = 'open';
+  const fail = (error: unknown): void => {
+    state = 'failed';
+    warn(`the log ${path} cannot be written: ${messageOf(error)}`);
+  };
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    fail(error);
+  }
+  return {
+    write(text) {
+      if (state !== 'open') return;
+      try {
+        if (file === undefined) {
+          mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+          file = openSync(path, 'w', 0o600);
+        }
+        writtenBytes += writeSync(file, text);
+        if (writtenBytes > LIMIT_BYTES) {
+          writeSync(file, '\n(the log is cut here: it has reached 16 MB)\n');
+          state = 'full';
+        }
+      } catch (error) {
+        fail(error);
+      }
+    },
+    close() {
+      if (file === undefined) return undefined;
+      closeSync(file);
+      file = undefined;
+      return state === 'failed' ? undefined : readFileSync(path);
+    },
+  };
+}

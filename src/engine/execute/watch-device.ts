@@ -1,0 +1,60 @@
+/** What does the device say it is that a run measures on? Kept from the moment it says it, checked when the run has ended. */
+import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import type { Digest } from '../../base/digest.js';
+import type { JsonObject } from '../../base/json.js';
+import { isJsonObject } from '../../base/json.js';
+import { describeChange, findChanges } from '../action/changes.js';
+import { describeDevice } from '../action/pin-stage.js';
+import type { Session } from '../action/session.js';
+import { EngineError, messageOf } from '../model/engine-error.js';
+import type { PlannedStage } from '../model/plan.js';
+
+export interface DeviceWatch {
+  identify(identity: JsonObject): void;
+  /** The identity where the stage has a device. @throws EngineError `device-unidentified`, `device-changed`, `device-undeclared`. */
+  get(): JsonObject | undefined;
+}
+
+/** For one run. An identity is known to other stages, and to later builds, also where the run fails. */
+export function watchDevice(session: Session, stage: PlannedStage): DeviceWatch {
+  const description = describeDevice(stage);
+  const said: JsonObject[] = [];
+  return {
+    identify(identity) {
+      if (description !== undefined && isJsonObject(identity)) note(session, stage, description, identity);
+      said.push(identity);
+    },
+    get() {
+      const [first, ...others] = said;
+      if (description === undefined) {
+        if (first !== undefined) throw new EngineError('device-undeclared', 'the plugin identifies a device that it does not declare');
+        return undefined;
+      }
+      if (first === undefined) throw new EngineError('device-unidentified', 'the stage ended without saying on which device it measured');
+      const changes = others.flatMap(other => findChanges(first, other)).map(describeChange);
+      if (changes.length === 0) return first;
+      throw new EngineError('device-changed', `the device changed while the stage ran: ${changes.join('; ')}`, {
+        details: { identities: said },
+        help: 'its figures belong to no one device; build again',
+      });
+    },
+  };
+}
+
+function note({ state, writer, ports }: Session, stage: PlannedStage, description: Digest, identity: JsonObject): void {
+  const before = state.devices.get(description);
+  // The order of names says nothing, and a manifest's quick key would see it.
+  const isSame = before !== undefined && encodeCanonicalJson(before.identity) === encodeCanonicalJson(identity);
+  if (before !== undefined && !isSame) {
+    const changes = findChanges(before.identity, identity).map(describeChange).join('; ');
+    const message = `the device is another than at ${before.seen}: ${changes}; everything else measured on it is stale from now on`;
+    ports.emit({ kind: 'warning', stage: stage.id, code: 'device-changed', message });
+  }
+  try {
+    writer?.noteDevice(description, { identity: isSame ? before.identity : identity, seen: new Date(ports.nowMs()).toISOString() });
+    writer?.flush();
+  } catch (error) {
+    const message = `the state is not written: ${messageOf(error)}; the next build does not know the device`;
+    ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
+  }
+}

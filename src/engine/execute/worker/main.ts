@@ -1,0 +1,101 @@
+/** What runs in a worker process? One action: its document is read, its plugin imported, its outputs written; then the process ends. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InternalError } from '../../../base/invariant.js';
+import type { Context } from '../../../stage/context.js';
+import { makeMask } from '../../../stage/mask.js';
+import { seededRandom } from '../../../stage/random.js';
+import { runTool, startTool } from '../../../stage/tool-runner.js';
+import { toFailure } from '../../model/failure.js';
+import type { ActionDocument } from './action-document.js';
+import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './action-document.js';
+import { createIpcKeeper } from './ipc-keeper.js';
+import { loadPlugin } from './load-plugin.js';
+import { type FromWorker, isFromWorker, type ToWorker } from './messages.js';
+import { createMemo } from './run-parts.js';
+
+const folder = process.argv[2];
+if (folder === undefined || process.send === undefined) throw new InternalError('a worker is started by the engine, with a run folder');
+
+// The engine is gone, or has closed the channel: nobody waits for this work, nor for what it started.
+// 0 is its process group: in a namespace of its own the worker has another number than the group.
+process.on('disconnect', () => process.kill(process.platform === 'win32' ? process.pid : 0, 'SIGKILL'));
+
+const say = (message: FromWorker): void => {
+  if (process.connected) process.send?.(message);
+};
+const abort = new AbortController();
+const keeper = createIpcKeeper(say);
+process.on('message', (message: ToWorker) => keeper.receive(message));
+// A plugin that listens gets a moment to stop by itself; the engine kills what is left.
+process.on('SIGTERM', () => abort.abort(new Error('the stage was cancelled')));
+
+const action = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.action), 'utf8')) as ActionDocument;
+const scratch = join(folder, RUN_LAYOUT.scratch);
+process.chdir(scratch);
+
+const watched: Pick<Context, 'signal' | 'log'> = {
+  signal: abort.signal,
+  log: (level, message) => sayChecked({ kind: 'log', level, message }, 'context.log takes "info" or "warning", and a text'),
+};
+const known = new Map(Object.entries(action.known).map(([path, entry]) => [join(folder, path), entry]));
+const programs = {
+  signal: abort.signal,
+  group: 'shared',
+  mask: makeMask(action.secrets.map(name => process.env[name])),
+  log: (text: string) => say({ kind: 'output', text }),
+} as const;
+const context: Context = {
+  ...watched,
+  scratch,
+  progress: (done, total, what) => sayChecked({ kind: 'progress', done, total, what }, 'context.progress takes two numbers and a text'),
+  random: label => seededRandom(action.key, label),
+  memo: countParts(createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched)),
+  build: action.build,
+  env: declaredEnvironment(action.env),
+  spawn: (command, options) => runTool(command, options, { ...programs, env: ownEnvironment() }),
+  start: (command, options) => startTool(command, options, { ...programs, env: ownEnvironment() }),
+  identify: identity => sayChecked({ kind: 'identity', identity }, 'context.identify takes an object'),
+};
+
+const tally = new Map<string, { kept: number; computed: number }>();
+let last: FromWorker = { kind: 'done' };
+try {
+  const plugin = await loadPlugin(action.modulePath, action.plugin);
+  await plugin.run({
+    params: action.params,
+    inputs: absoluteInputs(folder, action.inputs),
+    outputs: absolutePaths(folder, action.outputs),
+    context,
+  });
+} catch (error) {
+  last = { kind: 'failed', failure: toFailure(error) };
+}
+for (const [name, { kept, computed }] of tally) watched.log('info', `part ${name}: ${kept} kept from earlier runs, ${computed} computed`);
+say({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 });
+process.send(last, () => process.exit(0));
+
+/** A third party's JavaScript may pass anything. @throws TypeError at the call at fault. */
+function sayChecked(message: FromWorker, contract: string): void {
+  if (!isFromWorker(message)) throw new TypeError(contract);
+  say(message);
+}
+
+/** The log says how much of a stage was there already. */
+function countParts(memo: Context['memo']): Context['memo'] {
+  return async (part, request) => {
+    const result = await memo(part, request);
+    const counts = tally.get(part.name) ?? { kept: 0, computed: 0 };
+    counts[result.from] += 1;
+    tally.set(part.name, counts);
+    return result;
+  };
+}
+
+function declaredEnvironment(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap(name => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])));
+}
+
+function ownEnvironment(): Record<string, string> {
+  return declaredEnvironment(Object.keys(process.env).filter(name => !name.startsWith('NODE_')));
+}

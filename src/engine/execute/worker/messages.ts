@@ -1,0 +1,71 @@
+/** What do a worker and the engine say to each other? Closed unions of plain data over IPC. */
+import type { Digest } from '../../../base/digest.js';
+import type { JsonObject } from '../../../base/json.js';
+import type { Failure } from '../../model/failure.js';
+
+/** Which part, on what? The engine adds code digest and platform class, and mints the key. */
+export interface PartQuestion {
+  readonly name: string;
+  readonly version: number;
+  /** Absolute path of the part's module. */
+  readonly modulePath: string;
+  readonly runsModels: 'always' | 'never';
+  readonly manifest: JsonObject;
+  readonly blobs: Readonly<Record<string, Digest>>;
+}
+
+/** Paths of kept files by name; undefined: the asker computes it. `ticket` names the question when its answer is kept. */
+export type PartAnswer =
+  | { readonly kind: 'found'; readonly files: Readonly<Record<string, string>> }
+  | { readonly kind: 'missing'; readonly ticket: string };
+
+export type FromWorker =
+  | { readonly kind: 'log'; readonly level: 'info' | 'warning'; readonly message: string }
+  | { readonly kind: 'output'; readonly text: string }
+  | { readonly kind: 'progress'; readonly done: number; readonly total: number; readonly what: string }
+  /** Of the device that the stage measures on. */
+  | { readonly kind: 'identity'; readonly identity: JsonObject }
+  | { readonly kind: 'find-part'; readonly call: number; readonly question: PartQuestion }
+  | {
+      readonly kind: 'keep-part';
+      readonly call: number;
+      readonly ticket: string;
+      readonly folder: string;
+      readonly names: readonly string[];
+    }
+  /** The part's blobs changed while it ran: its result is used, but not kept. */
+  | { readonly kind: 'drop-part'; readonly ticket: string; readonly why: string }
+  /** The most memory that the worker had at a time. */
+  | { readonly kind: 'usage'; readonly peakBytes: number }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+export type ToWorker =
+  | { readonly kind: 'part-answer'; readonly call: number; readonly answer: PartAnswer }
+  | { readonly kind: 'part-kept'; readonly call: number; readonly files: Readonly<Record<string, string>> }
+  | { readonly kind: 'part-failed'; readonly call: number; readonly failure: Failure };
+
+const FIELDS: Readonly<Record<FromWorker['kind'], Readonly<Record<string, 'string' | 'number' | 'object'>>>> = {
+  log: { level: 'string', message: 'string' },
+  output: { text: 'string' },
+  progress: { done: 'number', total: 'number', what: 'string' },
+  identity: { identity: 'object' },
+  'find-part': { call: 'number', question: 'object' },
+  'keep-part': { call: 'number', ticket: 'string', folder: 'string', names: 'object' },
+  'drop-part': { ticket: 'string', why: 'string' },
+  usage: { peakBytes: 'number' },
+  done: {},
+  failed: { failure: 'object' },
+};
+
+/** Is it one of the messages above? A plugin shares the worker's channel, so that anything may come over it. */
+export function isFromWorker(value: unknown): value is FromWorker {
+  if (!isRecord(value) || typeof value.kind !== 'string' || !Object.hasOwn(FIELDS, value.kind)) return false;
+  const fields = Object.entries(FIELDS[value.kind as FromWorker['kind']]);
+  if (value.kind === 'log' && value.level !== 'info' && value.level !== 'warning') return false;
+  return fields.every(([name, type]) => typeof value[name] === type && value[name] !== null);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,106 @@
+/** How is a part of a stage's work found again, or computed and kept? Asked by the worker; the engine holds the store. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Digest } from '../../../base/digest.js';
+import type { JsonObject } from '../../../base/json.js';
+import type { Context, Part, PartRequest, PartResult } from '../../../stage/context.js';
+import { StageError } from '../../../stage/stage-error.js';
+import { digestPath } from '../../store/files/digest-file.js';
+import { isRacy, lookAt } from '../../store/files/stamp.js';
+import { isInnerPath } from '../../store/files/tree.js';
+import type { PartAnswer, PartQuestion } from './messages.js';
+
+/** The engine's side of parts. */
+export interface PartKeeper {
+  find(question: PartQuestion): Promise<PartAnswer>;
+  /** Keeps the files; gives their paths, which hold while the stage runs. */
+  keep(ticket: string, folder: string, names: readonly string[]): Promise<Readonly<Record<string, string>>>;
+  drop(ticket: string, why: string): void;
+}
+
+interface BlobDigest {
+  readonly stamp: string;
+  readonly digest: Digest;
+  readonly proof: 'settled' | 'racy';
+}
+
+/** `memo` of a stage's context. `folder` is where parts may write; `known` has digests of inputs by path. */
+export function createMemo(
+  keeper: PartKeeper,
+  folder: string,
+  known: ReadonlyMap<string, { readonly stamp: string; readonly digest: Digest }>,
+  context: Pick<Context, 'signal' | 'log'>,
+): Context['memo'] {
+  const digests = new Map<string, BlobDigest>([...known].map(([path, entry]) => [path, { ...entry, proof: 'settled' }]));
+  let runs = 0;
+
+  const digestBlob = async (role: string, path: string): Promise<BlobDigest> => {
+    const look = lookAt(path);
+    if (look?.kind !== 'file') throw new StageError('part-blob-missing', `blob "${role}" of a part is no file: ${path}`);
+    const kept = digests.get(path);
+    if (kept?.stamp === look.stamp) return kept;
+    const takenMs = Date.now();
+    const digest = await digestPath(path, look.sizeBytes);
+    const entry: BlobDigest = { stamp: look.stamp, digest, proof: isRacy(look, takenMs) ? 'racy' : 'settled' };
+    digests.set(path, entry);
+    return entry;
+  };
+
+  /** Undefined where every blob is what it was when it was digested. */
+  const findChanged = async (
+    blobs: Readonly<Record<string, string>>,
+    before: ReadonlyMap<string, BlobDigest>,
+  ): Promise<string | undefined> => {
+    for (const [role, entry] of before) {
+      const path = blobs[role] ?? '';
+      const look = lookAt(path);
+      if (look?.stamp !== entry.stamp) return role;
+      if (entry.proof === 'racy' && (await digestPath(path, look.sizeBytes)) !== entry.digest) return role;
+    }
+    return undefined;
+  };
+
+  return async <Input extends JsonObject>(part: Part<Input>, request: PartRequest<Input>): Promise<PartResult> => {
+    context.signal.throwIfAborted();
+    const blobs = new Map<string, BlobDigest>();
+    for (const [role, path] of Object.entries(request.blobs)) blobs.set(role, await digestBlob(role, path));
+    const answer = await keeper.find({
+      name: part.name,
+      version: part.version,
+      modulePath: fileURLToPath(part.module),
+      runsModels: part.runsModels,
+      manifest: request.manifest,
+      blobs: Object.fromEntries([...blobs].map(([role, { digest }]) => [role, digest])),
+    });
+    if (answer.kind === 'found') return { files: answer.files, from: 'kept' };
+
+    const own = join(folder, String(runs++));
+    try {
+      await mkdir(own, { recursive: true });
+      const names = await part.run({
+        manifest: request.manifest,
+        blobs: request.blobs,
+        unkeyed: request.unkeyed ?? {},
+        folder: own,
+        context,
+      });
+      checkNames(part.name, own, names);
+      const changed = await findChanged(request.blobs, blobs);
+      if (changed === undefined) return { files: await keeper.keep(answer.ticket, own, names), from: 'computed' };
+      keeper.drop(answer.ticket, `blob "${changed}" of part ${part.name} changed while it ran`);
+      return { files: Object.fromEntries(names.map(name => [name, join(own, name)])), from: 'computed' };
+    } catch (error) {
+      keeper.drop(answer.ticket, '');
+      throw error;
+    }
+  };
+}
+
+function checkNames(part: string, folder: string, names: readonly string[]): void {
+  for (const name of names) {
+    if (!isInnerPath(name)) throw new StageError('part-output', `part ${part} returns "${name}", which is no name inside its folder`);
+    if (lookAt(join(folder, name))?.kind !== 'file')
+      throw new StageError('part-output', `part ${part} returns "${name}", but wrote no such file`);
+  }
+}

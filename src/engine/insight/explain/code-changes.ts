@@ -1,0 +1,61 @@
+/** Which modules and packages of a plugin's code are others than before? Told from the documents that its code digests are of. */
+import type { Json, JsonObject } from '../../../base/json.js';
+import { isJsonObject } from '../../../base/json.js';
+
+export interface CodeChanges {
+  /** Paths of modules, relative to the installation or, of a local plugin, to its folder. */
+  readonly modules: readonly string[];
+  /** "sharp@0.35.0 → sharp@0.35.1". */
+  readonly packages: readonly string[];
+}
+
+/** @returns undefined where a document is not of that form. */
+export function compareCode(before: Json | undefined, after: Json | undefined): CodeChanges | undefined {
+  const old = readClosure(before);
+  const now = readClosure(after);
+  if (old === undefined || now === undefined) return undefined;
+  const paths = [...new Set([...old.modules.keys(), ...now.modules.keys()])].sort();
+  const gone = [...old.packages].filter(name => !now.packages.has(name));
+  const come = [...now.packages].filter(name => !old.packages.has(name));
+  return {
+    modules: paths.filter(path => old.modules.get(path) !== now.modules.get(path)),
+    packages: pairVersions(gone, come),
+  };
+}
+
+interface Closure {
+  readonly modules: ReadonlyMap<string, string>;
+  readonly packages: ReadonlySet<string>;
+}
+
+function readClosure(document: Json | undefined): Closure | undefined {
+  if (!isJsonObject(document) || !isJsonObject(document.module) || !Array.isArray(document.runtime)) return undefined;
+  const modules = new Map<string, string>();
+  const packages = new Set<string>();
+  for (const closure of [document.module, ...document.runtime.filter(isJsonObject)] as readonly JsonObject[]) {
+    for (const entry of Array.isArray(closure.modules) ? closure.modules : []) {
+      const [path, digest]: readonly Json[] = Array.isArray(entry) ? entry : [];
+      if (typeof path === 'string' && typeof digest === 'string') modules.set(path, digest);
+    }
+    for (const name of Array.isArray(closure.packages) ? closure.packages : []) if (typeof name === 'string') packages.add(name);
+  }
+  return { modules, packages };
+}
+
+function pairVersions(gone: readonly string[], come: readonly string[]): readonly string[] {
+  const nameOf = (text: string): string => text.slice(0, text.lastIndexOf('@'));
+  const paired = gone.map(old => {
+    const next = come.find(one => nameOf(one) === nameOf(old));
+    return next === undefined ? `${old} is gone` : `${old} → ${next}`;
+  });
+  const fresh = come.filter(one => !gone.some(old => nameOf(old) === nameOf(one))).map(one => `${one} is new`);
+  return [...paired, ...fresh];
+}
+
+const MOST_NAMES = 5;
+
+export function describeCodeChanges({ modules, packages }: CodeChanges): string {
+  const names = [...modules, ...packages];
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return `${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+}

@@ -1,0 +1,74 @@
+/** What exactly is behind a change of a digest: which files of a folder, which modules of the code? As far as the cache still has what they were. */
+
+import { parseDigest } from '../../../base/digest.js';
+import type { Json } from '../../../base/json.js';
+import { isJsonObject } from '../../../base/json.js';
+import type { Change } from '../../action/changes.js';
+import { inputOf } from '../../action/input-of.js';
+import type { Session } from '../../action/session.js';
+import { EngineError } from '../../model/engine-error.js';
+import type { PlannedStage } from '../../model/plan.js';
+import { decodeTree, parseJson, type TreeEntry } from '../../store/files/tree.js';
+import type { Cause } from './cause.js';
+import { compareCode } from './code-changes.js';
+import { compareTrees, type TreeChanges } from './tree-changes.js';
+
+export interface Details {
+  /** @param change one of the stage's own: no artifact of another stage. */
+  causeOf(stage: PlannedStage, change: Change): Promise<Cause>;
+}
+
+export function createDetails(session: Session): Details {
+  const known = new Map<string, Promise<Cause>>();
+  return {
+    causeOf(stage, change) {
+      const key = change.label === 'code' ? `code ${stage.plugin.name}` : JSON.stringify([placeOf(stage, change), change]);
+      const cause = known.get(key) ?? findCause(session, stage, change);
+      known.set(key, cause);
+      return cause;
+    },
+  };
+}
+
+/** A source is the same whoever reads it. */
+function placeOf(stage: PlannedStage, { label }: Change): string {
+  const ref = inputOf(stage, label);
+  return ref?.kind === 'source' ? ref.path : stage.id;
+}
+
+async function findCause(session: Session, stage: PlannedStage, change: Change): Promise<Cause> {
+  const { label, before, after } = change;
+  if (label === 'code') return { kind: 'code', plugin: stage.plugin.name, changes: await compareCodes(session, stage, change) };
+  const ref = before === undefined || after === undefined ? undefined : inputOf(stage, label);
+  if (ref?.kind !== 'source') return { kind: 'change', change };
+  return { kind: 'source', path: ref.path, files: await compareFolders(session, ref.path, change) };
+}
+
+async function compareFolders({ store, pinner }: Session, path: string, { before, after }: Change): Promise<TreeChanges | undefined> {
+  const read = (artifact: Json | undefined): readonly TreeEntry[] | undefined => {
+    const digest = isJsonObject(artifact) && artifact.kind === 'tree' ? parseDigest(artifact.digest) : undefined;
+    const document = digest === undefined ? undefined : store.read(digest);
+    return document === undefined ? undefined : decodeTree(document.toString());
+  };
+  const old = read(before);
+  if (old === undefined) return undefined;
+  const now = read(after) ?? (await pinner.treeOf(path));
+  return now === undefined ? undefined : compareTrees(old, now);
+}
+
+async function compareCodes({ store, code }: Session, { plugin }: PlannedStage, { before, after }: Change) {
+  const read = (text: Json | undefined): Json | undefined => {
+    const digest = parseDigest(text);
+    const document = digest === undefined ? undefined : store.read(digest);
+    return document === undefined ? undefined : parseJson(document.toString());
+  };
+  const old = read(before);
+  if (old === undefined) return undefined;
+  try {
+    return compareCode(old, read(after) ?? (await code.describe(plugin.modulePath)));
+  } catch (error) {
+    // Modules that cannot be read any more are no reason to say nothing else.
+    if (error instanceof EngineError) return undefined;
+    throw error;
+  }
+}

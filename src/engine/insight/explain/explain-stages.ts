@@ -1,0 +1,61 @@
+/** Why would stages run? For each what changed, the root first, and the way that it takes to the stage. */
+import { getDefined } from '../../../base/invariant.js';
+import type { JsonObject } from '../../../base/json.js';
+import type { Plan, StageId } from '../../model/plan.js';
+import type { EnginePorts } from '../../model/ports.js';
+import type { KnownDevice } from '../../store/state-log.js';
+import { examineIn, openToLook, type StageStatus, type StatusOptions } from '../status/status.js';
+import { type Cause, describeCause } from './cause.js';
+import { findCauses, pathOf } from './find-causes.js';
+
+export interface Explanation {
+  readonly stage: StageId;
+  /** With the changes since the last accepted result, where there is one. */
+  readonly status: StageStatus;
+  /** 'never': no result of this stage was ever accepted (or cache/ was deleted). */
+  readonly lastBuilt: 'before' | 'never';
+  /** The manifest as it is now; absent where an input is not known yet. */
+  readonly manifest: JsonObject | undefined;
+  /** What is known of the device that it measures on. */
+  readonly device: KnownDevice | undefined;
+  readonly causes: readonly RootCause[];
+}
+
+export interface RootCause {
+  readonly cause: Cause;
+  readonly text: string;
+  /** Where it is, and through which stages it reaches the explained one, which is the last. */
+  readonly path: readonly StageId[];
+}
+
+export type ExplainOptions = Partial<Omit<StatusOptions, 'targets'>>;
+
+/** @returns an explanation of each target, and of all that they depend on, in the plan's order. */
+export async function explainStages(
+  plan: Plan,
+  targets: 'all' | readonly StageId[],
+  ports: EnginePorts,
+  { force = 'never', ...options }: ExplainOptions = {},
+): Promise<ReadonlyMap<StageId, Explanation>> {
+  const session = openToLook(plan, options, ports);
+  const examined = await examineIn(session, { ...options, targets, force });
+  const causes = await findCauses(session, examined);
+  return new Map(
+    [...examined].map(([stage, { status, manifest, accepted, device }]) => {
+      const trails = causes.get(stage) ?? [];
+      const roots = trails.map(trail => ({
+        cause: trail.cause,
+        text: describeCause(trail.cause),
+        // Of long chains only those are laid out that are looked at.
+        get path() {
+          return pathOf(trail);
+        },
+      }));
+      return [stage, { stage, status, lastBuilt: accepted === undefined ? 'never' : 'before', manifest, device, causes: roots }];
+    }),
+  );
+}
+
+export async function explainStage(plan: Plan, stage: StageId, ports: EnginePorts, options: ExplainOptions = {}): Promise<Explanation> {
+  return getDefined((await explainStages(plan, [stage], ports, options)).get(stage), stage);
+}

@@ -1,0 +1,115 @@
+/** How are the figures of now kept to be held against later ones? In a file of the project, fit to be committed: `baselines/NAME.json`. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Json, JsonObject } from '../../../base/json.js';
+import { isJsonObject } from '../../../base/json.js';
+import {
+  anyList,
+  formatJsonProblems,
+  type JsonReader,
+  literal,
+  maybe,
+  number,
+  readJsonShape,
+  record,
+  someFields,
+} from '../../../base/json-shape.js';
+import { EngineError, isMissing, messageOf } from '../../model/engine-error.js';
+import type { Plan } from '../../model/plan.js';
+import { parseJson } from '../../store/files/tree.js';
+import { isRunName } from './run-name.js';
+import type { RunGate } from './run-record.js';
+import { readGate } from './run-record.js';
+import type { Snapshot, StageSnapshot } from './snapshot.js';
+
+const MOST_BYTES = 50_000_000;
+
+/** Where the baseline of a name stands: for pipelines/x.yaml in baselines/x/. */
+export function baselinePath({ projectFolder, pipeline }: Pick<Plan, 'projectFolder' | 'pipeline'>, name: string): string {
+  return join(projectFolder, 'baselines', ...(pipeline === 'pipeline' ? [] : [pipeline]), `${name}.json`);
+}
+
+export function isBaselineName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !name.includes('..') && name !== 'now' && !isRunName(name);
+}
+
+/** @throws EngineError `bad-baseline-name`. */
+export function checkBaselineName(name: string): void {
+  if (isBaselineName(name)) return;
+  throw new EngineError('bad-baseline-name', `"${name}" cannot be the name of a baseline`, {
+    help: 'a name has letters, digits, ".", "_" and "-", and is not that of a run (r41, last)',
+  });
+}
+
+interface StoredStage {
+  readonly params?: JsonObject;
+  readonly metrics?: Readonly<Record<string, number>>;
+  readonly gates: readonly RunGate[];
+}
+
+/** Without dates, so that equal figures give an equal file. @throws EngineError `baseline-not-written`. */
+export function writeBaseline(path: string, { params, stages }: Snapshot): void {
+  const stored = [...stages].map(([stage, { params: own, metrics, gates }]): [string, StoredStage] => [
+    stage,
+    { ...(own && { params: own }), ...(metrics.kind === 'known' && { metrics: metrics.values }), gates },
+  ]);
+  const text = `${JSON.stringify({ format: 1, params: params ?? {}, stages: Object.fromEntries(stored) }, null, 2)}\n`;
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(temporary, text, { flush: true });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw new EngineError('baseline-not-written', `${path} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Undefined where there is none of this name. @throws EngineError `baseline-malformed`. */
+export function readBaseline(path: string, name: string): Snapshot | undefined {
+  const text = readBounded(path);
+  if (text === undefined) return undefined;
+  const document = parseJson(text);
+  const result = readJsonShape(readStored, document);
+  if (result.kind === 'problems') {
+    throw new EngineError('baseline-malformed', `${path} is no baseline: ${formatJsonProblems(result.problems).slice(0, 3).join('; ')}`, {
+      help: 'get it again from where it is committed, or write it anew: tanren metrics --save',
+    });
+  }
+  const stages = new Map(Object.entries(result.value.stages).map(([stage, stored]) => [stage, snapshotOf(stored)]));
+  return { name: `baseline ${name}`, params: result.value.params, stages, others: 'absent', notes: [] };
+}
+
+function snapshotOf({ params, metrics, gates }: StoredStage): StageSnapshot {
+  return { params, metrics: metrics === undefined ? { kind: 'none' } : { kind: 'known', values: metrics }, gates };
+}
+
+function readBounded(path: string): string | undefined {
+  try {
+    if (statSync(path).size > MOST_BYTES) throw new EngineError('baseline-malformed', `${path} is larger than any baseline`);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error instanceof EngineError
+      ? error
+      : new EngineError('baseline-malformed', `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+const readObject: JsonReader<JsonObject> = (value: Json | undefined, path, problems) => {
+  if (value !== undefined && isJsonObject(value)) return value;
+  problems.push({ path, message: 'should be an object' });
+  return undefined;
+};
+
+const anyName = (): undefined => undefined;
+
+const readStored = someFields<{ format: 1; params: JsonObject; stages: Readonly<Record<string, StoredStage>> }>({
+  format: literal(1),
+  params: readObject,
+  stages: record(
+    someFields<StoredStage>({ params: maybe(readObject), metrics: maybe(record(number(), anyName)), gates: anyList(readGate) }),
+    anyName,
+  ),
+});

@@ -1,0 +1,143 @@
+/** What differs between two moments of a pipeline: parameters, params of stages, figures, gates? */
+import type { JsonObject } from '../../../base/json.js';
+import { type Change, findChanges } from '../../action/changes.js';
+import { isHeadline } from '../../model/metrics.js';
+import type { RunGate } from './run-record.js';
+import type { Metrics, Snapshot, StageSnapshot } from './snapshot.js';
+
+export interface SnapshotDifference {
+  readonly before: string;
+  readonly after: string;
+  readonly params: readonly Change[];
+  readonly stages: readonly StageDifference[];
+  readonly notes: readonly string[];
+}
+
+export interface StageDifference {
+  readonly stage: string;
+  /** 'new' and 'gone': it has a result on one side only. */
+  readonly presence: 'both' | 'new' | 'gone';
+  readonly params: readonly Change[];
+  readonly metrics: readonly MetricDifference[];
+  readonly gates: readonly GateDifference[];
+  /** Of a stage on both sides: what is not known, and where. */
+  readonly unknown: readonly { readonly what: 'params' | 'metrics'; readonly side: string }[];
+}
+
+/** A side is undefined where the figure is not there. */
+export interface MetricDifference {
+  readonly metric: string;
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+}
+
+export interface GateDifference {
+  readonly metric: string;
+  readonly before: RunGate | undefined;
+  readonly after: RunGate | undefined;
+}
+
+/** @param show 'changed': rows and stages without a change are left out. @param wanted the stages to compare. */
+export function compareSnapshots(
+  before: Snapshot,
+  after: Snapshot,
+  show: 'changed' | 'all',
+  wanted: (stage: string) => boolean,
+): SnapshotDifference {
+  const names = [...new Set([...after.stages.keys(), ...before.stages.keys()])].filter(wanted);
+  const stages = names.map(stage => compareStage(stage, before, after, show)).filter(stage => show === 'all' || hasChange(stage));
+  return {
+    before: before.name,
+    after: after.name,
+    params: before.params === undefined || after.params === undefined ? [] : changesOf(before.params, after.params, show),
+    stages,
+    notes: [...before.notes, ...after.notes],
+  };
+}
+
+function hasChange({ presence, params, metrics, gates, unknown }: StageDifference): boolean {
+  const told = params.length + metrics.length + gates.length > 0 || unknown.some(({ what }) => what === 'metrics');
+  return presence !== 'both' || told;
+}
+
+const nothingKnown: StageSnapshot = { params: undefined, metrics: { kind: 'unknown' }, gates: [] };
+
+function compareStage(stage: string, before: Snapshot, after: Snapshot, show: 'changed' | 'all'): StageDifference {
+  const find = (side: Snapshot): StageSnapshot | undefined =>
+    side.stages.get(stage) ?? (side.others === 'unknown' ? nothingKnown : undefined);
+  const [old, now] = [find(before), find(after)];
+  if (old === undefined || now === undefined) {
+    return {
+      stage,
+      presence: old === undefined ? 'new' : 'gone',
+      params: [],
+      metrics: compareMetrics(old, now, show),
+      gates: [],
+      unknown: [],
+    };
+  }
+  const unknown: { what: 'params' | 'metrics'; side: string }[] = [];
+  for (const [side, one, other] of [
+    [before.name, old, now],
+    [after.name, now, old],
+  ] as const) {
+    if (one.params === undefined && other.params !== undefined) unknown.push({ what: 'params', side });
+    if (one.metrics.kind === 'unknown' && other.metrics.kind === 'known') unknown.push({ what: 'metrics', side });
+  }
+  return {
+    stage,
+    presence: 'both',
+    params: old.params === undefined || now.params === undefined ? [] : findChanges(old.params, now.params),
+    metrics: compareMetrics(old, now, show),
+    // Against figures that are not known no gate can be said to have come or gone.
+    gates: unknown.some(({ what }) => what === 'metrics') ? [] : compareGates(old.gates, now.gates, show),
+    unknown,
+  };
+}
+
+function changesOf(before: JsonObject, after: JsonObject, show: 'changed' | 'all'): readonly Change[] {
+  const changes = findChanges(before, after);
+  if (show === 'changed') return changes;
+  // What a change lies in is told by the change.
+  const told = new Set(changes.map(({ label }) => label.split('.')[0]));
+  const same = Object.keys(after).filter(name => !told.has(name));
+  return [...changes, ...same.map(label => ({ label, before: after[label], after: after[label] }))].sort((a, b) =>
+    a.label < b.label ? -1 : 1,
+  );
+}
+
+function compareMetrics(
+  before: StageSnapshot | undefined,
+  after: StageSnapshot | undefined,
+  show: 'changed' | 'all',
+): readonly MetricDifference[] {
+  const [old, now] = [valuesOf(before?.metrics), valuesOf(after?.metrics)];
+  // Against what is not known nothing can be said to differ.
+  const canDiffer = before?.metrics.kind !== 'unknown' && after?.metrics.kind !== 'unknown';
+  const names = [...new Set([...Object.keys(now), ...Object.keys(old)])].filter(isHeadline);
+  return names
+    .map(metric => ({ metric, before: old[metric], after: now[metric] }))
+    .filter(row => show === 'all' || (canDiffer && row.before !== row.after));
+}
+
+function valuesOf(metrics: Metrics | undefined): Readonly<Record<string, number>> {
+  return metrics?.kind === 'known' ? metrics.values : {};
+}
+
+/** A gate is its metric: bounds come and go. Of several on one metric each is held against the one in its place. */
+function compareGates(before: readonly RunGate[], after: readonly RunGate[], show: 'changed' | 'all'): readonly GateDifference[] {
+  const pairs: GateDifference[] = after.map((gate, index) => {
+    const place = after.slice(0, index).filter(({ metric }) => metric === gate.metric).length;
+    return { metric: gate.metric, before: before.filter(({ metric }) => metric === gate.metric)[place], after: gate };
+  });
+  const paired = new Set(pairs.map(pair => pair.before));
+  for (const gate of before) if (!paired.has(gate)) pairs.push({ metric: gate.metric, before: gate, after: undefined });
+  return pairs.filter(pair => show === 'all' || isOther(pair.before, pair.after));
+}
+
+function isOther(before: RunGate | undefined, after: RunGate | undefined): boolean {
+  if (before === undefined || after === undefined) return true;
+  return (
+    before.verdict !== after.verdict || before.operator !== after.operator || before.bound !== after.bound || before.value !== after.value
+  );
+}

@@ -1,0 +1,29 @@
+/** How long would a build take that is not begun yet? By what each stage took last. */
+import { dependenciesOf } from '../../model/dependencies.js';
+import type { Plan, PlannedStage } from '../../model/plan.js';
+import { cpuUnits } from '../../schedule/cpu-units.js';
+import type { Examined } from '../status/status.js';
+import { forecast, type Task } from './forecast.js';
+
+export interface ExpectedTime {
+  readonly durationMs: number;
+  /** 'up-to': whether some stages have to run is known when those before them have ended. */
+  readonly certainty: 'about' | 'up-to';
+}
+
+/** Undefined where nothing would run, where something cannot run, or where the time of anything is not known. @param jobs units of the cpu pool, where given. */
+export function expectBuild(plan: Plan, examined: ReadonlyMap<string, Examined>, jobs: number | undefined): ExpectedTime | undefined {
+  const stages = [...plan.stages.values()].flatMap(stage => {
+    const found = examined.get(stage.id);
+    return found === undefined ? [] : [{ stage, ...found }];
+  });
+  const kinds = new Set(stages.map(({ status }) => status.kind));
+  if (kinds.has('impossible') || !kinds.has('stale')) return undefined;
+  const tasks = stages.filter(({ status }) => status.kind === 'stale' || status.kind === 'undecided').map(taskOf);
+  const durationMs = forecast({ tasks, capacity: { ...plan.pools, cpu: cpuUnits(plan, jobs) } }, new Set());
+  return durationMs === undefined ? undefined : { durationMs, certainty: kinds.has('undecided') ? 'up-to' : 'about' };
+}
+
+function taskOf({ stage, accepted }: { readonly stage: PlannedStage } & Pick<Examined, 'accepted'>): Task {
+  return { stage: stage.id, dependsOn: dependenciesOf(stage), units: { cpu: 1, ...stage.resources }, expectedMs: accepted?.durationMs };
+}

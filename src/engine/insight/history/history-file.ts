@@ -1,0 +1,128 @@
+/** Where do the records of builds stand? One log per pipeline, a checked line per build, cut from the front when it grows large. */
+import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isMissing } from '../../model/engine-error.js';
+import { encodeCheckedLine, isWholeLine, parseCheckedLine } from '../../store/files/checked-line.js';
+import { encodeRun, parseRun, type RunRecord } from './run-record.js';
+
+export interface LoadedHistory {
+  /** Oldest first. */
+  readonly runs: readonly RunRecord[];
+  /** Lines that did not check, and were left out. */
+  readonly damagedLines: number;
+}
+
+const HEADER = 'tanren-history 1\n';
+
+/** A log larger than this is cut to the newest runs of less than `KEPT_BYTES` together; the newest one stays however large it is. */
+export const MOST_BYTES = 4_000_000;
+export const KEPT_BYTES = 3_000_000;
+
+/** @throws what the file system throws, but where there is no file. */
+export function loadHistory(path: string): LoadedHistory {
+  const { lines, damagedLines } = splitLines(readIfThere(path));
+  const runs: RunRecord[] = [];
+  let damaged = damagedLines;
+  for (const line of lines) {
+    const record = parseLine(line);
+    if (record === undefined) damaged += 1;
+    else runs.push(record);
+  }
+  return { runs, damagedLines: damaged };
+}
+
+/** Adds a run, numbered after the newest. Only under the lock. Reads no more than the newest run. @returns its number. @throws what the file system throws. */
+export function appendRun(path: string, run: Omit<RunRecord, 'run'>): string {
+  const end = readEnd(path);
+  const record: RunRecord = { ...run, run: nextAfter(end.kind === 'whole' ? end.newest : findNewest(splitLines(readIfThere(path)).lines)) };
+  const line = encodeCheckedLine(encodeRun(record));
+  if (end.kind === 'whole' && end.sizeBytes + Buffer.byteLength(line) <= MOST_BYTES) appendFileSync(path, line, { mode: 0o600 });
+  else {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    rewrite(path, [...splitLines(readIfThere(path)).lines, line.slice(0, -1)]);
+  }
+  return record.run;
+}
+
+type End =
+  | { readonly kind: 'whole'; readonly newest: RunRecord; readonly sizeBytes: number }
+  /** There is no log, or a kill or damage has left it without a whole run at its end: it is written anew. */
+  | { readonly kind: 'other' };
+
+const PIECE_BYTES = 64 << 10;
+
+/** The newest run, from the end of the log. */
+function readEnd(path: string): End {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const file = size > HEADER.length ? openSync(path, 'r') : undefined;
+  if (file === undefined) return { kind: 'other' };
+  try {
+    const head = Buffer.alloc(HEADER.length);
+    readSync(file, head, 0, head.length, 0);
+    if (head.toString() !== HEADER) return { kind: 'other' };
+    for (let length = PIECE_BYTES; ; length *= 4) {
+      const piece = Buffer.alloc(Math.min(length, size));
+      readSync(file, piece, 0, piece.length, size - piece.length);
+      const start = piece.lastIndexOf(NEWLINE, piece.length - 2) + 1;
+      if (start === 0 && piece.length < size) continue;
+      const newest = piece.at(-1) === NEWLINE ? parseLine(piece.toString('utf8', start, piece.length - 1)) : undefined;
+      return newest === undefined ? { kind: 'other' } : { kind: 'whole', newest, sizeBytes: size };
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const NEWLINE = 10;
+
+/** What stands after the header, line by line: a log with another header is one damaged line. */
+function splitLines(text: string): { readonly lines: readonly string[]; readonly damagedLines: number } {
+  if (text === '') return { lines: [], damagedLines: 0 };
+  if (!text.startsWith(HEADER)) return { lines: [], damagedLines: 1 };
+  const lines = text.slice(HEADER.length).split('\n');
+  // What a kill leaves of the last line is no damage: that build has no record.
+  lines.pop();
+  return { lines, damagedLines: 0 };
+}
+
+function parseLine(line: string): RunRecord | undefined {
+  const record = parseCheckedLine(line);
+  return record === undefined ? undefined : parseRun(record);
+}
+
+function findNewest(lines: readonly string[]): RunRecord | undefined {
+  for (const line of lines.toReversed()) {
+    const record = parseLine(line);
+    if (record !== undefined) return record;
+  }
+  return undefined;
+}
+
+function nextAfter(newest: RunRecord | undefined): string {
+  return `r${newest === undefined ? 1 : Number(newest.run.slice(1)) + 1}`;
+}
+
+/** Leaves out what does not check, and the oldest runs where all of them are too large together. */
+function rewrite(path: string, lines: readonly string[]): void {
+  const whole = lines.filter(isWholeLine);
+  const sizes = whole.map(line => Buffer.byteLength(line) + 1);
+  const total = sizes.reduce((sum, size) => sum + size, HEADER.length);
+  let sizeBytes = total;
+  let first = 0;
+  while (total > MOST_BYTES && sizeBytes > KEPT_BYTES && first < whole.length - 1) {
+    sizeBytes -= sizes[first] ?? 0;
+    first += 1;
+  }
+  const temporary = `${path}.tmp`;
+  writeFileSync(temporary, `${HEADER}${whole.slice(first).join('\n')}\n`, { mode: 0o600, flush: true });
+  renameSync(temporary, path);
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return '';
+    throw error;
+  }
+}

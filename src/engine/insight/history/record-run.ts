@@ -1,0 +1,163 @@
+/** What did this build do? Listens to its events, and makes the record of it when it has ended. */
+import type { JsonObject } from '../../../base/json.js';
+import { dependenciesOf } from '../../model/dependencies.js';
+import type { BuildEvent, Span } from '../../model/events.js';
+import type { GateResult } from '../../model/gate-result.js';
+import { flattenMetrics, isHeadline } from '../../model/metrics.js';
+import type { Plan, PlannedStage, StageId } from '../../model/plan.js';
+import type { EnginePorts } from '../../model/ports.js';
+import type { BuildReport } from '../../model/report.js';
+import type { StageEnd } from '../../model/stage-end.js';
+import { cancelled } from '../../model/stage-end.js';
+import { findCriticalPath } from './find-critical-path.js';
+import { findRevision } from './git-revision.js';
+import type { Asked, RunGate, RunRecord, RunSpan, RunStage } from './run-record.js';
+
+export interface RunRecorder {
+  /** The build's ports: what is emitted there is heard here too. */
+  readonly ports: EnginePorts;
+  /** The record, without its number; undefined where everything stayed as it was, or was cancelled before it began. */
+  finish(end: RunEnd): Omit<RunRecord, 'run'> | undefined;
+}
+
+export interface RunEnd {
+  readonly plan: Plan;
+  readonly selected: readonly PlannedStage[];
+  readonly ends: ReadonlyMap<StageId, StageEnd>;
+  readonly gates: readonly GateResult[];
+  readonly conclusion: BuildReport['conclusion'];
+  readonly asked: Asked;
+}
+
+interface Heard {
+  reasons: readonly string[] | undefined;
+  attempts: number;
+  endedMs: number;
+  peakBytes: number | undefined;
+  waitedMs: number;
+  readonly spans: RunSpan[];
+}
+
+/** So that the record of one build stays small. */
+const MOST_SPANS = 20_000;
+const MOST_REASONS = 5;
+const LONGEST_TEXT = 500;
+const MOST_METRICS = 500;
+
+/** Shorter pieces say nothing. */
+const SHORTEST_MS = 0.1;
+
+/** @param startedMs when the build began, by `performance.now()`. */
+export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
+  const started = new Date(outer.nowMs() - (performance.now() - startedMs)).toISOString();
+  const heard = new Map<StageId, Heard>();
+  let spans = 0;
+  let spansLeftOut = 0;
+
+  const of = (stage: StageId): Heard => {
+    const known = heard.get(stage);
+    if (known !== undefined) return known;
+    const fresh: Heard = { reasons: undefined, attempts: 0, endedMs: 0, peakBytes: undefined, waitedMs: 0, spans: [] };
+    heard.set(stage, fresh);
+    return fresh;
+  };
+  const hearSpan = (stage: StageId, { what, startMs, endMs, part, peakBytes }: Span): void => {
+    const one = of(stage);
+    if (what === 'wait') one.waitedMs += endMs - startMs;
+    if (peakBytes !== undefined && Number.isSafeInteger(peakBytes) && peakBytes > 0)
+      one.peakBytes = Math.max(one.peakBytes ?? 0, peakBytes);
+    if (endMs - startMs < SHORTEST_MS && what !== 'slot' && what !== 'run' && what !== 'part') return;
+    if (spans >= MOST_SPANS) {
+      spansLeftOut += 1;
+      return;
+    }
+    spans += 1;
+    // Both ends are rounded, so that what lies within another still does.
+    const atMs = tenths(startMs - startedMs);
+    one.spans.push({ what, atMs, durationMs: tenths(tenths(endMs - startedMs) - atMs), part });
+  };
+  const hear = (event: BuildEvent): void => {
+    if (event.kind === 'stage-started') {
+      const one = of(event.stage);
+      one.reasons = event.reasons.slice(0, MOST_REASONS).map(shorten);
+      one.attempts = event.attempt;
+    } else if (event.kind === 'span') hearSpan(event.stage, event);
+    else if (event.kind === 'outcome') of(event.stage).endedMs = performance.now();
+  };
+
+  return {
+    ports: {
+      ...outer,
+      emit(event) {
+        hear(event);
+        outer.emit(event);
+      },
+    },
+    finish({ plan, selected, ends, gates, conclusion, asked }) {
+      const endOf = (stage: PlannedStage): StageEnd => ends.get(stage.id) ?? cancelled;
+      const active = selected.filter(stage => endOf(stage).outcome.kind !== 'up-to-date');
+      const began = active.some(stage => endOf(stage).outcome.kind !== 'cancelled' || (heard.get(stage.id)?.attempts ?? 0) > 0);
+      if (!began) return undefined;
+      const listed = selected.filter(stage => endOf(stage).outcome.kind !== 'up-to-date' || endOf(stage).accepted?.metrics !== undefined);
+      const ran = active.flatMap(stage => {
+        const endedMs = heard.get(stage.id)?.endedMs;
+        return endedMs === undefined ? [] : [{ stage: stage.id, dependsOn: dependenciesOf(stage), endedMs }];
+      });
+      return {
+        started,
+        durationMs: tenths(performance.now() - startedMs),
+        asked,
+        revision: findRevision(plan.projectFolder),
+        params: plan.params,
+        conclusion,
+        stages: listed.map(stage => encodeStage(stage, endOf(stage), heard.get(stage.id))),
+        upToDate: selected.length - active.length,
+        gates: gates.map(encodeGate),
+        criticalPath: findCriticalPath(ran),
+        spansLeftOut: spansLeftOut === 0 ? undefined : spansLeftOut,
+      };
+    },
+  };
+}
+
+function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted }: StageEnd, heard: Heard | undefined): RunStage {
+  const ownMs = outcome.kind === 'executed' ? outcome.durationMs : accepted?.durationMs;
+  const pools = Object.keys(resources).filter(pool => pool !== 'cpu');
+  const told = outcome.kind === 'up-to-date' ? undefined : heard;
+  return {
+    stage,
+    outcome: outcome.kind,
+    key: accepted?.key,
+    reasons: told?.reasons,
+    durationMs: ownMs === undefined ? undefined : tenths(ownMs),
+    waitedMs: told === undefined || told.waitedMs === 0 ? undefined : tenths(told.waitedMs),
+    pools: told === undefined || pools.length === 0 ? undefined : pools,
+    attempts: told === undefined || told.attempts === 0 ? undefined : told.attempts,
+    peakBytes: told?.peakBytes,
+    metrics: accepted?.metrics === undefined ? undefined : headlinesOf(accepted.metrics),
+    failure: outcome.kind === 'failed' ? { code: outcome.failure.code, message: shorten(outcome.failure.message) } : undefined,
+    because: outcome.kind === 'skipped' ? outcome.because : undefined,
+    spans: told === undefined || told.spans.length === 0 ? undefined : told.spans,
+  };
+}
+
+/** The figures that tables show, with their differences to the baseline. */
+export function headlinesOf(metrics: JsonObject): Readonly<Record<string, number>> {
+  const wanted = [...flattenMetrics(metrics)].filter(
+    ([path, value]) => Number.isFinite(value) && (isHeadline(path) || isHeadline(path.replace(/^delta\./, ''))),
+  );
+  return Object.fromEntries(wanted.slice(0, MOST_METRICS));
+}
+
+export function encodeGate({ stage, gate, value, verdict }: GateResult): RunGate {
+  const { metric, operator, bound } = gate;
+  return { stage, metric, operator, bound, value: value !== undefined && Number.isFinite(value) ? value : undefined, verdict };
+}
+
+function shorten(text: string): string {
+  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT)}…`;
+}
+
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,75 @@
+/** Could there be a result, by the time that a stage is built, for an action that is not wholly known yet? From an earlier build, or from another stage of the same one. */
+import { digestJson } from '../../../base/digest.js';
+import type { Json, JsonObject } from '../../../base/json.js';
+import { isJsonObject } from '../../../base/json.js';
+import type { Session } from '../../action/session.js';
+import type { StageId } from '../../model/plan.js';
+import { listRecords } from '../../store/list-records.js';
+
+/** Manifests here lack the inputs that are not known. */
+export interface Rivals {
+  /** Has the cache a result of an action that is the same in all that is known? */
+  isRecorded(manifest: JsonObject): boolean;
+  /** The stage may run this. */
+  note(stage: StageId, manifest: JsonObject): void;
+  /** Another noted stage whose action may turn out to be this one's: whichever is first makes the result of both. */
+  rivalOf(stage: StageId): StageId | undefined;
+}
+
+interface Contender {
+  readonly stage: StageId | undefined;
+  readonly manifest: JsonObject;
+}
+
+/** Records are read when the first question comes. */
+export function createRivals({ cache }: Pick<Session, 'cache'>): Rivals {
+  let recorded: ReadonlyMap<string, readonly Contender[]> | undefined;
+  const noted = new Map<string, Contender[]>();
+  const byStage = new Map<StageId, JsonObject>();
+  return {
+    isRecorded(manifest) {
+      recorded ??= group([...listRecords(cache)].map(record => ({ stage: undefined, manifest: record.manifest })));
+      return (recorded.get(digestOfSelf(manifest)) ?? []).some(other => mayBeSame(manifest.inputs, other.manifest.inputs));
+    },
+    note(stage, manifest) {
+      byStage.set(stage, manifest);
+      add(noted, { stage, manifest });
+    },
+    rivalOf(stage) {
+      const manifest = byStage.get(stage);
+      if (manifest === undefined) return undefined;
+      const others = noted.get(digestOfSelf(manifest)) ?? [];
+      return others.find(other => other.stage !== stage && mayBeSame(manifest.inputs, other.manifest.inputs))?.stage;
+    },
+  };
+}
+
+function group(contenders: readonly Contender[]): ReadonlyMap<string, readonly Contender[]> {
+  const groups = new Map<string, Contender[]>();
+  // Those of parts have no plugin.
+  for (const contender of contenders) if (contender.manifest.plugin !== undefined) add(groups, contender);
+  return groups;
+}
+
+function add(groups: Map<string, Contender[]>, contender: Contender): void {
+  const self = digestOfSelf(contender.manifest);
+  const known = groups.get(self);
+  if (known === undefined) groups.set(self, [contender]);
+  else known.push(contender);
+}
+
+/** All that is not an input. */
+function digestOfSelf({ inputs: _, ...self }: JsonObject): string {
+  return digestJson(self);
+}
+
+/** Is no input that both know another? */
+function mayBeSame(some: Json | undefined, others: Json | undefined): boolean {
+  if (!isJsonObject(some) || !isJsonObject(others)) return true;
+  return Object.entries(some).every(([name, input]) => {
+    const other = others[name];
+    if (!isJsonObject(input) || !isJsonObject(other)) return true;
+    if (typeof input.digest === 'string') return input.digest === other.digest && input.executable === other.executable;
+    return mayBeSame(input, other);
+  });
+}

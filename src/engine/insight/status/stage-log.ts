@@ -1,0 +1,52 @@
+/** What did a stage's last run here, or the run that made its restored result, write? And what did it write in an earlier run of the history? */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMissing } from '../../model/engine-error.js';
+import type { Plan, StageId } from '../../model/plan.js';
+import { openActionRecords } from '../../store/action-records.js';
+import { openBlobStore } from '../../store/blob-store.js';
+import { type CacheFolder, cacheFolderAt } from '../../store/cache-folder.js';
+import type { RunRecord } from '../history/run-record.js';
+
+/** The log's text; undefined where the stage has not run, or wrote nothing. */
+export function findStageLog(plan: Plan, stage: StageId, cacheFolder = join(plan.projectFolder, 'cache')): string | undefined {
+  try {
+    return readFileSync(cacheFolderAt(cacheFolder).log(plan.pipeline, stage), 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+export type RunLogAnswer =
+  | { readonly kind: 'text'; readonly text: string }
+  /** It ran, and wrote nothing. */
+  | { readonly kind: 'nothing' }
+  /** The stage had no result in that run, nor before it. */
+  | { readonly kind: 'never-ran' }
+  /** Of a run that failed only the newest log is kept; of others, as long as their result is in the cache. */
+  | { readonly kind: 'not-kept' };
+
+/** The log of the result that the stage had after a run; of a run in which it failed, that one's. */
+export function findRunLog(plan: Plan, cache: CacheFolder, runs: readonly RunRecord[], index: number, stage: StageId): RunLogAnswer {
+  const entries = runs.map(run => run.stages.find(one => one.stage === stage));
+  const own = entries[index];
+  if (own?.outcome === 'failed') {
+    const isNewest = entries
+      .slice(index + 1)
+      .every(entry => entry === undefined || (entry.attempts === undefined && entry.outcome !== 'restored'));
+    return isNewest ? answer(findStageLog(plan, stage, cache.root)) : { kind: 'not-kept' };
+  }
+  const made = entries.slice(0, index + 1).findLast(entry => entry?.key !== undefined);
+  if (made?.key === undefined) return { kind: 'never-ran' };
+  const record = openActionRecords(cache).find(made.key);
+  const result = record === undefined || record === 'damaged' ? undefined : record.results.at(-1);
+  if (result === undefined) return { kind: 'not-kept' };
+  if (result.log === undefined) return { kind: 'nothing' };
+  const bytes = openBlobStore(cache).read(result.log);
+  return bytes === undefined ? { kind: 'not-kept' } : { kind: 'text', text: bytes.toString() };
+}
+
+function answer(text: string | undefined): RunLogAnswer {
+  return text === undefined ? { kind: 'nothing' } : { kind: 'text', text };
+}

@@ -1,0 +1,99 @@
+/** Can a stage end with what is locked, without running? Where that stands already, or is in the cache: under a record, or by its digests alone. */
+
+import type { PinnedStage } from '../action/pin-stage.js';
+import { heldActions, pinLocked } from '../action/pin-stage.js';
+import type { Session } from '../action/session.js';
+import { keepInPlace, restoreResult } from '../execute/restore-result.js';
+import { readMetrics } from '../execute/stage-metrics.js';
+import type { Artifact, Artifacts } from '../model/artifact.js';
+import type { PlannedStage } from '../model/plan.js';
+import type { StageEnd } from '../model/stage-end.js';
+import type { BlobStore } from '../store/blob-store.js';
+import { decodeTree } from '../store/files/tree.js';
+import type { StageHold } from './hold.js';
+import { findEqual, lockedResults } from './hold.js';
+import type { Content, Contents } from './lock.js';
+
+/** Undefined where it cannot. */
+export async function endAsLocked(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  hold: StageHold,
+): Promise<StageEnd | undefined> {
+  const locked = lockedResults(hold);
+  const actions = heldActions(pinned, hold);
+  const accepted = session.state.stages.get(stage.id);
+  if (accepted !== undefined && findEqual(locked, accepted.outputs) !== undefined) {
+    for (const action of actions) {
+      const end = await keepInPlace(session, stage, action);
+      if (end !== undefined) return end;
+    }
+  }
+  for (const action of actions) {
+    const end = await restoreRecorded(session, stage, action, locked);
+    if (end !== undefined) return end;
+  }
+  for (const contents of locked) {
+    const end = await restoreByDigest(session, stage, pinned, contents);
+    if (end !== undefined) return end;
+  }
+  return undefined;
+}
+
+async function restoreRecorded(
+  session: Session,
+  stage: PlannedStage,
+  action: PinnedStage,
+  locked: readonly Contents[],
+): Promise<StageEnd | undefined> {
+  const record = session.records.find(action.key);
+  for (const result of record === undefined || record === 'damaged' ? [] : record.results) {
+    if (findEqual(locked, result.outputs) === undefined || findArtifacts(session.store, result.outputs) === undefined) continue;
+    const end = await restoreResult(session, stage, action, result);
+    if (end === undefined) continue;
+    await session.records.noteUse(action.key);
+    return end;
+  }
+  return undefined;
+}
+
+/** Nobody here has seen that this action gives these bytes; the lock says so. So the result is accepted for frozen builds alone, and no record is made of it. */
+async function restoreByDigest(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  contents: Contents,
+): Promise<StageEnd | undefined> {
+  const outputs = findArtifacts(session.store, contents);
+  if (outputs === undefined) return undefined;
+  const metrics = readMetrics(stage, port => readText(session.store, outputs[port]));
+  const durationMs = session.state.stages.get(stage.id)?.durationMs ?? 0;
+  return restoreResult(session, stage, pinLocked(pinned), { outputs, metrics, log: undefined, durationMs });
+}
+
+/** The artifacts of these contents, where the store has everything that they need; whether it is whole shows when it is copied. */
+export function findArtifacts(store: BlobStore, contents: Contents): Artifacts | undefined {
+  const found: Record<string, Artifact> = {};
+  for (const [port, content] of Object.entries(contents)) {
+    const sizeBytes = content.kind === 'file' ? store.sizeOf(content.digest) : sizeOfTree(store, content);
+    if (sizeBytes === undefined) return undefined;
+    found[port] = { ...content, sizeBytes };
+  }
+  return found;
+}
+
+function sizeOfTree(store: BlobStore, { digest }: Content): number | undefined {
+  const bytes = store.read(digest);
+  const tree = bytes === undefined ? undefined : decodeTree(bytes.toString());
+  let sizeBytes = 0;
+  for (const entry of tree ?? []) {
+    if (entry.kind === 'file' && store.sizeOf(entry.digest) === undefined) return undefined;
+    if (entry.kind === 'file') sizeBytes += entry.sizeBytes;
+  }
+  return tree === undefined ? undefined : sizeBytes;
+}
+
+function readText(store: BlobStore, artifact: Artifact | undefined): string | undefined {
+  return artifact === undefined ? undefined : store.read(artifact.digest)?.toString();
+}

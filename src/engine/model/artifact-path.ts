@@ -1,0 +1,23 @@
+/** Where does an output of a stage stand under artifacts/? */
+
+import { getDefined } from '../../base/invariant.js';
+import { ARTIFACT_KINDS } from '../../stage/ports.js';
+import type { Plan, PlannedStage } from './plan.js';
+
+/** The folder of a stage's outputs, relative to the project folder: artifacts/<id>, or artifacts/x/<id> for pipelines/x.yaml. */
+export function artifactFolder(plan: Pick<Plan, 'pipeline'>, stage: Pick<PlannedStage, 'id'>): string {
+  return plan.pipeline === DEFAULT_PIPELINE ? `artifacts/${stage.id}` : `artifacts/${plan.pipeline}/${stage.id}`;
+}
+
+/** The file or folder name of an output port: the port with the extension of its kind. */
+export function artifactName(stage: Pick<PlannedStage, 'outputPorts'>, port: string): string {
+  const { kind } = getDefined(stage.outputPorts[port], `output port ${port}`);
+  return port + ARTIFACT_KINDS[kind].extension;
+}
+
+export function artifactPath(plan: Pick<Plan, 'pipeline'>, stage: PlannedStage, port: string): string {
+  return `${artifactFolder(plan, stage)}/${artifactName(stage, port)}`;
+}
+
+/** The `pipeline` of pipeline.yaml. */
+export const DEFAULT_PIPELINE = 'pipeline';

@@ -1,0 +1,22 @@
+/** How does the engine itself say that a stage cannot be built? */
+import { CodedError } from '../../base/coded-error.js';
+
+/** Codes: docs/errors.md, section "engine". */
+export class EngineError extends CodedError {
+  override readonly name = 'EngineError';
+}
+
+/** The system's code of a failed call ("ENOENT"), where `error` has one. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Did a call fail because there is nothing at its path? */
+export function isMissing(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

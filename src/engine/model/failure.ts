@@ -1,0 +1,62 @@
+/** Why did a stage fail, as plain data that a report can hold? */
+import { isCodedError } from '../../base/coded-error.js';
+import { InternalError } from '../../base/invariant.js';
+import type { Json } from '../../base/json.js';
+
+/** One failed stage: the error's stable code and message, what caused it, and where its log is. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly help: string | undefined;
+  readonly details: Json;
+  /** Messages of the causes, outermost first. */
+  readonly causes: readonly string[];
+  /** Set for internal errors and for errors without a code: whoever mends the plugin needs it. */
+  readonly stack: string | undefined;
+  /** Relative to the project folder. */
+  readonly logPath: string | undefined;
+}
+
+/** Turns anything thrown into a Failure. An error without a code is the plugin's defect: `stage-crashed`. */
+export function toFailure(error: unknown): Failure {
+  if (isCodedError(error)) {
+    return { ...blank, code: error.code, message: error.message, help: error.help, details: error.details, causes: causesOf(error) };
+  }
+  if (error instanceof InternalError) return { ...blank, code: 'internal', message: error.message, stack: error.stack };
+  if (error instanceof Error) {
+    const system = systemFailure(error);
+    if (system !== undefined) return system;
+    return { ...blank, code: 'stage-crashed', message: error.message, causes: causesOf(error), stack: error.stack };
+  }
+  return { ...blank, code: 'stage-crashed', message: String(error) };
+}
+
+/** What the user can mend: a full disk, a folder that cannot be written. */
+function systemFailure(error: Error): Failure | undefined {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return { ...blank, code: 'disk-full', message: `no space left: ${error.message}`, help: 'free space and build again; nothing is lost' };
+  }
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
+    return { ...blank, code: 'not-permitted', message: error.message, help: 'make the folder writable and build again' };
+  }
+  return undefined;
+}
+
+const blank: Failure = {
+  code: 'stage-crashed',
+  message: '',
+  help: undefined,
+  details: null,
+  causes: [],
+  stack: undefined,
+  logPath: undefined,
+};
+
+function causesOf(error: Error): readonly string[] {
+  const causes: string[] = [];
+  for (let cause = error.cause; cause !== undefined && causes.length < 8; cause = cause instanceof Error ? cause.cause : undefined) {
+    causes.push(cause instanceof Error ? cause.message : String(cause));
+  }
+  return causes;
+}

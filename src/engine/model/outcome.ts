@@ -1,0 +1,33 @@
+/** How did a stage end? */
+import { assertNever } from '../../base/assert-never.js';
+import { formatBytes, formatDuration } from '../../base/format.js';
+import type { Failure } from './failure.js';
+import type { StageId } from './plan.js';
+
+export type Outcome =
+  | { readonly kind: 'up-to-date' }
+  | { readonly kind: 'restored'; readonly sizeBytes: number }
+  | { readonly kind: 'executed'; readonly durationMs: number }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  /** Not started, as `because` failed: a stage that it depends on, or, where the build stops at the first failure, any stage. */
+  | { readonly kind: 'skipped'; readonly because: StageId }
+  | { readonly kind: 'cancelled' };
+
+export function describeOutcome(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'up-to-date':
+      return 'up to date';
+    case 'restored':
+      return `restored ${formatBytes(outcome.sizeBytes)} from the cache`;
+    case 'executed':
+      return `executed in ${formatDuration(outcome.durationMs)}`;
+    case 'failed':
+      return `failed: ${outcome.failure.message}`;
+    case 'skipped':
+      return `skipped: ${outcome.because} failed`;
+    case 'cancelled':
+      return 'cancelled';
+    default:
+      return assertNever(outcome);
+  }
+}

@@ -1,0 +1,14 @@
+/** How did a stage end, and with which result? */
+import type { JsonObject } from '../../base/json.js';
+import type { AcceptedStage } from '../store/state-log.js';
+import type { Outcome } from './outcome.js';
+
+/** `accepted` is the result that its readers take; absent where the stage did not succeed. */
+export interface StageEnd {
+  readonly outcome: Outcome;
+  readonly accepted: AcceptedStage | undefined;
+  /** Metrics of the result that was replaced. */
+  readonly previousMetrics?: JsonObject | undefined;
+}
+
+export const cancelled: StageEnd = { outcome: { kind: 'cancelled' }, accepted: undefined };

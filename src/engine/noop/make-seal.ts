@@ -1,0 +1,138 @@
+/** What did it take to find that there is nothing to do? Found once more, from the disk alone, and written down: see seal.ts. */
+import { isAbsolute, relative } from 'node:path';
+import { digestBytes } from '../../base/digest.js';
+import { identifyHost } from '../action/host.js';
+import { encodeVariable } from '../action/manifest.js';
+import { toolsOf } from '../action/pin-stage.js';
+import { findSettled, openSession, placeOf } from '../action/session.js';
+import { resolveTool } from '../action/tools.js';
+import { checkGate } from '../model/gate-result.js';
+import type { Plan, PlannedStage, StageId } from '../model/plan.js';
+import type { EnginePorts } from '../model/ports.js';
+import type { CacheFolder } from '../store/cache-folder.js';
+import { joinSights, NO_SIGHTS, type Sights, seeTree } from '../store/files/sights.js';
+import { stampOf, stampOfLink } from '../store/files/stamp.js';
+import { writeWhole } from '../store/files/write-file.js';
+import type { PinnedSource } from '../store/input-digests.js';
+import { findTouched } from '../store/publish.js';
+import type { AcceptedStage } from '../store/state-log.js';
+import { encodeSeal, type Seal, type SettledReport, sealPath } from './seal.js';
+
+/** What the asker has to say for a seal. */
+export interface SealOrder {
+  /** All that the answer depends on beside the engine's own: arguments, versions. */
+  readonly request: string;
+  /** What the plan was made from, as it looked before it was read. */
+  readonly sights: Sights;
+}
+
+/** Seals a state in which nothing is to do; where something is, or somebody interferes, nothing is written. Only under the lock. */
+export async function keepSeal(
+  plan: Plan,
+  ports: EnginePorts,
+  cache: CacheFolder,
+  selected: readonly PlannedStage[],
+  order: SealOrder,
+): Promise<void> {
+  const seal = makeSeal(plan, ports, cache, selected, order);
+  if (seal === undefined) return;
+  // Without it the next build looks at every stage: nothing is lost but some time.
+  await writeWhole(sealPath(plan.projectFolder, plan.pipeline), encodeSeal(seal), 'no-flush').catch(() => undefined);
+}
+
+export function makeSeal(
+  plan: Plan,
+  ports: EnginePorts,
+  cache: CacheFolder,
+  selected: readonly PlannedStage[],
+  { request, sights }: SealOrder,
+): Seal | undefined {
+  // What the declarations of other plugins depend on is not known.
+  if (selected.some(stage => stage.plugin.origin !== 'built-in')) return undefined;
+  const runsModels = selected.some(stage => stage.plugin.plugin.runsModels === 'always');
+  const platform = runsModels ? ports.platformClass.guard() : null;
+  const kept: Sights = {
+    ...NO_SIGHTS,
+    followed: [cache.state(plan.pipeline), ...(runsModels ? [cache.platform] : [])].flatMap(path => [
+      fromProject(plan, path),
+      stampOf(path),
+    ]),
+  };
+  // A seal says which variables were set to what: of secrets, nothing is written down.
+  if (selected.some(stage => stage.secrets.length > 0)) return undefined;
+  const session = openSession(plan, ports, cache, 'read');
+  const seen = new Map<string, PinnedSource | undefined>();
+  const settled = findSettled(session, selected, new Set(), seen);
+  if (settled.size < selected.length || session.loaded.damagedLines > 0) return undefined;
+  const report = reportOf(plan, selected, settled);
+  const sources = seeSources(plan, seen);
+  const outputs = seeOutputs(plan, selected, settled);
+  if (report === undefined || sources === undefined || outputs === undefined) return undefined;
+  const programs = new Set(selected.flatMap(toolsOf));
+  const variables = new Set(selected.flatMap(stage => stage.env));
+  return {
+    request,
+    programs: [...programs].map(name => [name, resolveTool(name, plan.projectFolder, ports.environment.PATH ?? ports.environment.Path)]),
+    environment: [...variables].map(name => [name, encodeVariable(ports.environment[name])]),
+    platform,
+    host: selected.some(stage => stage.determinism === 'measured') ? identifyHost() : null,
+    sights: joinSights([sights, kept, sources, outputs]),
+    report,
+  };
+}
+
+/** Undefined where a gate is missed: every build has to say so. */
+function reportOf(plan: Plan, selected: readonly PlannedStage[], settled: ReadonlyMap<StageId, AcceptedStage>): SettledReport | undefined {
+  const gates = selected.flatMap(stage => stage.gate.map(gate => checkGate(stage.id, gate, settled.get(stage.id)?.metrics)));
+  if (gates.some(({ verdict }) => verdict === 'missed')) return undefined;
+  const metrics = selected.flatMap(stage => {
+    const found = settled.get(stage.id)?.metrics;
+    return found === undefined ? [] : [{ stage: stage.id, plugin: stage.plugin.name, metrics: found }];
+  });
+  return { pipeline: plan.pipeline, stages: selected.length, metrics, gates };
+}
+
+/** Sources and programs. Undefined where one has changed since. */
+function seeSources(plan: Plan, seen: ReadonlyMap<string, PinnedSource | undefined>): Sights | undefined {
+  const followed: string[] = [];
+  const trees: Sights['trees'][number][] = [];
+  for (const [path, source] of seen) {
+    if (source === undefined) return undefined;
+    if (source.artifact.kind === 'file') followed.push(path, source.signature);
+    else {
+      const tree = seeTree(path, 'follow', plan.projectFolder);
+      if (digestBytes(tree.stamps) !== source.signature) return undefined;
+      trees.push(tree);
+    }
+  }
+  return { ...NO_SIGHTS, followed, trees };
+}
+
+/** What stands under artifacts/. Undefined where somebody was there since. */
+function seeOutputs(plan: Plan, selected: readonly PlannedStage[], settled: ReadonlyMap<StageId, AcceptedStage>): Sights | undefined {
+  const itself: string[] = [];
+  const trees: Sights['trees'][number][] = [];
+  for (const stage of selected) {
+    const accepted = settled.get(stage.id);
+    const { folder, names } = placeOf(plan, stage);
+    const stamp = stampOfLink(folder);
+    if (accepted === undefined || (stamp !== accepted.folderStamp && findTouched(folder, accepted, names) !== undefined)) return undefined;
+    const at = fromProject(plan, folder);
+    itself.push(at, stamp);
+    for (const [port, { kind, signature }] of Object.entries(accepted.outputs)) {
+      const path = `${at}/${names[port] ?? port}`;
+      if (kind === 'file') itself.push(path, signature);
+      else {
+        const tree = seeTree(path, 'keep', plan.projectFolder);
+        if (digestBytes(tree.stamps) !== signature) return undefined;
+        trees.push(tree);
+      }
+    }
+  }
+  return { ...NO_SIGHTS, itself, trees };
+}
+
+function fromProject({ projectFolder }: Plan, path: string): string {
+  const inner = relative(projectFolder, path);
+  return inner.startsWith('..') || isAbsolute(inner) ? path : inner;
+}

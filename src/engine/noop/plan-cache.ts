@@ -1,0 +1,133 @@
+/** Must the pipeline file be parsed again? Not where everything that decides its plan is as it was: the plan is kept as JSON beside the other results. */
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
+import type { Json, JsonObject } from '../../base/json.js';
+import { findProjectFolder } from '../config/project-folder.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import type { Plan, PlannedStage, StageId } from '../model/plan.js';
+import type { LoadedPipeline, PipelineRequest } from '../planning/load-pipeline.js';
+import { type NamesSight, NO_SIGHTS, type Sights, seeNames } from '../store/files/sights.js';
+import { isRacy, lookAt } from '../store/files/stamp.js';
+import { writeWhole } from '../store/files/write-file.js';
+
+/** What a kept plan was made from. */
+export interface PlanKey {
+  readonly path: string;
+  readonly digest: Digest;
+  readonly texts: ReadonlyMap<string, string>;
+  readonly files: readonly string[];
+  /** How all that the plan is made from looked before it was read; undefined where a file was saved too shortly before. */
+  readonly sights: Sights | undefined;
+}
+
+interface KeptPlan {
+  readonly key: string;
+  readonly pipeline: string;
+  readonly stages: readonly (Omit<PlannedStage, 'plugin'> & { readonly plugin: string })[];
+  readonly targets: readonly (readonly [string, readonly StageId[]])[];
+  readonly params: JsonObject;
+  readonly pools: Readonly<Record<string, number>>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * The key of a request, or undefined where a file cannot be read (parsing will say so).
+ * @param code the digest of this installation's code: plugins' schemas and ports, and the planner itself.
+ */
+export function findPlanKey(request: PipelineRequest, code: string): PlanKey | undefined {
+  const path = resolve(request.cwd, request.file);
+  const projectFolder = findProjectFolder(path);
+  try {
+    const files = [path, ...request.paramsFiles.map(file => resolve(request.cwd, file))];
+    const siblings = seeNames('pipelines', projectFolder);
+    const sights = seeFiles(files, siblings);
+    const texts = new Map([request.file, ...request.paramsFiles].map(file => [file, readFileSync(resolve(request.cwd, file), 'utf8')]));
+    const parts: Json = {
+      code,
+      path,
+      projectFolder,
+      siblings: siblings.names,
+      texts: [...texts.entries()],
+      paramsFiles: request.paramsFiles,
+      assignments: request.assignments,
+    };
+    return {
+      path: join(projectFolder, 'cache', 'plans', `${basename(path).replace(/\.ya?ml$/, '')}.json`),
+      digest: digestJson(parts),
+      texts,
+      files,
+      sights,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function seeFiles(files: readonly string[], siblings: NamesSight): Sights | undefined {
+  const takenMs = Date.now();
+  const looks = files.map(file => [file, lookAt(file)] as const);
+  if (looks.some(([, look]) => look !== undefined && isRacy(look, takenMs))) return undefined;
+  return { ...NO_SIGHTS, followed: looks.flatMap(([file, look]) => [file, look?.stamp ?? '']), names: [siblings] };
+}
+
+/** The kept plan of exactly this key; anything else in its place, damaged or not, is no plan. */
+export function findKeptPlan(key: PlanKey, request: PipelineRequest): LoadedPipeline | undefined {
+  const kept = readKept(key);
+  if (kept === undefined) return undefined;
+  const stages = new Map<StageId, PlannedStage>();
+  for (const { plugin: name, ...stage } of kept.stages) {
+    const plugin = request.builtIn.find(name);
+    if (plugin === undefined) return undefined;
+    stages.set(stage.id, { ...stage, timeoutMs: stage.timeoutMs, plugin });
+  }
+  const plan: Plan = {
+    pipeline: kept.pipeline,
+    projectFolder: findProjectFolder(resolve(request.cwd, request.file)),
+    stages,
+    targets: new Map(kept.targets),
+    params: kept.params,
+    pools: kept.pools,
+  };
+  return { plan, diagnostics: kept.diagnostics, sources: key.texts, files: key.files };
+}
+
+/** A line with the digest of what follows, so that no half or edited file is taken for a plan. */
+function readKept(key: PlanKey): KeptPlan | undefined {
+  let text: string;
+  try {
+    text = readFileSync(key.path, 'utf8');
+  } catch {
+    return undefined;
+  }
+  const end = text.indexOf('\n');
+  const body = text.slice(end + 1);
+  if (end < 0 || text.slice(0, end) !== digestBytes(body)) return undefined;
+  const kept = JSON.parse(body) as KeptPlan;
+  return kept.key === key.digest ? kept : undefined;
+}
+
+/** Keeps a plan without third parties' plugins, whose declarations may change between two builds. A failed write costs the next build some time, nothing else. */
+export async function keepPlan(key: PlanKey, { plan, diagnostics }: LoadedPipeline): Promise<void> {
+  if (plan === undefined || [...plan.stages.values()].some(stage => stage.plugin.origin !== 'built-in')) return;
+  const kept: KeptPlan = {
+    key: key.digest,
+    pipeline: plan.pipeline,
+    stages: [...plan.stages.values()].map(stage => ({ ...stage, plugin: stage.plugin.name })),
+    targets: [...plan.targets],
+    params: plan.params,
+    pools: plan.pools,
+    diagnostics,
+  };
+  const body = JSON.stringify(kept);
+  await writeWhole(key.path, `${digestBytes(body)}\n${body}`, 'no-flush').catch(() => undefined);
+}
+
+/** The folder of the installation's code table names every module; its digest stands for all code. */
+export function digestCode(installRoot: string): string {
+  try {
+    return digestBytes(readFileSync(join(installRoot, 'code-digests.json')));
+  } catch {
+    return `unknown: ${dirname(installRoot)} ${Date.now()}`;
+  }
+}

@@ -1,0 +1,217 @@
+/** What does each input port read? References resolved against sources and the other stages' outputs, with every mismatch said. */
+import { findClosest } from '../../base/did-you-mean.js';
+import { ARTIFACT_KINDS, type KindName, type Port, type Ports } from '../../stage/ports.js';
+import { listOf } from '../config/check-schema.js';
+import { type Located, membersOf } from '../config/located.js';
+import { parseArtifactReference, parseSourceReference } from '../config/scalars.js';
+import type { DiagnosticSink } from '../model/diagnostic.js';
+import type { InputBinding, InputRef, StageId } from '../model/plan.js';
+import type { SourceSpan } from '../model/source-span.js';
+
+/** A source: one path, or paths by key. */
+export type Source =
+  | { readonly kind: 'path'; readonly path: string }
+  | { readonly kind: 'record'; readonly paths: ReadonlyMap<string, string> };
+
+/** What inputs can refer to. */
+export interface Surroundings {
+  readonly sources: ReadonlyMap<string, Source>;
+  /** Group → its instances, by what stands behind the "@". */
+  readonly groups: ReadonlyMap<string, ReadonlyMap<string | undefined, StageId>>;
+  /** Output ports of an instance; undefined where its plugin or params are wrong, which is said elsewhere. */
+  findOutputs(stage: StageId): Ports | undefined;
+}
+
+export function connectInputs(
+  stage: StageId,
+  ports: Ports,
+  inputs: Located | undefined,
+  stageSpan: SourceSpan,
+  around: Surroundings,
+  diagnostics: DiagnosticSink,
+): Readonly<Record<string, InputBinding>> {
+  const bindings: Record<string, InputBinding> = {};
+  for (const [name, member] of membersOf(inputs)) {
+    const port = ports[name];
+    if (port === undefined) {
+      const closest = findClosest(name, Object.keys(ports));
+      const help = closest === undefined ? `it has ${listOf(Object.keys(ports))}` : `did you mean "${closest}"?`;
+      diagnostics.error('unknown-port', member.keySpan, `stage "${stage}" has no input "${name}"`, help);
+      continue;
+    }
+    const binding =
+      port.entries === undefined
+        ? connectOne(port.kind, member.value, around, diagnostics)
+        : connectRecord(name, port, member.value, around, diagnostics);
+    if (binding !== undefined) bindings[name] = binding;
+  }
+  const given = membersOf(inputs);
+  for (const [name, port] of Object.entries(ports)) {
+    if (!port.optional && !given.has(name)) {
+      diagnostics.error(
+        'missing-input',
+        inputs?.span ?? stageSpan,
+        `stage "${stage}" needs the input "${name}"`,
+        port.description === '' ? undefined : port.description,
+      );
+    }
+  }
+  return bindings;
+}
+
+function connectOne(kind: KindName, value: Located, around: Surroundings, diagnostics: DiagnosticSink): InputRef | undefined {
+  if (value.kind !== 'scalar' || typeof value.value !== 'string') {
+    diagnostics.error('bad-reference', value.span, 'this port takes one artifact', 'write "stage.port" or "${sources.name}"');
+    return undefined;
+  }
+  const text = value.value;
+  const source = parseSourceReference(text);
+  if (source !== undefined) return connectSource(source, value.span, around, diagnostics);
+  const reference = parseArtifactReference(text);
+  if (reference === undefined) {
+    diagnostics.error(
+      'bad-reference',
+      value.span,
+      `"${text}" is no artifact`,
+      'write "stage.port", "stage@item.port" or "${sources.name}"',
+    );
+    return undefined;
+  }
+  const instances = around.groups.get(reference.group);
+  if (instances === undefined) {
+    const closest = findClosest(reference.group, around.groups.keys());
+    diagnostics.error(
+      'unknown-stage',
+      value.span,
+      `there is no stage "${reference.group}"`,
+      closest === undefined ? `there is ${listOf([...around.groups.keys()])}` : `did you mean "${closest}"?`,
+    );
+    return undefined;
+  }
+  const stage = instances.get(reference.item);
+  if (stage === undefined) {
+    const names = [...instances.values()].map(id => `${id}.${reference.port}`);
+    const closest = reference.item === undefined ? undefined : findClosest(`${reference.group}@${reference.item}.${reference.port}`, names);
+    diagnostics.error(
+      'unknown-instance',
+      value.span,
+      `"${text}" names no instance of "${reference.group}"`,
+      closest === undefined ? `it has ${listOf(names)}` : `did you mean "${closest}"?`,
+    );
+    return undefined;
+  }
+  const outputs = around.findOutputs(stage);
+  if (outputs === undefined) return undefined;
+  const output = outputs[reference.port];
+  if (output === undefined) {
+    const closest = findClosest(reference.port, Object.keys(outputs));
+    const help = `it has ${listOf(Object.keys(outputs))}${closest === undefined ? '' : `; did you mean "${closest}"?`}`;
+    diagnostics.error('unknown-port', value.span, `stage "${stage}" has no output "${reference.port}"`, help);
+    return undefined;
+  }
+  if (!fits(output.kind, kind)) {
+    diagnostics.error(
+      'kind-mismatch',
+      value.span,
+      `"${text}" is of kind ${output.kind}; the port takes ${kind}`,
+      ARTIFACT_KINDS[kind].description,
+    );
+    return undefined;
+  }
+  return { kind: 'artifact', stage, port: reference.port, span: value.span };
+}
+
+function connectSource(
+  { name, key }: { readonly name: string; readonly key: string | undefined },
+  span: SourceSpan,
+  around: Surroundings,
+  diagnostics: DiagnosticSink,
+): InputRef | undefined {
+  const source = findSource(name, span, around, diagnostics);
+  if (source === undefined) return undefined;
+  if (source.kind === 'path') {
+    if (key === undefined) return { kind: 'source', name, path: source.path, span };
+    diagnostics.error('unknown-source', span, `source "${name}" is one path; it has no "${key}"`);
+    return undefined;
+  }
+  const path = key === undefined ? undefined : source.paths.get(key);
+  if (path !== undefined) return { kind: 'source', name: `${name}.${key}`, path, span };
+  const keys = [...source.paths.keys()];
+  const closest = key === undefined ? undefined : findClosest(key, keys);
+  const message = key === undefined ? `source "${name}" is a record, and this port takes one artifact` : `source "${name}" has no "${key}"`;
+  diagnostics.error('unknown-source', span, message, closest === undefined ? `it has ${listOf(keys)}` : `did you mean "${closest}"?`);
+  return undefined;
+}
+
+function findSource(name: string, span: SourceSpan, around: Surroundings, diagnostics: DiagnosticSink): Source | undefined {
+  const source = around.sources.get(name);
+  if (source !== undefined) return source;
+  const closest = findClosest(name, around.sources.keys());
+  diagnostics.error(
+    'unknown-source',
+    span,
+    `there is no source "${name}"`,
+    closest === undefined ? `there is ${listOf([...around.sources.keys()])}` : `did you mean "${closest}"?`,
+  );
+  return undefined;
+}
+
+function connectRecord(
+  name: string,
+  port: Port,
+  value: Located,
+  around: Surroundings,
+  diagnostics: DiagnosticSink,
+): InputBinding | undefined {
+  const entries: Record<string, InputRef> = {};
+  const kindOf = (entry: string): KindName => port.entryKinds[entry] ?? port.kind;
+  if (value.kind === 'map') {
+    for (const [entry, member] of value.members) {
+      if (port.entries !== 'any' && !port.entries?.includes(entry)) {
+        const closest = findClosest(entry, port.entries ?? []);
+        diagnostics.error(
+          'unknown-entry',
+          member.keySpan,
+          `input "${name}" has no entry "${entry}"`,
+          closest === undefined ? `it takes ${listOf(port.entries ?? [])}` : `did you mean "${closest}"?`,
+        );
+        continue;
+      }
+      const ref = connectOne(kindOf(entry), member.value, around, diagnostics);
+      if (ref !== undefined) entries[entry] = ref;
+    }
+    const missing = (port.entries === 'any' ? [] : (port.entries ?? [])).filter(entry => !value.members.has(entry));
+    if (missing.length > 0) diagnostics.error('missing-entry', value.span, `input "${name}" needs ${listOf(missing)}`);
+    return { kind: 'record', entries };
+  }
+  const reference = value.kind === 'scalar' && typeof value.value === 'string' ? parseSourceReference(value.value) : undefined;
+  if (reference === undefined || reference.key !== undefined) {
+    diagnostics.error(
+      'bad-reference',
+      value.span,
+      `input "${name}" takes several artifacts by name`,
+      `write a map, or a source that is one${port.entries === 'any' ? '' : `: ${listOf(port.entries ?? [])}`}`,
+    );
+    return undefined;
+  }
+  const source = findSource(reference.name, value.span, around, diagnostics);
+  if (source === undefined) return undefined;
+  const paths = source.kind === 'record' ? source.paths : new Map<string, string>();
+  const wanted = port.entries === 'any' ? [...paths.keys()] : (port.entries ?? []);
+  for (const entry of wanted) {
+    const path = paths.get(entry);
+    if (path === undefined)
+      diagnostics.error('missing-entry', value.span, `input "${name}" needs "${entry}", which source "${reference.name}" does not have`);
+    else entries[entry] = { kind: 'source', name: `${reference.name}.${entry}`, path, span: value.span };
+  }
+  return { kind: 'record', entries };
+}
+
+function fits(output: KindName, input: KindName): boolean {
+  if (output === input || output === 'any' || input === 'any') return true;
+  const [from, to] = [ARTIFACT_KINDS[output], ARTIFACT_KINDS[input]];
+  if (input === 'file') return from.form !== 'folder';
+  if (input === 'folder') return from.form !== 'file';
+  if (output === 'file' || output === 'folder') return to.form !== (output === 'file' ? 'folder' : 'file');
+  return input === 'json' && from.extension === '.json';
+}

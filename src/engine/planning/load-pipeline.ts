@@ -1,0 +1,192 @@
+/** How does a pipeline file on disk become a plan? Read, parse, check, plan; all that is wrong with it comes back at once. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { checkSchema } from '../config/check-schema.js';
+import { findMember, type Located, membersOf, toJson } from '../config/located.js';
+import type { ParamOverride } from '../config/params.js';
+import { parseYaml } from '../config/parse-yaml.js';
+import { PIPELINE_STRUCTURE } from '../config/pipeline-schema.js';
+import { findProjectFolder } from '../config/project-folder.js';
+import { type Diagnostic, type DiagnosticList, makeDiagnosticList, sortDiagnostics } from '../model/diagnostic.js';
+import { messageOf, systemCode } from '../model/engine-error.js';
+import type { Plan } from '../model/plan.js';
+import type { PluginEntry, PluginRegistry } from '../model/plugin-entry.js';
+import type { SourceSpan } from '../model/source-span.js';
+import { makePlan } from './make-plan.js';
+
+export interface PipelineRequest {
+  /** As the user gave it, relative to `cwd`. */
+  readonly file: string;
+  readonly cwd: string;
+  /** `-p name=value`, in order. */
+  readonly assignments: readonly string[];
+  readonly paramsFiles: readonly string[];
+  /** Text of a file at an absolute path, where not from the disk. @throws as `readFileSync` does. */
+  readonly readText?: (path: string) => string;
+  readonly builtIn: PluginRegistry;
+  /** Loads a third party's plugin: a path or a package name, as seen from the project folder. */
+  readonly loadPlugin: (name: string, specifier: string, projectFolder: string) => Promise<PluginEntry>;
+  /** The modules that such a plugin consists of, for watching; also of one that does not load. */
+  readonly findPluginFiles?: (specifier: string, projectFolder: string) => Promise<readonly string[]>;
+}
+
+export interface LoadedPipeline {
+  /** undefined where there are errors. */
+  readonly plan: Plan | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Texts of the files read, by the names that spans use. */
+  readonly sources: ReadonlyMap<string, string>;
+  /** Absolute paths of the files that decide the plan, for watching: the pipeline file, params files, local plugins. */
+  readonly files: readonly string[];
+}
+
+export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipeline> {
+  const diagnostics = makeDiagnosticList();
+  const sources = new Map<string, string>();
+  const path = resolve(request.cwd, request.file);
+  const files = [path];
+  const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics.items), sources, files });
+
+  const root = readYaml(request, request.file, 'no-pipeline', sources, diagnostics);
+  const overrides = request.paramsFiles.flatMap(file => {
+    files.push(resolve(request.cwd, file));
+    return readParamsFile(request, file, sources, diagnostics);
+  });
+  for (const assignment of request.assignments) overrides.push(...parseAssignment(assignment, diagnostics));
+  if (root === undefined) return finish(undefined);
+  if (checkSchema({ schema: PIPELINE_STRUCTURE, origin: 'own' }, root, 'key', 'the pipeline', diagnostics) === undefined)
+    return finish(undefined);
+
+  const projectFolder = findProjectFolder(path);
+  const plugins = await loadPlugins(root, projectFolder, request, diagnostics);
+  files.push(...plugins.files);
+  const pipeline = basename(path).replace(/\.ya?ml$/, '');
+  const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins: plugins.registry }, diagnostics);
+  if (plan !== undefined) checkArtifactNames(plan, root, diagnostics);
+  return finish(diagnostics.hasErrors() ? undefined : plan);
+}
+
+function readYaml(
+  { cwd, readText = path => readFileSync(path, 'utf8') }: PipelineRequest,
+  name: string,
+  code: string,
+  sources: Map<string, string>,
+  diagnostics: DiagnosticList,
+): Located | undefined {
+  let text: string;
+  try {
+    text = readText(resolve(cwd, name));
+  } catch (error) {
+    const reason = describeUnreadable(error);
+    diagnostics.error(
+      code,
+      undefined,
+      `${name}: ${reason}`,
+      code === 'no-pipeline' ? 'make one with "tanren init", or name one with -f' : undefined,
+    );
+    return undefined;
+  }
+  sources.set(name, text);
+  const root = parseYaml(name, text, diagnostics);
+  if (root === undefined && !diagnostics.hasErrors()) {
+    diagnostics.error(
+      'empty-file',
+      { file: name, line: 1, column: 1, endLine: 1, endColumn: 1 },
+      'the file is empty',
+      'make one with "tanren init"',
+    );
+  }
+  return root;
+}
+
+function describeUnreadable(error: unknown): string {
+  const code = systemCode(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a folder';
+  return code === 'EACCES' || code === 'EPERM' ? 'it cannot be read: permission denied' : messageOf(error);
+}
+
+function readParamsFile(
+  request: PipelineRequest,
+  name: string,
+  sources: Map<string, string>,
+  diagnostics: DiagnosticList,
+): ParamOverride[] {
+  const root = readYaml(request, name, 'no-params-file', sources, diagnostics);
+  if (root === undefined) return [];
+  if (root.kind !== 'map') {
+    diagnostics.error('bad-param', root.span, 'a params file is a map of parameter names to values');
+    return [];
+  }
+  return [...root.members].map(([param, member]) => ({ name: param, value: member.value, span: member.keySpan }));
+}
+
+function parseAssignment(text: string, diagnostics: DiagnosticList): ParamOverride[] {
+  const equals = text.indexOf('=');
+  if (equals > 0) return [{ name: text.slice(0, equals).trim(), value: text.slice(equals + 1), span: undefined }];
+  diagnostics.error('bad-param', undefined, `-p ${text}: a parameter is given as name=value`);
+  return [];
+}
+
+async function loadPlugins(
+  root: Located,
+  projectFolder: string,
+  request: PipelineRequest,
+  diagnostics: DiagnosticList,
+): Promise<{ readonly registry: PluginRegistry; readonly files: readonly string[] }> {
+  const local = new Map<string, PluginEntry>();
+  const failed = new Set<string>();
+  const files: string[] = [];
+  for (const [name, member] of membersOf(findMember(root, 'plugins'))) {
+    const span = member.value.span;
+    if (request.builtIn.find(name) !== undefined) {
+      diagnostics.error('duplicate-plugin', member.keySpan, `"${name}" is a built-in plugin`, 'give yours another name');
+      continue;
+    }
+    const specifier = String(toJson(member.value));
+    files.push(...((await request.findPluginFiles?.(specifier, projectFolder)) ?? []));
+    try {
+      local.set(name, await request.loadPlugin(name, specifier, projectFolder));
+    } catch (error) {
+      failed.add(name);
+      diagnostics.error(
+        'plugin-load',
+        span,
+        `plugin "${name}" does not load: ${error instanceof Error ? error.message : String(error)}`,
+        'docs/writing-a-stage.md says what the module exports',
+      );
+    }
+  }
+  const registry: PluginRegistry = {
+    names: [...request.builtIn.names, ...local.keys()],
+    failed,
+    find: name => local.get(name) ?? request.builtIn.find(name),
+  };
+  return { registry, files };
+}
+
+/** The default pipeline's stages stand beside the folders of the other pipelines in artifacts/: one name cannot be both. */
+function checkArtifactNames(plan: Plan, root: Located, diagnostics: DiagnosticList): void {
+  if (plan.pipeline !== 'pipeline') return;
+  const folder = join(plan.projectFolder, 'pipelines');
+  if (!existsSync(folder)) return;
+  const names = new Map(
+    readdirSync(folder)
+      .filter(name => /\.ya?ml$/.test(name))
+      .map(name => [name.replace(/\.ya?ml$/, ''), join(folder, name)]),
+  );
+  const spans: ReadonlyMap<string, SourceSpan> = new Map(
+    [...membersOf(findMember(root, 'stages'))].map(([name, member]) => [name, member.keySpan]),
+  );
+  for (const stage of plan.stages.values()) {
+    const other = names.get(stage.id);
+    if (other === undefined) continue;
+    const file = relative(plan.projectFolder, other);
+    diagnostics.error(
+      'name-collision',
+      spans.get(stage.group),
+      `artifacts/${stage.id} would belong to this stage and to ${file}`,
+      'rename one of them',
+    );
+  }
+}

@@ -1,0 +1,45 @@
+/** How much of which pool does a stage take? */
+import { findClosest } from '../../base/did-you-mean.js';
+import { formatBytes } from '../../base/format.js';
+import { findMember, type Located, membersOf, toJson } from '../config/located.js';
+import { parseSize } from '../config/scalars.js';
+import type { DiagnosticList } from '../model/diagnostic.js';
+import type { Instance } from './expand.js';
+
+/** Pools that the machine has. */
+const UNDECLARED = ['cpu', 'memory'];
+
+/** A number, or of memory bytes. */
+export function unitsOf(located: Located): number {
+  const value = toJson(located);
+  return typeof value === 'string' ? (parseSize(value) ?? 0) : Number(value);
+}
+
+export function parseResources(
+  instance: Instance,
+  pools: Readonly<Record<string, number>>,
+  diagnostics: DiagnosticList,
+): Readonly<Record<string, number>> {
+  const resources: Record<string, number> = { cpu: 1 };
+  for (const [pool, member] of membersOf(findMember(instance.definition, 'resources'))) {
+    const units = unitsOf(member.value);
+    const capacity = pools[pool];
+    const describe = (count: number): string => (pool === 'memory' ? formatBytes(count) : String(count));
+    if (!UNDECLARED.includes(pool) && capacity === undefined) {
+      const closest = findClosest(pool, [...UNDECLARED, ...Object.keys(pools)]);
+      diagnostics.error(
+        'unknown-pool',
+        member.keySpan,
+        `there is no pool "${pool}"`,
+        closest === undefined ? 'declare it under pools' : `did you mean "${closest}"?`,
+      );
+    } else if (capacity !== undefined && units > capacity) {
+      diagnostics.error(
+        'pool-too-small',
+        member.value.span,
+        `stage "${instance.id}" takes ${describe(units)} of pool "${pool}", which has ${describe(capacity)}`,
+      );
+    } else resources[pool] = units;
+  }
+  return resources;
+}

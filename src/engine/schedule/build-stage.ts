@@ -1,0 +1,244 @@
+/** How is one stage brought up to date? Kept where it stands, restored from the cache, or run. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { describeChange, findChanges } from '../action/changes.js';
+import { type PinnedInput, type PinnedStage, pinDevice } from '../action/pin-stage.js';
+import type { Session } from '../action/session.js';
+import { compareWithLast } from '../action/session.js';
+import { keepResult } from '../execute/keep-result.js';
+import { measure } from '../execute/measure.js';
+import type { PartService } from '../execute/part-service.js';
+import { keepInPlace, restoreResult } from '../execute/restore-result.js';
+import { removeRunFolder } from '../execute/run-folder.js';
+import { type CompletedRun, runOnce } from '../execute/run-once.js';
+import { endAsLocked } from '../lockfile/end-as-locked.js';
+import { assertHeld, type Hold } from '../lockfile/hold.js';
+import type { Contents } from '../lockfile/lock.js';
+import { EngineError } from '../model/engine-error.js';
+import type { WarningCode } from '../model/events.js';
+import { type Failure, toFailure } from '../model/failure.js';
+import type { PlannedStage, StageId } from '../model/plan.js';
+import type { StageEnd } from '../model/stage-end.js';
+import { cancelled } from '../model/stage-end.js';
+import type { OngoingRun } from './ongoing-runs.js';
+import type { RunRoom } from './run-room.js';
+
+/** What there is to do for a stage: nothing any more, or a run. */
+export type Approach =
+  | { readonly kind: 'ended'; readonly end: StageEnd }
+  | { readonly kind: 'run'; readonly pinned: PinnedStage; readonly reasons: readonly string[] }
+  /** A run of exactly this goes on since before the build turned to a newer plan. */
+  | { readonly kind: 'join'; readonly run: OngoingRun };
+
+export interface StageNeeds {
+  readonly session: Session;
+  readonly stage: PlannedStage;
+  readonly forced: boolean;
+  readonly parts: PartService;
+  /** Warnings of this stage so far. */
+  readonly said: Set<string>;
+  readonly room: RunRoom;
+  /** Aborted when the build turns to a newer plan: runs go on, and nothing waits for them. */
+  readonly superseded: AbortSignal;
+  /** Of a frozen build. */
+  readonly hold: Hold | undefined;
+  /** How the stages that it depends on, directly or not, have ended. */
+  readonly endOf: (stage: StageId) => StageEnd | undefined;
+}
+
+/** Looks for a result that makes a run unnecessary: in place, or in the cache. @throws EngineError where an input cannot be pinned. */
+export async function approach(needs: StageNeeds): Promise<Approach> {
+  const { session, stage } = needs;
+  const pinned = await pinNow(needs);
+  const run = await findWantedRun(needs, pinned);
+  if (run !== undefined) return { kind: 'join', run };
+  const failed = await findFailure(needs, pinned);
+  if (failed !== undefined) return { kind: 'ended', end: failed };
+  const held = needs.hold?.of(stage, pinned.manifest);
+  if (needs.forced) return { kind: 'run', pinned, reasons: ['forced'] };
+  if (held !== undefined && held.kind !== 'gates-alone') {
+    const end = await endAsLocked(session, stage, pinned, held);
+    if (end !== undefined) return { kind: 'ended', end };
+    if (held.kind === 'exactly') return { kind: 'run', pinned, reasons: ['what is locked is not in the cache'] };
+  }
+  const inPlace = await keepInPlace(session, stage, pinned);
+  if (inPlace !== undefined) return { kind: 'ended', end: inPlace };
+  const restored = await restoreFromRecord(needs, pinned);
+  if (restored !== undefined) return { kind: 'ended', end: restored };
+  return { kind: 'run', pinned, reasons: compareWithLast(session, stage, pinned.manifest).reasons };
+}
+
+function pinNow({ session, stage, endOf }: StageNeeds): Promise<PinnedStage> {
+  return measure(session.ports, stage.id, 'hash', () => session.pinner.pin(stage, id => endOf(id)?.accepted));
+}
+
+/** The stage's ongoing run where it is of this action and what it reads is untouched; any other is stopped at once. */
+async function findWantedRun({ session, stage, room: { runs } }: StageNeeds, pinned: PinnedStage): Promise<OngoingRun | undefined> {
+  const run = await runs.find(stage.id);
+  if (run === undefined) return undefined;
+  const changed = await session.pinner.findChanged(run.pinned);
+  if (run.pinned.key === pinned.key && changed === undefined) return run;
+  const [change] = findChanges(run.pinned.manifest, pinned.manifest);
+  const why = changed === undefined ? undefined : `${nameOf(changed)} changed`;
+  await runs.stop(stage.id, why ?? (change === undefined ? 'it is another action now' : describeChange(change)));
+  return undefined;
+}
+
+/** What failed in this build under an older plan fails as well under a newer one that asks for the same. */
+async function findFailure({ session, stage, room }: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
+  const failure = room.failures.get(stage.id);
+  if (failure === undefined || failure.pinned.key !== pinned.key) return undefined;
+  return (await session.pinner.findChanged(failure.pinned)) === undefined ? failure.end : undefined;
+}
+
+async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
+  const { session, stage } = needs;
+  const record = session.records.find(pinned.key);
+  if (record === 'damaged') warn(needs, 'cache-damaged', `the record of an earlier run of ${stage.id} is damaged; it is not used`);
+  if (record === undefined || record === 'damaged') return undefined;
+  for (const result of [...record.results].reverse()) {
+    const end = await restoreResult(session, stage, pinned, result);
+    if (end !== undefined) {
+      await session.records.noteUse(pinned.key);
+      return end;
+    }
+    await session.records.dropResult(pinned.key, result);
+  }
+  return undefined;
+}
+
+const BACK_OFF_MS = 1_000;
+
+/** Runs the stage, as often as its retries allow, and once more where an input changed under it. */
+export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: readonly string[]): Promise<StageEnd> {
+  const { session, stage } = needs;
+  const { emit, signal } = session.ports;
+  let pinned = first;
+  let inputRuns = 0;
+  for (let attempt = 1; ; attempt++) {
+    emit({ kind: 'stage-started', stage: stage.id, reasons, attempt });
+    const conclusion = await concludeRun(needs, startRun(needs, pinned));
+    if (conclusion.kind === 'ended') return conclusion.end;
+    if (conclusion.kind === 'input-changed') {
+      if (++inputRuns > 1) throw inputChanged(conclusion.input);
+      warn(needs, 'input-changed', `${nameOf(conclusion.input)} changed while the stage ran; it runs again`);
+      pinned = await pinNow(needs);
+      continue;
+    }
+    const { failure } = conclusion;
+    if (attempt - inputRuns > stage.retries) return noteFailure(needs, pinned, failure);
+    const inMs = BACK_OFF_MS * 2 ** Math.min(attempt - 1, 6);
+    emit({ kind: 'retrying', stage: stage.id, message: failure.message, inMs });
+    const until = AbortSignal.any([signal, needs.superseded]);
+    if ((await measure(session.ports, stage.id, 'back-off', () => waitOrAbort(inMs, until))) === 'aborted') return cancelled;
+  }
+}
+
+/** Takes over a run that was started before the build turned to a newer plan. @returns undefined where the stage has to run once more. */
+export async function joinRun(needs: StageNeeds, run: OngoingRun): Promise<StageEnd | undefined> {
+  const conclusion = await concludeRun(needs, run);
+  if (conclusion.kind === 'ended') return conclusion.end;
+  if (conclusion.kind === 'input-changed' || needs.stage.retries > 0) return undefined;
+  return noteFailure(needs, run.pinned, conclusion.failure);
+}
+
+function noteFailure({ stage, room }: StageNeeds, pinned: PinnedStage, failure: Failure): StageEnd {
+  const end: StageEnd = { outcome: { kind: 'failed', failure }, accepted: undefined };
+  room.failures.set(stage.id, { pinned, end });
+  return end;
+}
+
+function startRun(needs: StageNeeds, pinned: PinnedStage): OngoingRun {
+  const { session, stage, parts, room, endOf } = needs;
+  const logPath = session.cache.log(session.plan.pipeline, stage.id);
+  const keeper = parts.keeperFor({
+    kept: needs.forced ? 'ignore' : 'use',
+    warn: (code, message) => warn(needs, code, message),
+    onPart: (part, startMs, endMs) => session.ports.emit({ kind: 'span', stage: stage.id, what: 'part', startMs, endMs, part }),
+  });
+  return room.runs.start(stage.id, pinned, stop => {
+    const ports = { ...session.ports, signal: AbortSignal.any([session.ports.signal, stop]) };
+    return runOnce({ ...session, ports }, stage, pinned, { keeper, reaper: room.reaper, guard: room.guard, endOf, logPath });
+  });
+}
+
+type Conclusion =
+  | { readonly kind: 'ended'; readonly end: StageEnd }
+  | { readonly kind: 'input-changed'; readonly input: PinnedInput }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** Waits for a run, and keeps what it made where that is of its inputs as they still are. */
+async function concludeRun({ session, stage, room, superseded, hold }: StageNeeds, run: OngoingRun): Promise<Conclusion> {
+  const end = await unlessAborted(run.ended, superseded);
+  if (end === 'aborted') return { kind: 'ended', end: cancelled };
+  room.runs.release(stage.id);
+  try {
+    if (session.ports.signal.aborted) return { kind: 'ended', end: cancelled };
+    const input = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(run.pinned));
+    if (input !== undefined) return { kind: 'input-changed', input };
+    if (end.kind === 'failed') return end;
+    if (hold !== undefined) assertHeld(hold.of(stage, run.pinned.manifest), contentsOf(end));
+    const before = session.state.stages.get(stage.id);
+    const measured = end.device === undefined ? run.pinned : pinDevice(run.pinned, end.device);
+    const accepted = await keepResult(session, stage, measured, end);
+    return {
+      kind: 'ended',
+      end: { outcome: { kind: 'executed', durationMs: end.durationMs }, accepted, previousMetrics: before?.metrics },
+    };
+  } finally {
+    await removeRunFolder(end.folder);
+  }
+}
+
+/** Waits for `work`, or for the signal where that comes first. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'aborted'> {
+  if (signal.aborted) return 'aborted';
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<'aborted'>(resolve => {
+    stop = () => resolve('aborted');
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Anything thrown on the way becomes the stage's failure. */
+export async function endWithFailure<T = StageEnd>(work: () => Promise<StageEnd | T>): Promise<StageEnd | T> {
+  try {
+    return await work();
+  } catch (error) {
+    return { outcome: { kind: 'failed', failure: toFailure(error) }, accepted: undefined };
+  }
+}
+
+function contentsOf({ outputs }: CompletedRun): Contents {
+  return Object.fromEntries(Object.entries(outputs).map(([port, { artifact }]) => [port, artifact]));
+}
+
+function inputChanged(input: PinnedInput): EngineError {
+  return new EngineError('input-changed', `${nameOf(input)} changed again while the stage ran: its result belongs to no one state of it`, {
+    help: 'build again when nothing writes to it any more',
+  });
+}
+
+function nameOf({ ref }: PinnedInput): string {
+  return ref.kind === 'source' ? `source ${ref.path}` : `artifact ${ref.stage}.${ref.port}`;
+}
+
+/** Once: a stage is looked at again just before it runs, and finds the same. */
+function warn({ session, stage, said }: StageNeeds, code: WarningCode, message: string): void {
+  if (said.has(message)) return;
+  said.add(message);
+  session.ports.emit({ kind: 'warning', stage: stage.id, code, message });
+}
+
+async function waitOrAbort(ms: number, signal: AbortSignal): Promise<'waited' | 'aborted'> {
+  try {
+    await wait(ms, undefined, { signal });
+    return 'waited';
+  } catch {
+    return 'aborted';
+  }
+}

@@ -1,0 +1,250 @@
+/** In which order, and how many at a time, are stages built? Each when all that it reads is there, the most urgent first. */
+import { setMaxListeners } from 'node:events';
+import type { Session } from '../action/session.js';
+import { measure } from '../execute/measure.js';
+import { createPartService } from '../execute/part-service.js';
+import type { Outlook } from '../insight/history/forecast.js';
+import type { Hold } from '../lockfile/hold.js';
+import type { CheckResult } from '../model/check-result.js';
+import { dependenciesOf } from '../model/dependencies.js';
+import type { Outcome } from '../model/outcome.js';
+import type { Plan, PlannedStage, StageId } from '../model/plan.js';
+import type { StageEnd } from '../model/stage-end.js';
+import { cancelled } from '../model/stage-end.js';
+import type { AcceptedStage } from '../store/state-log.js';
+import type { Approach, StageNeeds } from './build-stage.js';
+import { approach, endWithFailure, joinRun, unlessAborted } from './build-stage.js';
+import { cpuUnits, poolUnits } from './cpu-units.js';
+import { computePriority, computeUrgency } from './critical-path.js';
+import { isOtherTurn, type OtherTurn, runInTurn } from './run-in-turn.js';
+import type { RunRoom } from './run-room.js';
+import { createStageQueue } from './stage-queue.js';
+
+export interface StagesToBuild {
+  /** In topological order. */
+  readonly selected: readonly PlannedStage[];
+  readonly settled: ReadonlyMap<StageId, AcceptedStage>;
+  readonly forced: ReadonlySet<StageId>;
+  readonly jobs: number | undefined;
+  readonly failures: 'stop' | 'keep-going';
+  /** Stages that run once more when they have ended well, to compare the results. */
+  readonly checked: ReadonlySet<StageId>;
+  /** Of a frozen build. */
+  readonly hold: Hold | undefined;
+  readonly room: RunRoom;
+  /** Aborted when there is a newer plan: nothing more is begun, and runs go on without this build of the old one. */
+  readonly superseded: AbortSignal;
+}
+
+export interface StagesBuilt {
+  /** An end for every selected stage. */
+  readonly ends: ReadonlyMap<StageId, StageEnd>;
+  /** Of every checked stage that has a result. */
+  readonly checks: readonly CheckResult[];
+}
+
+/** Builds what is not settled, and checks what is to be checked. */
+export async function buildStages(session: Session, order: StagesToBuild): Promise<StagesBuilt> {
+  const { plan, ports } = session;
+  const { room, superseded } = order;
+  const cpu = cpuUnits(plan, order.jobs);
+  room.setCapacity(poolUnits(plan, order.jobs));
+  // Looking (digests, restores) takes little of a processor: it does not wait for the slots of runs.
+  const looks = createStageQueue({ look: 2 * cpu });
+  // Every stage that runs listens to them: with many at once no sign of a leak.
+  setMaxListeners(0, ports.signal, superseded);
+  const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
+  const priority = computePriority(order.selected);
+  const urgencyOf = (id: StageId): number => (priority.get(id) ?? 0) * PRIORITY_FIRST + (urgency.get(id) ?? 0);
+  ports.emit({ kind: 'outlook', outlook: outlookOf(session, order) });
+  const parts = createPartService({ ...session, platformClass: session.platformClass.get });
+  // Runs from before the build turned to this plan.
+  const carried = room.runs.stages();
+  const told = new Set([...room.failures.values()].map(({ end }) => end));
+  const ends = new Map<StageId, Promise<StageEnd>>();
+  const finished = new Map<StageId, StageEnd>();
+  let failed: StageId | undefined;
+
+  const whyNot = (dependencies: readonly (readonly [StageId, StageEnd])[]): StageEnd | undefined => {
+    if (ports.signal.aborted || superseded.aborted) return cancelled;
+    const stopped = dependencies.find(([, end]) => end.accepted === undefined);
+    if (stopped !== undefined) return { outcome: stoppedBy(...stopped), accepted: undefined };
+    return failed !== undefined && order.failures === 'stop'
+      ? { outcome: { kind: 'skipped', because: failed }, accepted: undefined }
+      : undefined;
+  };
+
+  const needsOf = (stage: PlannedStage): StageNeeds => ({
+    session,
+    stage,
+    parts,
+    said: new Set(),
+    room,
+    superseded,
+    forced: order.forced.has(stage.id),
+    hold: order.hold,
+    endOf: id => finished.get(id),
+  });
+
+  const checkOne = async (stage: PlannedStage): Promise<CheckResult | undefined> => {
+    const accepted = (await ends.get(stage.id))?.accepted;
+    if (accepted === undefined) return undefined;
+    const result = stage.determinism === 'measured' ? leaveOut(stage) : await checkInSlot(needsOf(stage), accepted, urgencyOf(stage.id));
+    ports.emit({ kind: 'check', result });
+    return result;
+  };
+
+  const stopReaders = (stage: StageId): void => {
+    for (const run of carried) if (dependsOn(plan, run, stage)) void room.runs.stop(run, `${stage} runs again`);
+  };
+
+  const buildOne = async (stage: PlannedStage): Promise<StageEnd> => {
+    const dependencies = await Promise.all(dependenciesOf(stage).map(async id => [id, await (ends.get(id) ?? cancelled)] as const));
+    const early = whyNot(dependencies);
+    if (early !== undefined) return early;
+    const needs = needsOf(stage);
+    const urgent = urgencyOf(stage.id);
+    return endWithFailure(async () => {
+      const lookAt = async () => (superseded.aborted ? leftAlone : measure(ports, stage.id, 'look', () => approach(needs)));
+      const look = await looks.add(lookAt, { urgency: urgent, units: { look: 1 } });
+      if (look.kind === 'ended') return look.end;
+      if (look.kind === 'join') {
+        const joined = await joinRun(needs, look.run);
+        if (joined !== undefined) return joined;
+      }
+      stopReaders(stage.id);
+      return runInSlot(needs, urgent, { whyNot: () => whyNot(dependencies), onEnd: end => finish(stage.id, end) });
+    });
+  };
+
+  /** A run that goes on although its stage has come to another end is wanted by nobody. */
+  const buildAndClear = async (stage: PlannedStage): Promise<StageEnd> => {
+    const end = await buildOne(stage);
+    if (!superseded.aborted) await room.runs.stop(stage.id, 'nothing wants its result any more');
+    return end;
+  };
+
+  const finish = (stage: StageId, end: StageEnd): StageEnd => {
+    if (finished.has(stage)) return end;
+    finished.set(stage, end);
+    if (end.outcome.kind === 'failed') failed ??= stage;
+    // What the newer plan makes of it is told then.
+    if (end.outcome.kind === 'cancelled' && superseded.aborted && !ports.signal.aborted) return end;
+    if (!told.has(end)) ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
+    return end;
+  };
+
+  const selected = new Set(order.selected.map(stage => stage.id));
+  for (const stage of carried) if (!selected.has(stage)) void room.runs.stop(stage, 'it is not built any more');
+  for (const stage of order.selected) {
+    const accepted = order.settled.get(stage.id);
+    const end: Promise<StageEnd> =
+      accepted === undefined ? buildAndClear(stage) : Promise.resolve({ outcome: { kind: 'up-to-date' }, accepted });
+    ends.set(
+      stage.id,
+      end.then(done => finish(stage.id, done)),
+    );
+  }
+  const checks = Promise.all(order.selected.filter(stage => order.checked.has(stage.id)).map(checkOne));
+  const ended = new Map(await Promise.all([...ends].map(async ([id, end]) => [id, await end] as const)));
+  return { ends: ended, checks: (await checks).filter(check => check !== undefined) };
+}
+
+const leftAlone: Approach = { kind: 'ended', end: cancelled };
+
+/** Time may have passed in the queue: everything is looked at again just before the run. */
+async function runInSlot(
+  needs: StageNeeds,
+  urgency: number,
+  { whyNot, onEnd }: { whyNot(): StageEnd | undefined; onEnd(end: StageEnd): void },
+): Promise<StageEnd> {
+  const { session, stage } = needs;
+  const { slots, runs } = needs.room;
+  const { ports } = session;
+  const units = { cpu: 1, ...stage.resources };
+  for (;;) {
+    let begun = false;
+    const readyMs = performance.now();
+    const end = new Promise<StageEnd | OtherTurn>((resolve, reject) => {
+      const job = async (): Promise<void> => {
+        begun = true;
+        if (!needs.superseded.aborted)
+          ports.emit({ kind: 'span', stage: stage.id, what: 'wait', startMs: readyMs, endMs: performance.now() });
+        let endTurn: () => Promise<void> = () => Promise.resolve();
+        const work = async (): Promise<StageEnd | OtherTurn> =>
+          whyNot() ??
+          runInTurn(needs, turnEnd => {
+            endTurn = turnEnd;
+          });
+        const end = await measure(ports, stage.id, 'slot', () => endWithFailure(work));
+        // While the slot is still taken: what waits for it must know of a failure, and starts after this has ended.
+        if (!isOtherTurn(end)) onEnd(end);
+        resolve(end);
+        // A run that goes on without its build keeps its slot.
+        await runs.whenEnded(stage.id);
+        await endTurn();
+      };
+      slots.add(job, { urgency, units }).catch(reject);
+    });
+    const first = await unlessAborted(end, needs.superseded);
+    const ended = first !== 'aborted' ? first : begun ? await end : cancelled;
+    if (!isOtherTurn(ended)) return ended;
+    ports.emit({ kind: 'waiting-for-run', stage: stage.id });
+    const wait = ended.over().catch((error: unknown) => {
+      if (!ports.signal.aborted) throw error;
+    });
+    if ((await unlessAborted(wait, needs.superseded)) === 'aborted') return cancelled;
+  }
+}
+
+/** After everything that waits to be built: nothing waits for a check. */
+async function checkInSlot(needs: StageNeeds, accepted: AcceptedStage, urgency: number): Promise<CheckResult> {
+  const { checkStage } = await import('./check-stage.js');
+  const { session, stage } = needs;
+  const run = async (): Promise<CheckResult> =>
+    session.ports.signal.aborted ? { verdict: 'cancelled', stage: stage.id } : checkStage(needs, accepted);
+  return needs.room.slots.add(run, { urgency: urgency - CHECKS_LAST, units: { cpu: 1, ...stage.resources } });
+}
+
+/** More than any build takes, in milliseconds. */
+const PRIORITY_FIRST = 1e12;
+
+/** And more than any priority. */
+const CHECKS_LAST = 1e16;
+
+function leaveOut({ id }: PlannedStage): CheckResult {
+  return { verdict: 'measured', stage: id };
+}
+
+/** What is not settled, by what it took last. */
+function outlookOf({ plan, state }: Session, { selected, settled, jobs }: StagesToBuild): Outlook {
+  const tasks = selected
+    .filter(({ id }) => !settled.has(id))
+    .map(stage => ({
+      stage: stage.id,
+      dependsOn: dependenciesOf(stage),
+      units: { cpu: 1, ...stage.resources },
+      expectedMs: state.stages.get(stage.id)?.durationMs,
+    }));
+  return { tasks, capacity: poolUnits(plan, jobs) };
+}
+
+function stoppedBy(dependency: StageId, end: StageEnd): Outcome {
+  if (end.outcome.kind === 'cancelled') return { kind: 'cancelled' };
+  return { kind: 'skipped', because: end.outcome.kind === 'skipped' ? end.outcome.because : dependency };
+}
+
+/** Does `reader` read, directly or not, what `stage` makes? */
+function dependsOn(plan: Plan, reader: StageId, stage: StageId): boolean {
+  const seen = new Set<StageId>();
+  const queue = [reader];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const planned = plan.stages.get(next);
+    for (const id of planned === undefined || seen.has(next) ? [] : dependenciesOf(planned)) {
+      if (id === stage) return true;
+      queue.push(id);
+    }
+    seen.add(next);
+  }
+  return false;
+}

@@ -1,0 +1,82 @@
+/** Does a stage give the same bytes again? One more run in a new folder, every part computed anew, held against the result; nothing of it is kept. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseDigest } from '../../base/digest.js';
+import { placeOf } from '../action/session.js';
+import { removeRunFolder } from '../execute/run-folder.js';
+import { runOnce } from '../execute/run-once.js';
+import type { CheckResult } from '../model/check-result.js';
+import { EngineError } from '../model/engine-error.js';
+import { toFailure } from '../model/failure.js';
+import { decodeTree } from '../store/files/tree.js';
+import type { AcceptedStage } from '../store/state-log.js';
+import type { StageNeeds } from './build-stage.js';
+import { type Difference, type FirstResult, findDifferences } from './differences.js';
+
+/**
+ * Runs the stage once more. `accepted` is the first of the two runs, whether it was made in this build or is recorded: its key names the same action.
+ */
+export async function checkStage(needs: StageNeeds, accepted: AcceptedStage): Promise<CheckResult> {
+  const { id } = needs.stage;
+  try {
+    return await runAgain(needs, accepted);
+  } catch (error) {
+    return { verdict: 'failed', stage: id, failure: toFailure(error) };
+  }
+}
+
+async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<CheckResult> {
+  const { session, stage, parts, room, endOf } = needs;
+  const { ports, cache, plan, pinner } = session;
+  const pinned = await pinner.pin(stage, before => endOf(before)?.accepted);
+  if (pinned.key !== accepted.key) throw inputChanged();
+  ports.emit({ kind: 'check-started', stage: stage.id });
+  const partsThatDiffer: Difference[] = [];
+  const keeper = parts.comparingKeeper({
+    differs: path => partsThatDiffer.push({ kind: 'part', path }),
+    warn: (code, message) => ports.emit({ kind: 'warning', stage: stage.id, code, message }),
+  });
+  const run = await runOnce(session, stage, pinned, {
+    keeper,
+    reaper: room.reaper,
+    guard: room.guard,
+    endOf,
+    logPath: cache.log(`${plan.pipeline}/.check`, stage.id),
+  });
+  try {
+    if (ports.signal.aborted) return { verdict: 'cancelled', stage: stage.id };
+    if ((await pinner.findChanged(pinned)) !== undefined) throw inputChanged();
+    if (run.kind === 'failed') return { verdict: 'failed', stage: stage.id, failure: run.failure };
+    const { names } = placeOf(plan, stage);
+    const differences = await findDifferences(firstResult(needs, accepted), run.outputs, names);
+    // A part that differs is the cause of outputs that do, or would be once it is used.
+    const all = [...differences, ...partsThatDiffer];
+    return all.length === 0 ? { verdict: 'same', stage: stage.id } : { verdict: 'different', stage: stage.id, differences: all };
+  } finally {
+    await removeRunFolder(run.folder);
+  }
+}
+
+/** Its bytes are in the store; where they could not be kept, under artifacts/. */
+function firstResult({ session, stage }: StageNeeds, { outputs }: AcceptedStage): FirstResult {
+  const { folder } = placeOf(session.plan, stage);
+  return {
+    outputs,
+    findTree({ digest }) {
+      const bytes = session.store.read(digest);
+      return bytes === undefined ? undefined : decodeTree(bytes.toString());
+    },
+    findFile(text, published) {
+      const digest = parseDigest(text);
+      const caches = [session.cache, session.cache.shared].filter(cache => cache !== undefined);
+      const kept = digest === undefined ? [] : caches.map(cache => cache.blob(digest));
+      return [...kept, join(folder, published)].find(path => existsSync(path));
+    },
+  };
+}
+
+function inputChanged(): EngineError {
+  return new EngineError('input-changed', 'an input changed before the second run had ended: there is nothing to compare', {
+    help: 'build again when nothing writes to it any more',
+  });
+}

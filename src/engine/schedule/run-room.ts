@@ -1,0 +1,56 @@
+/** What do runs share, and keep while their build turns to a newer plan? Slots, who ends them when the build is killed, and what has failed. */
+
+import type { PinnedStage } from '../action/pin-stage.js';
+import type { Guard } from '../execute/guard/guard.js';
+import { createReaper, type Reaper } from '../execute/reaper.js';
+import type { StageId } from '../model/plan.js';
+import type { EnginePorts } from '../model/ports.js';
+import type { StageEnd } from '../model/stage-end.js';
+import type { CacheFolder } from '../store/cache-folder.js';
+import { createTurns, type Turns } from '../store/lock/turns.js';
+import { createOngoingRuns, type OngoingRuns } from './ongoing-runs.js';
+import { createStageQueue, type StageQueue, type Units } from './stage-queue.js';
+
+/** A failure of this build: the same action is not tried again in it. */
+export interface FailedRun {
+  readonly pinned: PinnedStage;
+  readonly end: StageEnd;
+}
+
+export interface RunRoom {
+  readonly slots: StageQueue;
+  readonly runs: OngoingRuns;
+  readonly reaper: Reaper;
+  /** Who watches what runs start. */
+  readonly guard: Guard | undefined;
+  readonly failures: Map<StageId, FailedRun>;
+  readonly turns: Turns;
+  /** Units of each pool; what runs already keeps those that it has. */
+  setCapacity(capacity: Units): void;
+  /** Ends what still runs. */
+  close(): Promise<void>;
+}
+
+export function openRunRoom(cache: CacheFolder, { emit, signal }: Pick<EnginePorts, 'emit' | 'signal'>, guard: Guard | undefined): RunRoom {
+  const capacity: Record<string, number> = {};
+  const reaper = createReaper();
+  const runs = createOngoingRuns((stage, because) => {
+    if (!signal.aborted) emit({ kind: 'run-outdated', stage, because });
+  });
+  return {
+    slots: createStageQueue(capacity),
+    runs,
+    reaper,
+    guard,
+    failures: new Map(),
+    turns: createTurns(cache, { emit, signal }),
+    setCapacity(next) {
+      for (const pool of Object.keys(capacity)) delete capacity[pool];
+      Object.assign(capacity, next);
+    },
+    async close() {
+      await Promise.all(runs.stages().map(stage => runs.stop(stage, 'the build ends')));
+      reaper.close();
+    },
+  };
+}

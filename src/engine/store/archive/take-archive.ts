@@ -1,0 +1,121 @@
+/** How do results of another cache come into this one? Blob by blob, each only if it has its digest; a record only if it is one, under its own key, and all that it names is there. */
+import { createHash } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
+import type { Digest } from '../../../base/digest.js';
+import { digestJson } from '../../../base/digest.js';
+import { type ActionRecord, type ActionRecords, decodeRecord, openActionRecords } from '../action-records.js';
+import { type BlobStore, openBlobStore } from '../blob-store.js';
+import type { CacheFolder } from '../cache-folder.js';
+import { lookAt } from '../files/stamp.js';
+import { blobsOf } from '../maintenance/inventory.js';
+import type { ArchiveBytes } from './archive-bytes.js';
+import { type Frame, readFrames } from './archive-format.js';
+
+export interface TakenArchive {
+  /** Results that are new here. */
+  readonly records: number;
+  readonly blobs: number;
+  readonly sizeBytes: number;
+  /** Records and blobs that were here already. */
+  readonly known: number;
+  /** Keys of actions that have results with other bytes here: these are kept, and preferred. */
+  readonly different: readonly string[];
+  /** What does not check: frames whose bytes do not have the digest, or are no record of the key. Not taken. */
+  readonly damaged: readonly string[];
+  /** Keys of records that name a blob which neither the archive nor the cache has whole. Not taken. */
+  readonly incomplete: readonly string[];
+}
+
+/** A record is a few kilobytes; what claims to be more is none. */
+const MAX_RECORD_BYTES = 1 << 26;
+/** The list of a folder's files: two million of them. */
+const MAX_TREE_BYTES = 1 << 28;
+
+/**
+ * Takes all that verifies. Names in the archive are digests, and nothing else of it becomes a path. One chunk of a blob is in memory at a time.
+ * Only under the lock. @throws EngineError as `readFrames`: what came before is taken.
+ */
+export async function takeArchive(cache: CacheFolder, archive: ArchiveBytes, signal: AbortSignal): Promise<TakenArchive> {
+  const store = openBlobStore(cache);
+  const records = openActionRecords(cache);
+  const count = { records: 0, blobs: 0, sizeBytes: 0, known: 0 };
+  const notes = { different: [] as string[], damaged: [] as string[], incomplete: [] as string[] };
+  for await (const frame of readFrames(archive)) {
+    signal.throwIfAborted();
+    if (frame.kind === 'blob') {
+      const end = await takeBlob(frame, cache, store);
+      if (end === 'damaged') notes.damaged.push(frame.name);
+      else if (end === 'known') count.known++;
+      else {
+        count.blobs++;
+        count.sizeBytes += frame.sizeBytes;
+      }
+      continue;
+    }
+    const end = await takeRecord(frame, cache, store, records);
+    if (end === 'added') count.records++;
+    else if (end === 'known') count.known++;
+    else notes[end].push(frame.name);
+  }
+  return { ...count, ...notes };
+}
+
+async function takeBlob({ name, sizeBytes, body }: Frame, cache: CacheFolder, store: BlobStore): Promise<'added' | 'known' | 'damaged'> {
+  if (lookAt(cache.blob(name))?.sizeBytes === sizeBytes) return 'known';
+  const temporary = cache.newTemporary('import');
+  try {
+    if ((await writeBody(temporary, body)) !== name) return 'damaged';
+    await store.takeFile(temporary, name, 'no-flush');
+    return 'added';
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** @returns the digest of what was written. */
+async function writeBody(path: string, body: Frame['body']): Promise<string> {
+  const hasher = createHash('sha256');
+  const file = await open(path, 'wx', 0o600);
+  try {
+    for await (const chunk of body) {
+      hasher.update(chunk);
+      await file.writeFile(chunk);
+    }
+  } finally {
+    await file.close();
+  }
+  return hasher.digest('hex');
+}
+
+async function takeRecord(
+  { name, sizeBytes, body }: Frame,
+  cache: CacheFolder,
+  store: BlobStore,
+  records: ActionRecords,
+): Promise<'added' | 'known' | 'different' | 'damaged' | 'incomplete'> {
+  if (sizeBytes > MAX_RECORD_BYTES) return 'damaged';
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  const record = decodeRecord(Buffer.concat(chunks).toString('utf8'));
+  if (record === undefined || !hasKey(record, name)) return 'damaged';
+  if (!isComplete(record, cache, store)) return 'incomplete';
+  return records.merge(name, record);
+}
+
+/** A record cannot stand for another action than its own. */
+function hasKey({ manifest }: ActionRecord, key: Digest): boolean {
+  try {
+    return digestJson(manifest) === key;
+  } catch {
+    // Nested deeper than the stack: no manifest of ours.
+    return false;
+  }
+}
+
+function isComplete({ results }: ActionRecord, cache: CacheFolder, store: BlobStore): boolean {
+  const sizeOf = (digest: Digest): number => lookAt(cache.blob(digest))?.sizeBytes ?? Number.POSITIVE_INFINITY;
+  return results.every(result => {
+    if (Object.values(result.outputs).some(({ kind, digest }) => kind === 'tree' && sizeOf(digest) > MAX_TREE_BYTES)) return false;
+    return blobsOf(result, store).every(digest => Number.isFinite(sizeOf(digest)));
+  });
+}

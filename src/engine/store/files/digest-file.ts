@@ -1,0 +1,50 @@
+/** What is the digest of a file, at the least cost? Small files at once, large ones as a stream. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Digest } from '../../../base/digest.js';
+import { digestBytes, digestFile } from '../../../base/digest.js';
+
+/** Up to this size a file is read in one call, and not by another thread. */
+export const AT_ONCE_BYTES = 1 << 18;
+
+export async function digestPath(path: string, sizeBytes: number): Promise<Digest> {
+  return sizeBytes <= AT_ONCE_BYTES ? digestBytes(readFileSync(path)) : digestFile(path);
+}
+
+const CHUNK_BYTES = 1 << 20;
+
+/** Writes the content of `from` to `to`, which must not be there. @returns the digest of what was written: hashed while other threads read on and write. */
+export async function copyDigesting(from: string, to: string): Promise<Digest> {
+  const source = await open(from, 'r');
+  try {
+    const target = await open(to, 'wx');
+    try {
+      return await pump(source, target);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function pump(source: FileHandle, target: FileHandle): Promise<Digest> {
+  const hash = createHash('sha256');
+  const read = async (into: Buffer): Promise<Buffer> => into.subarray(0, (await source.read(into, 0, CHUNK_BYTES, null)).bytesRead);
+  let [present, next] = [Buffer.allocUnsafe(CHUNK_BYTES), Buffer.allocUnsafe(CHUNK_BYTES)];
+  for (let chunk = await read(present); chunk.length > 0; [present, next] = [next, present]) {
+    const following = read(next);
+    const written = writeAll(target, chunk);
+    hash.update(chunk);
+    // Both have to end, whichever fails.
+    const [, ahead] = await Promise.allSettled([written, following]);
+    await written;
+    chunk = ahead.status === 'fulfilled' ? ahead.value : await following;
+  }
+  return hash.digest('hex') as Digest;
+}
+
+async function writeAll(target: FileHandle, chunk: Buffer): Promise<void> {
+  for (let done = 0; done < chunk.length; ) done += (await target.write(chunk, done, chunk.length - done)).bytesWritten;
+}

@@ -1,0 +1,155 @@
+/** What is in a folder, as one document whose digest stands for it all? */
+import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeCanonicalJson } from '../../../base/canonical-json.js';
+import type { Digest } from '../../../base/digest.js';
+import { digestBytes, parseDigest } from '../../../base/digest.js';
+import type { Json, JsonObject } from '../../../base/json.js';
+import { isJsonObject } from '../../../base/json.js';
+import { EngineError } from '../../model/engine-error.js';
+import type { FileLook } from './stamp.js';
+import { lookAt, lookAtLink } from './stamp.js';
+import { findEscape } from './tree-links.js';
+
+/** One thing found in a folder. `path` is relative, with slashes. A folder stands for itself only where it is empty. */
+export type FoundEntry =
+  | { readonly kind: 'file'; readonly path: string; readonly look: FileLook }
+  | { readonly kind: 'folder'; readonly path: string }
+  | { readonly kind: 'symlink'; readonly path: string; readonly target: string };
+
+export type TreeEntry =
+  | { readonly kind: 'file'; readonly path: string; readonly digest: Digest; readonly sizeBytes: number; readonly executable: boolean }
+  | { readonly kind: 'folder'; readonly path: string }
+  | { readonly kind: 'symlink'; readonly path: string; readonly target: string };
+
+/**
+ * Everything under `folder`, sorted by path.
+ * `links`: 'follow' reads through symbolic links, as a reader of the folder does (a cycle is an error); 'keep' reports them.
+ * @throws EngineError `folder-cycle`, `special-file`, `unreadable-name`.
+ */
+export function walkFolder(folder: string, links: 'follow' | 'keep'): readonly FoundEntry[] {
+  const found: FoundEntry[] = [];
+  walk(folder, '', links, links === 'follow' ? [realpathSync(folder)] : [], found);
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function walk(folder: string, prefix: string, links: 'follow' | 'keep', above: readonly string[], found: FoundEntry[]): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    const relative = prefix + entry.name;
+    if (entry.isSymbolicLink() && links === 'keep') {
+      found.push({ kind: 'symlink', path: relative, target: readlinkSync(path) });
+      continue;
+    }
+    const look = links === 'follow' ? lookAt(path) : lookAtLink(path);
+    if (look === undefined) {
+      // It went away meanwhile, leads nowhere, or has a name that no string of ours can be.
+      if (entry.name.includes('\ufffd') && lookAtLink(path) === undefined) throw unreadableName(folder, entry.name);
+      continue;
+    }
+    if (look.kind === 'file') found.push({ kind: 'file', path: relative, look });
+    else if (look.kind === 'folder')
+      walkInto(path, relative, links, entry.isSymbolicLink() ? [...above, realpathSync(path)] : above, found);
+    else
+      throw new EngineError('special-file', `${path} is neither a file nor a folder`, {
+        help: 'move it elsewhere: pipes, sockets and devices have no content',
+      });
+  }
+}
+
+function walkInto(path: string, relative: string, links: 'follow' | 'keep', above: readonly string[], found: FoundEntry[]): void {
+  if (new Set(above).size < above.length)
+    throw new EngineError('folder-cycle', `${path} is a link to a folder that it is in`, {
+      help: 'remove the link, or name a folder without it',
+    });
+  const before = found.length;
+  walk(path, `${relative}/`, links, above, found);
+  if (found.length === before) found.push({ kind: 'folder', path: relative });
+}
+
+/** The stamps of all that is in a folder, a line each. */
+export function listStamps(entries: readonly FoundEntry[]): string {
+  const lines = entries.map(entry => {
+    if (entry.kind === 'file') return `${entry.path}\0${entry.look.stamp}`;
+    return entry.kind === 'symlink' ? `${entry.path}\0>${entry.target}` : `${entry.path}\0/`;
+  });
+  return lines.join('\n');
+}
+
+function unreadableName(folder: string, name: string): EngineError {
+  return new EngineError('unreadable-name', `a name in ${folder} is not UTF-8 (it reads "${name}")`, { help: 'rename the file' });
+}
+
+/** The signature of a folder: equal where the stamps of all that is in it are equal. */
+export function signatureOf(entries: readonly FoundEntry[]): string {
+  return digestBytes(listStamps(entries));
+}
+
+/** The canonical document of a folder: its digest is the artifact's. */
+export function encodeTree(entries: readonly TreeEntry[]): string {
+  return encodeCanonicalJson({ format: 1, entries: entries.map(entry => ({ ...entry })) });
+}
+
+/**
+ * Reads a document that `encodeTree` wrote. Paths that leave the folder are refused, so a forged one cannot write elsewhere.
+ * @returns undefined where it is no such document.
+ */
+export function decodeTree(text: string): readonly TreeEntry[] | undefined {
+  const document = parseJson(text);
+  if (!isJsonObject(document) || document.format !== 1 || !Array.isArray(document.entries)) return undefined;
+  const entries: TreeEntry[] = [];
+  for (const value of document.entries) {
+    const entry = isJsonObject(value) ? decodeEntry(value) : undefined;
+    if (entry === undefined) return undefined;
+    entries.push(entry);
+  }
+  return findEscape(entries) === undefined ? entries : undefined;
+}
+
+function decodeEntry(value: JsonObject): TreeEntry | undefined {
+  const { kind, path } = value;
+  if (typeof path !== 'string' || !isInnerPath(path)) return undefined;
+  if (kind === 'folder') return { kind, path };
+  if (kind === 'symlink') {
+    return typeof value.target === 'string' && isInnerLink(path, value.target) ? { kind, path, target: value.target } : undefined;
+  }
+  const digest = parseDigest(value.digest);
+  if (kind !== 'file' || digest === undefined || typeof value.sizeBytes !== 'number' || typeof value.executable !== 'boolean')
+    return undefined;
+  return { kind, path, digest, sizeBytes: value.sizeBytes, executable: value.executable };
+}
+
+/** Does a relative path with slashes name something inside the folder it starts from? */
+export function isInnerPath(path: string): boolean {
+  return (
+    path !== '' &&
+    !path.startsWith('/') &&
+    !hasForeignSeparator(path) &&
+    path.split('/').every(part => part !== '' && part !== '.' && part !== '..')
+  );
+}
+
+/** Where "\\" parts a path, as "/" does; elsewhere it is a character like others. */
+function hasForeignSeparator(path: string): boolean {
+  return process.platform === 'win32' && path.includes('\\');
+}
+
+/** Does a link at `path` (relative to the folder) point to something inside the folder? */
+export function isInnerLink(path: string, target: string): boolean {
+  if (target.startsWith('/') || hasForeignSeparator(target)) return false;
+  let depth = path.split('/').length - 1;
+  for (const part of target.split('/')) {
+    if (part === '..') depth--;
+    else if (part !== '.' && part !== '') depth++;
+    if (depth < 0) return false;
+  }
+  return true;
+}
+
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,155 @@
+/** What is the content of a source right now? By stamps where they prove it, else by reading. */
+import { join } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+import { digestBytes } from '../../base/digest.js';
+import type { Artifact } from '../model/artifact.js';
+import { EngineError, messageOf, systemCode } from '../model/engine-error.js';
+import { digestPath } from './files/digest-file.js';
+import type { FileLook, Stamp } from './files/stamp.js';
+import { isRacy, lookAt } from './files/stamp.js';
+import type { FoundEntry, TreeEntry } from './files/tree.js';
+import { encodeTree, signatureOf, walkFolder } from './files/tree.js';
+import type { State } from './state-log.js';
+
+/** A source with its content, and how to see whether it is still the same. */
+export interface PinnedSource {
+  readonly artifact: Artifact;
+  readonly signature: string;
+  /** 'racy': a change since may not show in the signature. */
+  readonly proof: 'settled' | 'racy';
+  /** Of a folder: what its digest is of. */
+  readonly tree?: readonly TreeEntry[];
+}
+
+export interface InputDigests {
+  /** The source's content where stamps prove it; undefined where files must be read. @throws EngineError `input-missing`, `input-unreadable`. */
+  find(path: string): PinnedSource | undefined;
+  /** The source's content, read where necessary. @throws as `find`. */
+  digest(path: string): Promise<PinnedSource>;
+}
+
+/**
+ * @param resolve  makes a path as the pipeline file writes it absolute.
+ * @param remember keeps the digest of a settled file for later builds.
+ */
+export function createInputDigests(
+  state: Pick<State, 'files'>,
+  resolve: (path: string) => string,
+  remember: (path: string, stamp: Stamp, digest: Digest) => void,
+): InputDigests {
+  const known = (path: string, look: FileLook): Digest | undefined => {
+    const entry = state.files.get(path);
+    return entry?.stamp === look.stamp ? entry.digest : undefined;
+  };
+
+  const read = async (path: string, at: string): Promise<{ look: FileLook; digest: Digest; proof: 'settled' | 'racy' }> => {
+    for (let attempt = 1; ; attempt++) {
+      const look = lookOrThrow(path, at);
+      const kept = known(path, look);
+      if (kept !== undefined) return { look, digest: kept, proof: 'settled' };
+      const takenMs = Date.now();
+      const digest = await readable(path, () => digestPath(at, look.sizeBytes));
+      if (lookAt(at)?.stamp !== look.stamp) {
+        if (attempt < 5) continue;
+        throw new EngineError('input-changed', `source ${path} is being written to`, { help: 'build again when it is complete' });
+      }
+      const proof = isRacy(look, takenMs) ? 'racy' : 'settled';
+      if (proof === 'settled') remember(path, look.stamp, digest);
+      return { look, digest, proof };
+    }
+  };
+
+  return {
+    find(path) {
+      const at = resolve(path);
+      const look = lookOrThrow(path, at);
+      if (look.kind === 'file') {
+        const digest = known(path, look);
+        return digest === undefined ? undefined : pinFile(look, digest, 'settled');
+      }
+      const entries = readableNow(path, () => walkFolder(at, 'follow'));
+      const digests: Digest[] = [];
+      for (const entry of entries) {
+        if (entry.kind !== 'file') continue;
+        const digest = known(join(path, entry.path), entry.look);
+        if (digest === undefined) return undefined;
+        digests.push(digest);
+      }
+      return pinFolder(entries, digests, 'settled');
+    },
+
+    async digest(path) {
+      const at = resolve(path);
+      const look = lookOrThrow(path, at);
+      if (look.kind === 'file') {
+        const { look: last, digest, proof } = await read(path, at);
+        return pinFile(last, digest, proof);
+      }
+      const entries = readableNow(path, () => walkFolder(at, 'follow'));
+      const digests: Digest[] = [];
+      let proof: 'settled' | 'racy' = 'settled';
+      for (const entry of entries) {
+        if (entry.kind !== 'file') continue;
+        const one = await read(join(path, entry.path), join(at, entry.path));
+        digests.push(one.digest);
+        if (one.proof === 'racy' || one.look.stamp !== entry.look.stamp) proof = 'racy';
+      }
+      return pinFolder(entries, digests, proof);
+    },
+  };
+}
+
+function pinFile(look: FileLook, digest: Digest, proof: 'settled' | 'racy'): PinnedSource {
+  return { artifact: { kind: 'file', digest, sizeBytes: look.sizeBytes, executable: look.executable }, signature: look.stamp, proof };
+}
+
+/** @param digests one per file among `entries`, in order. */
+function pinFolder(entries: readonly FoundEntry[], digests: readonly Digest[], proof: 'settled' | 'racy'): PinnedSource {
+  let file = 0;
+  let sizeBytes = 0;
+  const tree = entries.map((entry): TreeEntry => {
+    if (entry.kind !== 'file') return entry;
+    sizeBytes += entry.look.sizeBytes;
+    const { sizeBytes: size, executable } = entry.look;
+    return { kind: 'file', path: entry.path, digest: digests[file++] as Digest, sizeBytes: size, executable };
+  });
+  return {
+    artifact: { kind: 'tree', digest: digestBytes(encodeTree(tree)), sizeBytes, executable: false },
+    signature: signatureOf(entries),
+    proof,
+    tree,
+  };
+}
+
+function lookOrThrow(path: string, at: string): FileLook {
+  const look = readableNow(path, () => lookAt(at));
+  if (look === undefined) {
+    throw new EngineError('input-missing', `source ${path} does not exist`, {
+      help: 'create it, or correct its path in the pipeline file',
+    });
+  }
+  if (look.kind === 'file' || look.kind === 'folder') return look;
+  throw new EngineError('special-file', `source ${path} is neither a file nor a folder`);
+}
+
+function readableNow<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+async function readable<T>(path: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): unknown {
+  if (error instanceof EngineError) return error;
+  const code = systemCode(error) === 'ENOENT' ? 'input-missing' : 'input-unreadable';
+  return new EngineError(code, `source ${path} cannot be read: ${messageOf(error)}`, { cause: error });
+}

@@ -1,0 +1,47 @@
+/** Who holds a lock? What the holder says of itself, for people: nothing is decided by it. */
+import { hostname, userInfo } from 'node:os';
+import { isJsonObject, type Json } from '../../../base/json.js';
+import { parseJson } from '../files/tree.js';
+
+export interface Holder {
+  /** "tanren build quantize". */
+  readonly command: string;
+  readonly pid: number;
+  readonly user: string;
+  readonly host: string;
+  /** Of its clock, which is most often ours too. */
+  readonly sinceMs: number;
+}
+
+const LONGEST = 200;
+
+export function describeSelf(): { readonly [Name in keyof Holder]: Holder[Name] } {
+  const command = ['tanren', ...process.argv.slice(2)].join(' ');
+  return { command: clean(command), pid: process.pid, user: findUser(), host: clean(hostname()), sinceMs: Date.now() };
+}
+
+/** @returns undefined where the text is nothing that a holder says. */
+export function parseHolder(text: string): Holder | undefined {
+  const word: Json | undefined = parseJson(text);
+  if (!isJsonObject(word)) return undefined;
+  const { command, pid, user, host, sinceMs } = word;
+  if (typeof command !== 'string' || typeof user !== 'string' || typeof host !== 'string') return undefined;
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || typeof sinceMs !== 'number' || !Number.isFinite(sinceMs)) return undefined;
+  return { command: clean(command), pid, user: clean(user), host: clean(host), sinceMs };
+}
+
+/** It is shown on a terminal: no control characters, and not for ever. */
+function clean(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken away
+  const plain = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+  return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST)}…`;
+}
+
+/** A user without a name is known by number, and in some containers not at all. */
+function findUser(): string {
+  try {
+    return clean(userInfo().username);
+  } catch {
+    return String(process.getuid?.() ?? '?');
+  }
+}

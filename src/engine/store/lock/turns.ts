@@ -1,0 +1,85 @@
+/** Whose turn is it to run an action, where several checkouts share a cache? Each action runs in one of them at a time; the others wait, and find its result. */
+import { join } from 'node:path';
+import { isMissing, messageOf, systemCode } from '../../model/engine-error.js';
+import type { EnginePorts } from '../../model/ports.js';
+import type { CacheFolder } from '../cache-folder.js';
+import { acquireLock, type Lock } from './lock.js';
+
+export type Turn =
+  /** 'alone': nobody else can want it. 'first': others may have had it until now, so a look for their result comes first. */
+  | { readonly kind: 'alone' | 'first'; end(): Promise<void> }
+  /** `over` waits until it may be asked for again. It rejects where the build is cancelled. */
+  | { readonly kind: 'other'; over(): Promise<void> };
+
+export interface Turns {
+  take(key: string): Promise<Turn>;
+}
+
+const alone: Turn = { kind: 'alone', end: () => Promise.resolve() };
+
+/** Sockets, as for the cache itself: a turn ends with the process that has it. Where there can be none, a stage may run twice, with the same result. */
+export function createTurns({ shared }: CacheFolder, { signal, emit }: Pick<EnginePorts, 'signal' | 'emit'>): Turns {
+  if (shared === undefined) return { take: () => Promise.resolve(alone) };
+  let unavailable = false;
+  const waitFor = async (folder: string): Promise<void> => {
+    try {
+      const lock = await acquireLock(folder, { signal, onWaiting: () => undefined });
+      await lock.release();
+    } catch (error) {
+      if (!isTakenAway(error)) throw error;
+      // It may be asked for again.
+    }
+  };
+  return {
+    async take(key) {
+      if (unavailable) return alone;
+      const folder = turnFolder(shared, key);
+      try {
+        const lock = await tryAgain(() => tryLock(folder, signal));
+        return lock === undefined ? { kind: 'other', over: () => waitFor(folder) } : { kind: 'first', end: () => lock.release() };
+      } catch (error) {
+        signal.throwIfAborted();
+        unavailable = true;
+        const message = `${shared.root} cannot be locked (${messageOf(error)}): another checkout may run the same stage meanwhile`;
+        emit({ kind: 'warning', stage: undefined, code: 'lock-unavailable', message });
+        return alone;
+      }
+    },
+  };
+}
+
+export function turnsFolder({ root }: CacheFolder): string {
+  return join(root, 'turns');
+}
+
+function turnFolder(shared: CacheFolder, key: string): string {
+  return join(turnsFolder(shared), key);
+}
+
+const TRIES = 5;
+
+async function tryAgain<T>(work: () => Promise<T>, tries = TRIES): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (tries === 1 || !isTakenAway(error)) throw error;
+    return tryAgain(work, tries - 1);
+  }
+}
+
+/** Did a collection of garbage take the folder of an ended turn away just now? A socket in a folder that is gone is "not permitted". */
+export function isTakenAway(error: unknown): boolean {
+  return isMissing(error) || systemCode(error) === 'EACCES';
+}
+
+/** Undefined where somebody holds it. */
+export async function tryLock(folder: string, signal: AbortSignal): Promise<Lock | undefined> {
+  const held = new AbortController();
+  try {
+    return await acquireLock(folder, { signal: AbortSignal.any([signal, held.signal]), onWaiting: () => held.abort() });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (held.signal.aborted) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+/** What may leave the cache? What nothing names, and beyond the limits the results that were used longest ago; never what a pipeline's last build accepted or a lock file pins. */
+import { rmdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Digest } from '../../../base/digest.js';
+import type { CacheFolder } from '../cache-folder.js';
+import { filesUnder, type Inventory, type KeptRecord } from './inventory.js';
+
+export interface GarbageLimits {
+  /** Blobs and records together; results that pipelines hold stay even where they alone are more. */
+  readonly maxSizeBytes?: number | undefined;
+  /** Results unused for longer go. */
+  readonly maxAgeMs?: number | undefined;
+}
+
+export interface GarbagePlan {
+  /** Oldest use first. */
+  readonly records: readonly KeptRecord[];
+  readonly blobs: readonly { readonly digest: Digest; readonly sizeBytes: number }[];
+  /** Damaged records and files that are none. */
+  readonly strangers: readonly string[];
+  readonly freedBytes: number;
+  /** Blobs and records that stay. */
+  readonly keptBytes: number;
+}
+
+/** Chooses; the same inventory, limits and time give the same plan. */
+export function planGarbage(inventory: Inventory, limits: GarbageLimits, nowMs: number): GarbagePlan {
+  const uses = countUses(inventory.records);
+  const unnamed = [...inventory.blobs.keys()].filter(digest => !uses.has(digest) && !inventory.heldBlobs.has(digest));
+  const gone = new Map<Digest, number>(unnamed.map(digest => [digest, inventory.blobs.get(digest) ?? 0]));
+  let keptBytes = sizeOf(inventory) - sum(gone.values());
+  const records: KeptRecord[] = [];
+  const oldestFirst = inventory.records.filter(({ held }) => !held).sort((a, b) => a.lastUsedMs - b.lastUsedMs || (a.key < b.key ? -1 : 1));
+  for (const record of oldestFirst) {
+    const tooOld = limits.maxAgeMs !== undefined && nowMs - record.lastUsedMs > limits.maxAgeMs;
+    const tooMuch = limits.maxSizeBytes !== undefined && keptBytes > limits.maxSizeBytes;
+    if (!tooOld && !tooMuch) break;
+    records.push(record);
+    keptBytes -= record.sizeBytes;
+    for (const digest of record.blobs) {
+      const left = (uses.get(digest) ?? 0) - 1;
+      uses.set(digest, left);
+      if (left > 0 || inventory.heldBlobs.has(digest)) continue;
+      const sizeBytes = inventory.blobs.get(digest);
+      if (sizeBytes === undefined) continue;
+      gone.set(digest, sizeBytes);
+      keptBytes -= sizeBytes;
+    }
+  }
+  const freedBytes = sum(gone.values()) + sum(records.map(record => record.sizeBytes)) + sum(inventory.strangers.map(sizeOfFile));
+  return {
+    records,
+    blobs: [...gone].map(([digest, sizeBytes]) => ({ digest, sizeBytes })),
+    strangers: inventory.strangers,
+    freedBytes,
+    keptBytes,
+  };
+}
+
+/**
+ * Removes what the plan names: records first, so that none is left without its blobs. Only under the lock.
+ * @param sinceMs what has changed since then was used meanwhile by builds that this lock does not hold back: it stays.
+ */
+export function removeGarbage(cache: CacheFolder, plan: GarbagePlan, sinceMs = Number.POSITIVE_INFINITY): void {
+  const remove = (path: string): void => {
+    const changedMs = statSync(path, { throwIfNoEntry: false })?.ctimeMs;
+    if (changedMs !== undefined && changedMs < sinceMs) rmSync(path, { force: true });
+  };
+  for (const { key } of plan.records) remove(cache.record(key));
+  for (const path of plan.strangers) remove(path);
+  for (const { digest } of plan.blobs) remove(cache.blob(digest));
+  const folders = [...plan.records.map(({ key }) => cache.record(key)), ...plan.blobs.map(({ digest }) => cache.blob(digest))].map(dirname);
+  for (const folder of new Set(folders)) removeIfEmpty(folder);
+}
+
+function removeIfEmpty(folder: string): void {
+  if (filesUnder(folder).length > 0) return;
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Gone already, or not to be removed: an empty folder costs nothing.
+  }
+}
+
+/** Bytes of blobs and whole records. */
+export function sizeOf({ blobs, records }: Inventory): number {
+  return sum(blobs.values()) + sum(records.map(({ sizeBytes }) => sizeBytes));
+}
+
+/** Bytes of what is in the cache beside blobs and records: states, logs, plans. */
+export function sizeOfRest(cache: CacheFolder): number {
+  return sum(['state', 'logs', 'plans'].flatMap(name => filesUnder(join(cache.root, name)).map(({ path }) => sizeOfFile(path))));
+}
+
+function countUses(records: readonly KeptRecord[]): Map<Digest, number> {
+  const uses = new Map<Digest, number>();
+  for (const { blobs } of records) for (const digest of blobs) uses.set(digest, (uses.get(digest) ?? 0) + 1);
+  return uses;
+}
+
+function sizeOfFile(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+}

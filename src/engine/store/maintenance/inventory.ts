@@ -1,0 +1,177 @@
+/** What is in a cache folder, and what holds it there? Every record with the blobs that it names, every blob with its size. Writes nothing. */
+import { readdirSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Digest } from '../../../base/digest.js';
+import { parseDigest } from '../../../base/digest.js';
+import { isJsonObject, type JsonObject } from '../../../base/json.js';
+import type { Artifacts } from '../../model/artifact.js';
+import { isMissing } from '../../model/engine-error.js';
+import type { ActionRecord, ActionResult } from '../action-records.js';
+import { openActionRecords } from '../action-records.js';
+import type { BlobStore } from '../blob-store.js';
+import { openBlobStore } from '../blob-store.js';
+import type { CacheFolder } from '../cache-folder.js';
+import { decodeTree } from '../files/tree.js';
+import { loadState } from '../state-log.js';
+
+export interface Inventory {
+  readonly blobs: ReadonlyMap<Digest, number>;
+  readonly records: readonly KeptRecord[];
+  /** Paths of files in the records' and blobs' folders that are no whole record and no blob by their names. */
+  readonly strangers: readonly string[];
+  /** Blobs that stay though no record may name them. */
+  readonly heldBlobs: ReadonlySet<Digest>;
+}
+
+/** What is not to be taken for garbage, besides what the states of this folder hold. */
+export interface Hold {
+  /** Contents of artifacts that somebody may want by their digests: their blobs stay, and the records of results that consist of them. */
+  readonly pins: ReadonlySet<Digest>;
+  /** What has changed since, or was used, may be what a build is about to use. */
+  readonly newerThanMs: number;
+}
+
+const HOLD_NOTHING: Hold = { pins: new Set(), newerThanMs: Number.POSITIVE_INFINITY };
+
+export interface KeptRecord {
+  readonly key: string;
+  /** Whose work: a stage's, by its plugin, or a part of one. */
+  readonly of: { readonly kind: 'stage' | 'part'; readonly name: string };
+  readonly sizeBytes: number;
+  /** When it was made, or last used by a build that wrote. */
+  readonly lastUsedMs: number;
+  /** Every blob that its results need, and those that are there to explain later changes. */
+  readonly blobs: ReadonlySet<Digest>;
+  /** It is the accepted result of a stage of some pipeline. */
+  readonly accepted: boolean;
+  /** It stays, whatever the limits: accepted, pinned, or too new. */
+  readonly held: boolean;
+}
+
+export function takeInventory(cache: CacheFolder, { pins, newerThanMs }: Hold = HOLD_NOTHING): Inventory {
+  const strangers: string[] = [];
+  const blobs = new Map<Digest, number>();
+  const heldBlobs = new Set<Digest>();
+  const noteStranger = (path: string): void => {
+    const look = findStats(path);
+    if (look !== undefined && look.ctimeMs < newerThanMs) strangers.push(path);
+  };
+  for (const { name, path } of filesUnder(join(cache.root, 'cas'))) {
+    const digest = parseDigest(name);
+    const stats = digest === undefined || path !== cache.blob(digest) ? undefined : findStats(path);
+    if (digest === undefined || stats === undefined) {
+      noteStranger(path);
+      continue;
+    }
+    blobs.set(digest, stats.size);
+    if (stats.ctimeMs >= newerThanMs) heldBlobs.add(digest);
+  }
+  const store = openBlobStore(cache);
+  const read = openActionRecords(cache);
+  const accepted = findAccepted(cache);
+  const records: KeptRecord[] = [];
+  for (const { name, path } of filesUnder(join(cache.root, 'actions'))) {
+    const key = name.replace(/\.json$/, '');
+    const record = path === cache.record(key) ? read.find(key) : undefined;
+    const stats = findStats(path);
+    if (record === undefined || record === 'damaged' || stats === undefined) noteStranger(path);
+    else {
+      const isAccepted = accepted.has(key);
+      const held = isAccepted || stats.ctimeMs >= newerThanMs || record.results.some(({ outputs }) => consistsOf(outputs, pins));
+      const notes = notesOf(record.manifest).filter(digest => blobs.has(digest));
+      records.push(describe(key, record, stats, { store, notes }, { accepted: isAccepted, held }));
+    }
+  }
+  for (const digest of pins) for (const one of withTree(digest, store)) heldBlobs.add(one);
+  return { blobs, records, strangers, heldBlobs };
+}
+
+/** Beside builds, a file that was listed may be gone. */
+function findStats(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function describe(
+  key: string,
+  record: ActionRecord,
+  { size, mtimeMs }: Stats,
+  { store, notes }: { readonly store: BlobStore; readonly notes: readonly Digest[] },
+  why: Pick<KeptRecord, 'accepted' | 'held'>,
+): KeptRecord {
+  const { part, plugin } = record.manifest;
+  return {
+    key,
+    of: typeof part === 'string' ? { kind: 'part', name: part } : { kind: 'stage', name: typeof plugin === 'string' ? plugin : '?' },
+    sizeBytes: size,
+    lastUsedMs: mtimeMs,
+    blobs: new Set([...record.results.flatMap(result => blobsOf(result, store)), ...notes]),
+    ...why,
+  };
+}
+
+function consistsOf(outputs: Artifacts, pins: ReadonlySet<Digest>): boolean {
+  const all = Object.values(outputs);
+  return all.length > 0 && all.every(({ digest }) => pins.has(digest));
+}
+
+/** Every blob that a result needs: of a folder also those of its files. */
+export function blobsOf({ outputs, log, parts }: ActionResult, store: BlobStore): Digest[] {
+  const found = [log, parts].filter(digest => digest !== undefined);
+  for (const { kind, digest } of Object.values(outputs)) {
+    found.push(...(kind === 'tree' ? withTree(digest, store) : [digest]));
+  }
+  return found;
+}
+
+/** A blob, and where it is the document of a folder, the blobs of its files. */
+function withTree(digest: Digest, store: BlobStore): readonly Digest[] {
+  const entries = decodeTree(store.read(digest)?.toString('utf8') ?? '') ?? [];
+  return [digest, ...entries.flatMap(entry => (entry.kind === 'file' ? [entry.digest] : []))];
+}
+
+/** Documents of the folders and the code that a manifest has digests of: without them a result is as good, and its changes are told without their files. */
+export function notesOf({ code, inputs }: JsonObject): readonly Digest[] {
+  const ports = isJsonObject(inputs) ? Object.values(inputs).filter(isJsonObject) : [];
+  const artifacts = ports.flatMap(port => [port, ...Object.values(port).filter(isJsonObject)]);
+  return [code, ...artifacts.filter(({ kind }) => kind === 'tree').map(({ digest }) => digest)].flatMap(text => parseDigest(text) ?? []);
+}
+
+/** Keys of what any pipeline's state holds for its stages' results. */
+function findAccepted(cache: CacheFolder): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const { name, path } of filesUnder(join(cache.root, 'state'))) {
+    if (!name.endsWith('.log')) continue;
+    for (const { key } of loadState(path).state.stages.values()) keys.add(key);
+  }
+  return keys;
+}
+
+/** Names in a folder; one that is not there has none. */
+export function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+interface FoundFile {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** All files below, in the order of their paths. A folder that is not there holds none. */
+export function filesUnder(folder: string): FoundFile[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap(entry => {
+        const path = join(folder, entry.name);
+        return entry.isDirectory() ? filesUnder(path) : [{ name: entry.name, path }];
+      });
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}

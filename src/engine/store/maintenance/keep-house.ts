@@ -1,0 +1,151 @@
+/** How is a cache looked at, checked and made smaller, beside builds that use it? What writes holds their lock. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Digest } from '../../../base/digest.js';
+import { messageOf } from '../../model/engine-error.js';
+import type { EnginePorts } from '../../model/ports.js';
+import { openBlobStore } from '../blob-store.js';
+import type { CacheFolder } from '../cache-folder.js';
+import { isUnfinished } from '../files/write-file.js';
+import { acquireLock, type Lock } from '../lock/lock.js';
+import { isTakenAway, tryLock, turnsFolder } from '../lock/turns.js';
+import type { GarbageLimits, GarbagePlan } from './collect-garbage.js';
+import { planGarbage, removeGarbage } from './collect-garbage.js';
+import { type Inventory, listNames, takeInventory } from './inventory.js';
+
+type Ports = Pick<EnginePorts, 'emit' | 'signal'>;
+
+/** Who uses the folder? 'one checkout': its builds hold the lock. 'checkouts': theirs do not, so what is new stays, and what was used meanwhile. */
+export type Users = 'one checkout' | 'checkouts';
+
+export interface Wanted {
+  readonly users: Users;
+  /** Digests that lock files name. */
+  readonly pins: ReadonlySet<Digest>;
+}
+
+const BY_ITS_BUILDS: Wanted = { users: 'one checkout', pins: new Set() };
+
+/** Builds that the lock does not hold back name a blob within seconds of writing it, and use a result as soon as they have found it. */
+const NEW_MS = 3_600_000;
+/** Clocks of file systems run behind. */
+const CLOCK_MS = 2_000;
+
+/** Chooses what may go; 'remove' removes it, under the lock. */
+export async function collectGarbage(
+  cache: CacheFolder,
+  limits: GarbageLimits,
+  mode: 'remove' | 'dry-run',
+  nowMs: number,
+  ports: Ports,
+  { users, pins }: Wanted = BY_ITS_BUILDS,
+): Promise<GarbagePlan> {
+  const choose = (): GarbagePlan => planGarbage(takeInventory(cache, { pins, newerThanMs: newerThan(users, nowMs) }), limits, nowMs);
+  if (mode === 'dry-run') return choose();
+  return withLock(cache, ports, async () => {
+    const sinceMs = users === 'checkouts' ? nowMs - CLOCK_MS : Number.POSITIVE_INFINITY;
+    const plan = choose();
+    removeGarbage(cache, plan, sinceMs);
+    await removeEndedTurns(cache, newerThan(users, nowMs), ports.signal);
+    return plan;
+  });
+}
+
+function newerThan(users: Users, nowMs: number): number {
+  return users === 'checkouts' ? nowMs - NEW_MS : Number.POSITIVE_INFINITY;
+}
+
+export interface CacheCheck {
+  readonly blobs: number;
+  readonly records: number;
+  /** Blobs whose bytes do not have their digest: removed. */
+  readonly damagedBlobs: readonly Digest[];
+  /** Records that do not check, and files that are none: removed. Those that a kill left unfinished are removed too, and not told. */
+  readonly damagedRecords: readonly string[];
+  /** Records that name a blob which is not there: a build that wants such a result makes it again. */
+  readonly incompleteRecords: readonly string[];
+}
+
+/** Reads every byte, and removes what is damaged, so that no build meets it. Under the lock. */
+export async function verifyCache(
+  cache: CacheFolder,
+  onBlob: (done: number, total: number) => void,
+  ports: Ports,
+  { users, nowMs }: { readonly users: Users; readonly nowMs: number } = { users: 'one checkout', nowMs: 0 },
+): Promise<CacheCheck> {
+  return withLock(cache, ports, async () => {
+    const inventory = takeInventory(cache, { pins: new Set(), newerThanMs: newerThan(users, nowMs) });
+    const damagedBlobs = await removeDamaged(cache, inventory, onBlob, ports.signal);
+    removeGarbage(cache, { records: [], blobs: [], strangers: inventory.strangers, freedBytes: 0, keptBytes: 0 });
+    const bad = new Set(damagedBlobs);
+    const isIncomplete = (digest: Digest): boolean => bad.has(digest) || !inventory.blobs.has(digest);
+    return {
+      blobs: inventory.blobs.size,
+      records: inventory.records.length,
+      damagedBlobs,
+      damagedRecords: inventory.strangers.filter(path => !isUnfinished(path)),
+      incompleteRecords: inventory.records.filter(({ blobs }) => [...blobs].some(isIncomplete)).map(({ key }) => key),
+    };
+  });
+}
+
+async function removeDamaged(
+  cache: CacheFolder,
+  { blobs }: Inventory,
+  onBlob: (done: number, total: number) => void,
+  signal: AbortSignal,
+): Promise<readonly Digest[]> {
+  const store = openBlobStore(cache);
+  const damaged: Digest[] = [];
+  let done = 0;
+  for (const digest of blobs.keys()) {
+    signal.throwIfAborted();
+    onBlob(done++, blobs.size);
+    if ((await store.verify(digest)) === 'damaged') damaged.push(digest);
+  }
+  return damaged;
+}
+
+/** Turns of a shared cache that have ended, and that nobody has asked for since. Should one be taken just now, its action may run twice, with the same result. */
+async function removeEndedTurns(cache: CacheFolder, newerThanMs: number, signal: AbortSignal): Promise<void> {
+  for (const name of listNames(turnsFolder(cache))) {
+    const folder = join(turnsFolder(cache), name);
+    const changedMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (changedMs < newerThanMs) await removeTurn(folder, signal);
+  }
+}
+
+async function removeTurn(folder: string, signal: AbortSignal): Promise<void> {
+  try {
+    const turn = await tryLock(folder, signal);
+    if (turn === undefined) return;
+    // Whoever comes to it now finds it gone or new, never half removed.
+    const gone = `${folder}.${randomBytes(6).toString('hex')}`;
+    await rename(folder, gone);
+    await rm(gone, { recursive: true, force: true, maxRetries: 3 });
+    await turn.release();
+  } catch (error) {
+    if (!isTakenAway(error)) throw error;
+  }
+}
+
+/** Does what must not meet a build, a collection or an import in this folder. Where it cannot be locked, says so, as a build does, and goes on. */
+export async function withLock<T>(cache: CacheFolder, { emit, signal }: Ports, work: (lock: Lock | undefined) => Promise<T>): Promise<T> {
+  if (!existsSync(cache.root)) return work(undefined);
+  const lock = await acquireLock(cache.lock, {
+    signal,
+    onWaiting: holder => emit({ kind: 'waiting-for-lock', folder: cache.root, holder }),
+  }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    const message = `${cache.root} cannot be locked (${messageOf(error)}): let nothing else use it meanwhile`;
+    emit({ kind: 'warning', stage: undefined, code: 'lock-unavailable', message });
+    return undefined;
+  });
+  try {
+    return await work(lock);
+  } finally {
+    await lock?.release();
+  }
+}

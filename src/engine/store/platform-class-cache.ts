@@ -1,0 +1,56 @@
+/** Which platform class is this machine of? Computed once per machine and library, and kept under a guard that is cheap to check. */
+import { readFileSync } from 'node:fs';
+import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import { isJsonObject } from '../../base/json.js';
+import type { PlatformClassPort } from '../model/ports.js';
+import type { CacheFolder } from './cache-folder.js';
+import { parseJson } from './files/tree.js';
+import { writeWhole } from './files/write-file.js';
+
+export interface PlatformClass {
+  /** The kept class where its guard still holds. */
+  find(): string | undefined;
+  /** The class; runs the probe models where none is kept. Kept on disk only where `keep` says so. */
+  get(): Promise<string>;
+}
+
+export function createPlatformClass(cache: CacheFolder, port: PlatformClassPort, keep: 'keep' | 'read-only'): PlatformClass {
+  let known: string | undefined;
+  let computing: Promise<string> | undefined;
+  const find = (): string | undefined => {
+    known ??= findKept(cache, port.guard());
+    return known;
+  };
+  const compute = async (): Promise<string> => {
+    const computed = await port.compute();
+    // A class that cannot be kept is computed again next time: no reason to stop.
+    const document = encodeCanonicalJson({ guard: port.guard(), class: computed });
+    if (keep === 'keep')
+      for (const { platform } of [cache, ...(cache.shared === undefined ? [] : [cache.shared])])
+        await writeWhole(platform, document).catch(() => undefined);
+    known = computed;
+    return computed;
+  };
+  return {
+    find,
+    async get() {
+      const found = find();
+      if (found !== undefined) return found;
+      computing ??= compute();
+      return computing;
+    },
+  };
+}
+
+function findKept({ platform, shared }: CacheFolder, guard: string): string | undefined {
+  return readKept(platform, guard) ?? (shared === undefined ? undefined : readKept(shared.platform, guard));
+}
+
+function readKept(path: string, guard: string): string | undefined {
+  try {
+    const document = parseJson(readFileSync(path, 'utf8'));
+    return isJsonObject(document) && document.guard === guard && typeof document.class === 'string' ? document.class : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * How does a checkout use a cache that several share? Beside its own: what its own lacks is taken from there, what it makes is given there. Blobs go by hard link where
+ * both are on one file system. Nothing there is locked or trusted: a blob appears whole, a record after its blobs, and what is taken is checked as ever when it is used.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, constants, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFile, mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+import { isMissing, messageOf, systemCode } from '../model/engine-error.js';
+import { type ActionRecords, openActionRecords } from './action-records.js';
+import { type BlobStore, type Fetch, openBlobStore } from './blob-store.js';
+import type { CacheFolder } from './cache-folder.js';
+import { lookAt } from './files/stamp.js';
+import { UNFINISHED, withFolder } from './files/write-file.js';
+
+export interface Stores {
+  readonly store: BlobStore;
+  readonly records: ActionRecords;
+}
+
+/** How blobs go between the folders: 'links' where they can, or 'copies', so that nobody who edits a file of one reaches the other. */
+export type BlobForm = 'links' | 'copies';
+
+/** @param warn gets the first failure of the shared folder; from then on it is left alone. */
+export function openStores(cache: CacheFolder, access: 'read' | 'write', form: BlobForm, warn: (message: string) => void): Stores {
+  const own = { store: openBlobStore(cache), records: openActionRecords(cache) };
+  if (cache.shared === undefined) return own;
+  const shared = { store: openBlobStore(cache.shared), records: openActionRecords(cache.shared) };
+  if (access === 'read') return { store: readBoth(own.store, shared.store), records: { ...own.records, find: findIn(own, shared) } };
+  const attempt = createAttempt(cache.shared, warn);
+  return { store: joinStores(cache, cache.shared, own.store, shared.store, form, attempt), records: joinRecords(own, shared, attempt) };
+}
+
+/** Runs what touches the shared folder; undefined where it fails or has failed before. */
+type Attempt = <T>(work: () => Promise<T>) => Promise<T | undefined>;
+
+function createAttempt({ root }: CacheFolder, warn: (message: string) => void): Attempt {
+  let failed = false;
+  return async work => {
+    if (failed) return undefined;
+    try {
+      return await work();
+    } catch (error) {
+      if (!failed) warn(`the shared cache ${root} cannot be used (${messageOf(error)}): the build goes on without it`);
+      failed = true;
+      return undefined;
+    }
+  };
+}
+
+function readBoth(own: BlobStore, shared: BlobStore): BlobStore {
+  const check = async (digest: Digest): Promise<Fetch> => {
+    const found = await own.check(digest);
+    return found === 'found' ? found : shared.check(digest);
+  };
+  return {
+    ...own,
+    read: digest => own.read(digest) ?? shared.read(digest),
+    check,
+    sizeOf: digest => own.sizeOf(digest) ?? shared.sizeOf(digest),
+    locate: async digest => (await own.locate(digest)) ?? shared.locate(digest),
+  };
+}
+
+function joinStores(
+  cache: CacheFolder,
+  folder: CacheFolder,
+  own: BlobStore,
+  shared: BlobStore,
+  form: BlobForm,
+  attempt: Attempt,
+): BlobStore {
+  const offer = (digest: Digest) => attempt(() => replace(cache.blob(digest), folder.blob(digest), form));
+  const fetch = async (digest: Digest): Promise<boolean> =>
+    lookAt(folder.blob(digest)) !== undefined && (await attempt(() => bring(folder.blob(digest), cache.blob(digest), form))) === 'there';
+
+  /** Asks the own store, and once more when the blob was fetched. What is damaged there too is removed there too. */
+  const askBoth = async (digest: Digest, ask: () => Promise<Fetch>): Promise<Fetch> => {
+    const first = await ask();
+    if (first === 'found' || !(await fetch(digest))) return first;
+    const second = await ask();
+    if (second === 'damaged') await attempt(async () => rmSync(folder.blob(digest), { force: true }));
+    return second;
+  };
+
+  return {
+    ...readBoth(own, shared),
+    async takeFile(path, digest, flushing) {
+      await own.takeFile(path, digest, flushing);
+      await offer(digest);
+    },
+    async keepBytes(bytes, flushing) {
+      const digest = await own.keepBytes(bytes, flushing);
+      await offer(digest);
+      return digest;
+    },
+    copyTo: (digest, path, executable) => askBoth(digest, () => own.copyTo(digest, path, executable)),
+    verify: digest => askBoth(digest, () => own.verify(digest)),
+    async locate(digest) {
+      const found = await askBoth(digest, async () => ((await own.locate(digest)) === undefined ? 'missing' : 'found'));
+      return found === 'found' ? cache.blob(digest) : undefined;
+    },
+    read(digest) {
+      const bytes = own.read(digest);
+      if (bytes !== undefined) return bytes;
+      const there = shared.read(digest);
+      if (there !== undefined) keepHere(cache.blob(digest), there);
+      return there;
+    },
+  };
+}
+
+/** Gives a blob that was just made. An older one of the digest is replaced, as in the own store: it may be damaged. */
+async function replace(from: string, to: string, form: BlobForm): Promise<void> {
+  const temporary = temporaryOf(to);
+  try {
+    if (form === 'copies' || !linkIn(from, temporary)) {
+      await makeFolderOf(to);
+      await copyFile(from, temporary, constants.COPYFILE_FICLONE);
+      chmodSync(temporary, 0o400);
+    }
+    renameSync(temporary, to);
+  } finally {
+    // A rename between two links of one file does nothing, and leaves both.
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Takes a blob. @returns 'gone' where it is not there any more. */
+async function bring(from: string, to: string, form: BlobForm): Promise<'there' | 'gone'> {
+  try {
+    if (form === 'copies' || !linkIn(from, to)) await replace(from, to, 'copies');
+    return 'there';
+  } catch (error) {
+    if (isMissing(error) && lookAt(from) === undefined) return 'gone';
+    throw error;
+  }
+}
+
+async function makeFolderOf(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+}
+
+/** What file systems, and their borders, say of links that they do not make. */
+const NO_LINK = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EACCES'];
+
+/** A second name for a file, in a folder that is made where it is missing; false where there can be none. */
+function linkIn(from: string, to: string): boolean {
+  try {
+    withFolder(to, () => linkSync(from, to));
+    return true;
+  } catch (error) {
+    const code = systemCode(error) ?? '';
+    if (code === 'EEXIST') return true;
+    if (NO_LINK.includes(code)) return false;
+    throw error;
+  }
+}
+
+/** A small blob that was read there. One that cannot be kept here is read there again. */
+function keepHere(path: string, bytes: Buffer): void {
+  const temporary = temporaryOf(path);
+  try {
+    withFolder(path, () => writeFileSync(temporary, bytes, { mode: 0o400 }));
+    renameSync(temporary, path);
+  } catch {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function temporaryOf(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}${UNFINISHED}`;
+}
+
+function findIn(own: Stores, shared: Stores): ActionRecords['find'] {
+  return key => {
+    const here = own.records.find(key);
+    if (here !== undefined && here !== 'damaged') return here;
+    const there = shared.records.find(key);
+    return there === undefined || there === 'damaged' ? here : there;
+  };
+}
+
+function joinRecords(own: Stores, shared: Stores, attempt: Attempt): ActionRecords {
+  return {
+    find: findIn(own, shared),
+    async add(key, manifest, result) {
+      const other = await own.records.add(key, manifest, result);
+      return other ?? (await attempt(() => shared.records.add(key, manifest, result)));
+    },
+    merge: (key, record) => own.records.merge(key, record),
+    async noteUse(key) {
+      const here = own.records.find(key);
+      const there = here === undefined || here === 'damaged' ? shared.records.find(key) : undefined;
+      // It holds the blobs that were taken.
+      if (there !== undefined && there !== 'damaged') await own.records.merge(key, there).catch(() => undefined);
+      await own.records.noteUse(key);
+      await shared.records.noteUse(key);
+    },
+    async dropResult(key, result) {
+      await own.records.dropResult(key, result);
+      await attempt(() => shared.records.dropResult(key, result));
+    },
+  };
+}

@@ -1,0 +1,267 @@
+/** What was accepted last, and what do stamps stand for? One append-only log per pipeline: checked lines, the last one of a name holds. */
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Digest } from '../../base/digest.js';
+import { parseDigest } from '../../base/digest.js';
+import type { Json, JsonObject } from '../../base/json.js';
+import { isJsonObject } from '../../base/json.js';
+import type { ActionKey } from '../action/manifest.js';
+import type { Artifact } from '../model/artifact.js';
+import { parseArtifact } from '../model/artifact.js';
+import { isMissing } from '../model/engine-error.js';
+import { encodeCheckedLine, parseCheckedLine } from './files/checked-line.js';
+import type { Stamp } from './files/stamp.js';
+
+/** The last accepted result of a stage, as it was published. */
+export interface AcceptedStage extends Published {
+  readonly key: ActionKey;
+  /** Of the manifest, as it was written when the result was accepted. */
+  readonly quickKey: string;
+  readonly metrics: JsonObject | undefined;
+  /** Of the result before, where it was another. */
+  readonly previousMetrics: JsonObject | undefined;
+  readonly durationMs: number;
+}
+
+/** What stands under artifacts/ for a stage. */
+export interface Published {
+  readonly outputs: Readonly<Record<string, PublishedArtifact>>;
+  /** Stamp of the stage's folder: while it is this, no name in it has come or gone. */
+  readonly folderStamp: string;
+}
+
+export interface PublishedArtifact extends Artifact {
+  /** Stamps of all that was published: equal ones mean that nobody has touched it. */
+  readonly signature: string;
+}
+
+/** A digest that holds as long as the file's stamp is this. */
+export interface StampedDigest {
+  readonly stamp: Stamp;
+  readonly digest: Digest;
+}
+
+/** The code digest of a third party's module, as long as the stamps of its files are these. */
+export interface StampedCode {
+  readonly files: Readonly<Record<string, Stamp>>;
+  readonly digest: Digest;
+}
+
+/** What a device said it is, the last time it was started. */
+export interface KnownDevice {
+  readonly identity: JsonObject;
+  /** ISO 8601, UTC. */
+  readonly seen: string;
+}
+
+export interface State {
+  readonly stages: Map<string, AcceptedStage>;
+  readonly files: Map<string, StampedDigest>;
+  readonly code: Map<string, StampedCode>;
+  /** By the digest of the description that plugins give of it. */
+  readonly devices: Map<Digest, KnownDevice>;
+  /** The lock file as a build wrote it; undefined where a result was accepted since. */
+  lock: WrittenLock | undefined;
+}
+
+/** A lock file that held what was accepted when it had this stamp. */
+export interface WrittenLock {
+  readonly stamp: Stamp;
+  /** Digest of the ids of all stages that it was written for. */
+  readonly stages: Digest;
+}
+
+export interface LoadedState {
+  readonly state: State;
+  /** Lines that did not check, and were left out; without the last one of a torn end. */
+  readonly damagedLines: number;
+  readonly lines: number;
+  /** 'torn': a build was killed while it wrote the last line, which says nothing then. */
+  readonly end: 'whole' | 'torn';
+}
+
+const HEADER = 'tanren-state 1';
+
+/** Reads the log at `path`; one that is not there, cannot be read, or was written by another version gives an empty state. */
+export function loadState(path: string): LoadedState {
+  return parseState(readText(path));
+}
+
+/** @param text undefined where there is something that cannot be read. */
+export function parseState(text: string | undefined): LoadedState {
+  const state: State = { stages: new Map(), files: new Map(), code: new Map(), devices: new Map(), lock: undefined };
+  if (text === undefined) return { state, damagedLines: 1, lines: 1, end: 'whole' };
+  const lines = text.split('\n');
+  const end = lines.pop() === '' ? 'whole' : 'torn';
+  if (lines.length === 0) return { state, damagedLines: 0, lines: 0, end };
+  if (lines[0] !== HEADER) return { state, damagedLines: lines.length, lines: lines.length, end };
+  let damagedLines = 0;
+  for (const line of lines.slice(1)) if (!applyLine(state, line)) damagedLines++;
+  if (damagedLines > 0 || end === 'torn') state.lock = undefined;
+  return { state, damagedLines, lines: lines.length, end };
+}
+
+/** Undefined where the file is there and cannot be read. */
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    return isMissing(error) ? '' : undefined;
+  }
+}
+
+export interface StateWriter {
+  acceptStage(id: string, accepted: AcceptedStage): void;
+  stampFile(path: string, stamped: StampedDigest): void;
+  stampCode(module: string, stamped: StampedCode): void;
+  noteDevice(description: Digest, known: KnownDevice): void;
+  noteLock(lock: WrittenLock): void;
+  /** Writes what has been collected since the last flush, in one append. @throws what the file system throws. */
+  flush(): void;
+}
+
+/** Appends to the log at `path` and keeps `state` in step. Compacts by rename where most lines are superseded. Only under the lock. */
+export function openStateWriter(path: string, loaded: LoadedState): StateWriter {
+  const { state } = loaded;
+  let { lines } = loaded;
+  let fresh = loaded.damagedLines > 0 || loaded.lines === 0 || loaded.end === 'torn';
+  let pending: string[] = [];
+  let pendingFiles: Record<string, Json> = {};
+  const push = (record: JsonObject): void => {
+    pending.push(encodeCheckedLine(record));
+  };
+  return {
+    acceptStage(id, accepted) {
+      state.stages.set(id, accepted);
+      state.lock = undefined;
+      push(encodeStage(id, accepted));
+    },
+    stampFile(file, stamped) {
+      state.files.set(file, stamped);
+      pendingFiles[file] = [stamped.stamp, stamped.digest];
+    },
+    stampCode(module, stamped) {
+      state.code.set(module, stamped);
+      push({ code: module, files: stamped.files, digest: stamped.digest });
+    },
+    noteDevice(description, known) {
+      state.devices.set(description, known);
+      push({ device: description, identity: known.identity, seen: known.seen });
+    },
+    noteLock(lock) {
+      state.lock = lock;
+      push(encodeLock(lock));
+    },
+    flush() {
+      if (Object.keys(pendingFiles).length > 0) push({ files: pendingFiles });
+      pendingFiles = {};
+      if (pending.length === 0) return;
+      if (fresh || lines > 200 + 3 * (state.stages.size + state.code.size + state.devices.size)) {
+        lines = rewrite(path, state);
+        fresh = false;
+      } else {
+        // A log with a torn end was rewritten: the file ends with a full line here.
+        appendFileSync(path, pending.join(''), { mode: 0o600 });
+        lines += pending.length;
+      }
+      pending = [];
+    },
+  };
+}
+
+function rewrite(path: string, state: State): number {
+  const files = [...state.files].map(([file, { stamp, digest }]) => [file, [stamp, digest]] as const);
+  const lines = [
+    `${HEADER}\n`,
+    ...(files.length === 0 ? [] : [encodeCheckedLine({ files: Object.fromEntries(files) })]),
+    ...[...state.code].map(([module, { files: stamps, digest }]) => encodeCheckedLine({ code: module, files: stamps, digest })),
+    ...[...state.devices].map(([description, { identity, seen }]) => encodeCheckedLine({ device: description, identity, seen })),
+    ...[...state.stages].map(([id, accepted]) => encodeCheckedLine(encodeStage(id, accepted))),
+    // Last, as each stage's line above would undo it.
+    ...(state.lock === undefined ? [] : [encodeCheckedLine(encodeLock(state.lock))]),
+  ];
+  const temporary = `${path}.tmp`;
+  writeFileSync(temporary, lines.join(''), { mode: 0o600 });
+  renameSync(temporary, path);
+  return lines.length;
+}
+
+function encodeStage(id: string, accepted: AcceptedStage): JsonObject {
+  const outputs = Object.fromEntries(Object.entries(accepted.outputs).map(([port, artifact]) => [port, { ...artifact }]));
+  return {
+    stage: id,
+    key: accepted.key,
+    quickKey: accepted.quickKey,
+    outputs,
+    folderStamp: accepted.folderStamp,
+    durationMs: Math.round(accepted.durationMs),
+    ...(accepted.metrics === undefined ? {} : { metrics: accepted.metrics }),
+    ...(accepted.previousMetrics === undefined ? {} : { previousMetrics: accepted.previousMetrics }),
+  };
+}
+
+function encodeLock({ stamp, stages }: WrittenLock): JsonObject {
+  return { lock: stamp, stages };
+}
+
+function applyLine(state: State, line: string): boolean {
+  const record = parseCheckedLine(line);
+  if (record === undefined) return false;
+  if (typeof record.stage === 'string') return applyStage(state, record.stage, record);
+  if (typeof record.code === 'string') return applyCode(state, record.code, record);
+  if (record.device !== undefined) return applyDevice(state, record);
+  if (record.lock !== undefined) return applyLock(state, record);
+  return isJsonObject(record.files) && applyFiles(state, record.files);
+}
+
+function applyStage(state: State, id: string, record: JsonObject): boolean {
+  const { key, outputs } = record;
+  if (typeof key !== 'string' || !isJsonObject(outputs)) return false;
+  const published: Record<string, PublishedArtifact> = {};
+  for (const [port, value] of Object.entries(outputs)) {
+    const artifact = parseArtifact(value);
+    if (artifact === undefined || !isJsonObject(value) || typeof value.signature !== 'string') return false;
+    published[port] = { ...artifact, signature: value.signature };
+  }
+  state.lock = undefined;
+  state.stages.set(id, {
+    key: key as ActionKey,
+    quickKey: typeof record.quickKey === 'string' ? record.quickKey : '',
+    outputs: published,
+    folderStamp: typeof record.folderStamp === 'string' ? record.folderStamp : '',
+    metrics: isJsonObject(record.metrics) ? record.metrics : undefined,
+    previousMetrics: isJsonObject(record.previousMetrics) ? record.previousMetrics : undefined,
+    durationMs: typeof record.durationMs === 'number' ? record.durationMs : 0,
+  });
+  return true;
+}
+
+function applyFiles(state: State, files: JsonObject): boolean {
+  for (const [path, value] of Object.entries(files)) {
+    const [stamp, text] = Array.isArray(value) ? value : [];
+    const digest = parseDigest(text);
+    if (typeof stamp !== 'string' || digest === undefined) return false;
+    state.files.set(path, { stamp: stamp as Stamp, digest });
+  }
+  return true;
+}
+
+function applyCode(state: State, module: string, record: JsonObject): boolean {
+  const digest = parseDigest(record.digest);
+  if (digest === undefined || !isJsonObject(record.files)) return false;
+  state.code.set(module, { files: record.files as Readonly<Record<string, Stamp>>, digest });
+  return true;
+}
+
+function applyDevice(state: State, { device, identity, seen }: JsonObject): boolean {
+  const description = parseDigest(device);
+  if (description === undefined || !isJsonObject(identity) || typeof seen !== 'string') return false;
+  state.devices.set(description, { identity, seen });
+  return true;
+}
+
+function applyLock(state: State, { lock, stages }: JsonObject): boolean {
+  const digest = parseDigest(stages);
+  if (typeof lock !== 'string' || digest === undefined) return false;
+  state.lock = { stamp: lock as Stamp, stages: digest };
+  return true;
+}

@@ -1,0 +1,105 @@
+/** Does the queue start the most urgent stage that fits? */
+
+import type { PlannedStage, StageId } from '../../../../src/engine/model/plan.js';
+import { computePriority, computeUrgency } from '../../../../src/engine/schedule/critical-path.js';
+import { createStageQueue } from '../../../../src/engine/schedule/stage-queue.js';
+
+const span = { file: '', line: 1, column: 1, endLine: 1, endColumn: 1 };
+
+describe('the queue', () => {
+  it('starts the most urgent first, and never more than there are units', async () => {
+    const world = watch({ cpu: 2 });
+    const ends = [world.add('first', 1), world.add('second', 1), world.add('low', 0), world.add('high', 9), world.add('middle', 5)];
+    await world.settle();
+    expect(world.started).toEqual(['first', 'second']);
+    await world.finish('first');
+    expect(world.started).toEqual(['first', 'second', 'high']);
+    await world.finish('high');
+    await world.finish('second');
+    expect(world.started).toEqual(['first', 'second', 'high', 'middle', 'low']);
+    await world.finish('middle');
+    await world.finish('low');
+    await Promise.all(ends);
+    expect(world.most).toBe(2);
+  });
+
+  it('lets what fits pass what does not: a full pool holds nobody else up', async () => {
+    const world = watch({ cpu: 4, npu: 1 });
+    const ends = [world.add('a', 9, { cpu: 1, npu: 1 }), world.add('b', 8, { cpu: 1, npu: 1 }), world.add('c', 1, { cpu: 1 })];
+    await world.settle();
+    expect(world.started).toEqual(['a', 'c']);
+    for (const name of ['a', 'b', 'c']) await world.finish(name);
+    await Promise.all(ends);
+    expect(world.started).toEqual(['a', 'c', 'b']);
+  });
+
+  it('gives a stage that asks for more than there is everything', async () => {
+    const world = watch({ cpu: 2 });
+    const ends = [world.add('huge', 1, { cpu: 16 }), world.add('small', 0)];
+    await world.settle();
+    expect(world.started).toEqual(['huge']);
+    await world.finish('huge');
+    await world.finish('small');
+    await Promise.all(ends);
+  });
+
+  it('goes on after a failure', async () => {
+    const queue = createStageQueue({ cpu: 1 });
+    const failing = queue.add(() => Promise.reject(new Error('no')), { urgency: 1, units: { cpu: 1 } });
+    const next = queue.add(async () => 'next', { urgency: 0, units: { cpu: 1 } });
+
+    await expect(failing).rejects.toThrow('no');
+    await expect(next).resolves.toBe('next');
+  });
+});
+
+describe('urgency', () => {
+  it('is the length of the longest chain that waits for a stage', () => {
+    const stages = [stage('a'), stage('b', 'a'), stage('c', 'a'), stage('d', 'b', 'c')];
+    const durations: Readonly<Record<string, number>> = { a: 1, b: 10, c: 100, d: 1000 };
+
+    expect(Object.fromEntries(computeUrgency(stages, id => durations[id] ?? 0))).toEqual({ a: 1101, b: 1010, c: 1100, d: 1000 });
+  });
+});
+
+describe('priority', () => {
+  it('is that of the most urgent stage that waits for it', () => {
+    const stages = [stage('a'), stage('b', 'a'), { ...stage('c', 'b'), priority: 5 }, { ...stage('d', 'a'), priority: -5 }, stage('e')];
+
+    expect(Object.fromEntries(computePriority(stages))).toEqual({ a: 5, b: 5, c: 5, d: -5, e: 0 });
+  });
+});
+
+function watch(capacity: Readonly<Record<string, number>>) {
+  const queue = createStageQueue(capacity);
+  const started: string[] = [];
+  const finishers = new Map<string, () => void>();
+  let running = 0;
+  const world = {
+    started,
+    most: 0,
+    settle: () => new Promise<void>(resolve => setImmediate(resolve)),
+    add: (name: string, urgency: number, units: Readonly<Record<string, number>> = { cpu: 1 }) =>
+      queue.add(
+        async () => {
+          started.push(name);
+          world.most = Math.max(world.most, ++running);
+          await new Promise<void>(resolve => finishers.set(name, resolve));
+          running--;
+        },
+        { urgency, units },
+      ),
+    async finish(name: string) {
+      finishers.get(name)?.();
+      await world.settle();
+    },
+  };
+  return world;
+}
+
+function stage(id: string, ...dependencies: string[]): PlannedStage {
+  const inputs = Object.fromEntries(
+    dependencies.map(other => [other, { kind: 'artifact', stage: other as StageId, port: 'x', span } as const]),
+  );
+  return { id: id as StageId, inputs, priority: 0 } as unknown as PlannedStage;
+}

@@ -1,0 +1,113 @@
+/** Does the state survive whatever happens to its file? */
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Digest } from '../../../../src/base/digest.js';
+import { digestBytes } from '../../../../src/base/digest.js';
+import type { ActionKey } from '../../../../src/engine/action/manifest.js';
+import type { Stamp } from '../../../../src/engine/store/files/stamp.js';
+import type { AcceptedStage } from '../../../../src/engine/store/state-log.js';
+import { loadState, openStateWriter, parseState } from '../../../../src/engine/store/state-log.js';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tanren-state-'));
+  path = join(folder, 'pipeline.log');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('the state log', () => {
+  it('gives back what was written, the last of each name', () => {
+    write(path, 3);
+    const { state, damagedLines } = loadState(path);
+
+    expect(damagedLines).toBe(0);
+    expect([...state.stages.keys()]).toEqual(['stage0', 'stage1', 'stage2']);
+    expect(state.stages.get('stage1')).toEqual(accepted(1));
+    expect(state.files.get('file1')).toEqual({ stamp: 'stamp1', digest: digestBytes('1') });
+    expect(state.code.get('/module')).toEqual({ files: { '/module': 'stamp' }, digest: digestBytes('code') });
+  });
+
+  it('cut at any byte gives a part of what was written and nothing else, and can be written again', () => {
+    write(path, 3);
+    const whole = readFileSync(path);
+    for (let length = 0; length < whole.length; length++) {
+      const loaded = parseState(whole.toString('utf8', 0, length));
+      // As a killed build leaves it: nothing to warn of.
+      expect(loaded.damagedLines).toBe(0);
+      for (const [id, stage] of loaded.state.stages) expect(stage).toEqual(accepted(Number(id.slice(5))));
+      if (length % 97 !== 0) continue;
+      writeFileSync(path, whole.subarray(0, length));
+      const writer = openStateWriter(path, loaded);
+      writer.acceptStage('stage9', accepted(9));
+      writer.flush();
+      const again = loadState(path);
+      expect(again.damagedLines).toBe(0);
+      expect(again.state.stages.get('stage9')).toEqual(accepted(9));
+    }
+  });
+
+  it('with a changed byte leaves that line out', () => {
+    write(path, 3);
+    const bytes = readFileSync(path);
+    bytes[bytes.indexOf('stage1') + 2] = 88;
+    writeFileSync(path, bytes);
+    const { state, damagedLines } = loadState(path);
+
+    expect(damagedLines).toBe(1);
+    expect([...state.stages.keys()]).toEqual(['stage0', 'stage2']);
+  });
+
+  it('with any byte changed holds nothing but what was written', () => {
+    write(path, 3);
+    const whole = readFileSync(path);
+    for (let at = 0; at < whole.length; at++) {
+      const bytes = Buffer.from(whole);
+      bytes[at] = (bytes[at] ?? 0) ^ ([1, 0x80, 0xff][at % 3] ?? 0);
+      const loaded = parseState(bytes.toString());
+      for (const [id, stage] of loaded.state.stages) expect(stage).toEqual(accepted(Number(id.slice(5))));
+      expect(loaded.damagedLines + (loaded.end === 'torn' ? 1 : 0)).toBeGreaterThan(0);
+    }
+  });
+
+  it('does not grow for ever', () => {
+    for (let round = 0; round < 600; round++) {
+      const writer = openStateWriter(path, loadState(path));
+      writer.acceptStage('stage', accepted(round));
+      writer.flush();
+    }
+    expect(readFileSync(path, 'utf8').split('\n').length).toBeLessThan(300);
+    expect(loadState(path).state.stages.get('stage')).toEqual(accepted(599));
+  });
+
+  it('takes garbage for nothing', () => {
+    writeFileSync(path, 'tanren-state 1\n');
+    appendFileSync(path, Buffer.from([0, 255, 10, 13, 10]));
+    expect(loadState(path).state.stages.size).toBe(0);
+  });
+});
+
+function write(at: string, stages: number): void {
+  const writer = openStateWriter(at, loadState(at));
+  writer.stampCode('/module', { files: { '/module': 'stamp' as Stamp }, digest: digestBytes('code') });
+  writer.flush();
+  for (let i = 0; i < stages; i++) {
+    writer.stampFile(`file${i}`, { stamp: `stamp${i}` as Stamp, digest: digestBytes(String(i)) });
+    writer.acceptStage(`stage${i}`, accepted(i));
+    writer.flush();
+  }
+}
+
+function accepted(i: number): AcceptedStage {
+  const digest: Digest = digestBytes(`out${i}`);
+  return {
+    key: digestBytes(`key${i}`) as string as ActionKey,
+    outputs: { out: { kind: 'file', digest, sizeBytes: i, executable: false, signature: `s${i}` } },
+    quickKey: `q${i}`,
+    folderStamp: `f${i}`,
+    metrics: { value: i },
+    previousMetrics: undefined,
+    durationMs: i,
+  };
+}
