@@ -1,4 +1,5 @@
 /** How far has every value of a model moved from its float original, all errors before it included? The shape in which `verify` reports it, and its reader. */
+import { readFigure } from '../base/figure.js';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
 import { anyList, anyText, fields, formatJsonProblems, integer, number, readJsonShape, text } from '../base/json-shape.js';
 import type { ComparisonFigures } from '../tensor/compare.js';
@@ -45,7 +46,7 @@ const reader = anyList(
         standardDeviation: number({ min: 0 }),
         maxAbs: number({ min: 0 }),
         cosine: number({ min: -1, max: 1 }),
-        sqnrDb: number(),
+        sqnrDb: readFigure,
         elements: integer(0),
         broken: integer(0),
       }),

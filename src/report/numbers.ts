@@ -1,5 +1,7 @@
 /** How do numbers stand on the page? In one form per kind, with a real minus sign, so that columns align. */
 
+import { EQUAL, type Figure } from '../base/figure.js';
+
 const MINUS = '\u2212';
 
 /** "0.6804", "−0.0050". */
@@ -22,6 +24,11 @@ export function formatNumber(value: number): string {
   return signed(value, String(Number(size.toPrecision(4))));
 }
 
+/** As `formatNumber`; "equal" as it is. */
+export function formatFigure(figure: Figure): string {
+  return figure === EQUAL ? EQUAL : formatNumber(figure);
+}
+
 /** "12,288". */
 export function formatCount(value: number): string {
   return signed(value, String(Math.abs(Math.round(value))).replace(/\B(?=(?:\d{3})+$)/g, ','));
@@ -35,9 +42,9 @@ export function formatShare(share: number): string {
   return `${percent.toFixed(1)}\u202F%`;
 }
 
-/** SQNR: equal values have 999 dB, and no noise is null. */
-export function formatDb(db: number | null): string {
-  return db === null || db >= 999 ? 'equal' : formatFixed(db, 1);
+/** SQNR; null: nothing is lost. */
+export function formatDb(db: Figure | null): string {
+  return db === null || db === EQUAL ? 'equal' : formatFixed(db, 1);
 }
 
 function signed(value: number, size: string): string {

@@ -1,4 +1,5 @@
 /** When do two outputs count as equal? Bit for bit where nothing may round; within a share of the standard deviation where something may. */
+import { formatSqnr } from '../tensor/compare.js';
 import type { DType } from '../tensor/dtype.js';
 import type { OutputComparison } from './compare-models.js';
 
@@ -26,7 +27,7 @@ export function findInequality(wanted: Equality, output: OutputComparison, origi
       : `${output.differentBits} of ${output.elements} elements differ, by ${output.maxAbs} at most`;
   const bound = boundOf(wanted.tolerance, output, origin);
   if (output.maxAbs <= bound) return undefined;
-  return `an element differs by ${output.maxAbs}, allowed are ${bound} (${wanted.tolerance} of the standard deviation ${output.standardDeviation}); SQNR ${output.sqnrDb.toFixed(1)} dB`;
+  return `an element differs by ${output.maxAbs}, allowed are ${bound} (${wanted.tolerance} of the standard deviation ${output.standardDeviation}); SQNR ${formatSqnr(output.sqnrDb, 1)}`;
 }
 
 /** Names of outputs that had no element in any sample: nothing was compared there. */

@@ -1,4 +1,5 @@
 /** What may a stage know of the build that it runs in? The stages before it: how they are joined, how each ended, and how long its result took to make. */
+import type { Figure } from '../base/figure.js';
 
 /**
  * Given to a plugin that declares `needs: 'build-summary'`. Graph, keys, artifacts and gates are in the stage's key; outcomes and times are not, as they
@@ -39,7 +40,7 @@ export type SummarizedGate = {
   readonly metric: string;
   readonly operator: '>=' | '<=' | '>' | '<' | '==';
   readonly bound: number;
-  /** Absent where the stage's metrics have no number of that name. */
-  readonly value?: number;
+  /** Absent where the stage's metrics have no figure of that name. */
+  readonly value?: Figure;
   readonly verdict: 'met' | 'missed';
 };

@@ -13,7 +13,7 @@ export {
   type SpawnResult,
 } from './context.js';
 export { defineStage, type InputPaths, type ParamsSchema, type StageJob, type StagePlugin } from './define-stage.js';
-export { readJsonFile, writeJsonFile } from './json-file.js';
+export { readJsonFile, writeJsonFile, writeMetricsFile } from './json-file.js';
 export { getInputPath, getInputRecord, getOutputPath } from './paths.js';
 export { type KindName, type Port, type Ports, port, recordPort } from './ports.js';
 export { StageError } from './stage-error.js';

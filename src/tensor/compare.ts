@@ -1,4 +1,5 @@
 /** How far is one tensor from another? Sums in double that merge over samples, and the figures read off them. */
+import { EQUAL, type Figure } from '../base/figure.js';
 
 /** Sums over pairs of elements (reference, candidate). A value: merging and adding give new ones. */
 export interface Comparison {
@@ -72,29 +73,37 @@ export function cosineOf(comparison: Comparison): number {
   return scale === 0 ? 0 : Math.max(-1, Math.min(1, comparison.products / scale));
 }
 
-/** The SQNR that reports and metrics write for equal tensors: JSON has no infinity. Others are clamped to ±(this − 1). */
-export const EQUAL_SQNR_DB = 999;
+/** SQNRs of tensors that differ are clamped to ± this: JSON has no −infinity, and `>= 999` holds of equal tensors alone. */
+const LIMIT_DB = 998;
 
-/** A comparison as reports and metrics carry it: finite numbers only. */
+/** A comparison as reports and metrics carry it: finite numbers, and "equal". */
 export interface ComparisonFigures {
   readonly maxAbs: number;
   readonly cosine: number;
-  /** 999: equal. */
-  readonly sqnrDb: number;
+  /** "equal" where no element differs. */
+  readonly sqnrDb: Figure;
   readonly elements: number;
   readonly broken: number;
 }
 
 export function figuresOf(comparison: Comparison): ComparisonFigures {
-  const sqnrDb = sqnrDbOf(comparison);
-  const limit = EQUAL_SQNR_DB - 1;
   return {
     maxAbs: comparison.maxAbs,
-    cosine: cosineOf(comparison),
-    sqnrDb: sqnrDb === Number.POSITIVE_INFINITY ? EQUAL_SQNR_DB : Math.max(-limit, Math.min(limit, sqnrDb)),
+    cosine: cosineOf(comparison) || 0,
+    sqnrDb: comparison.maxAbs === 0 && comparison.broken === 0 ? EQUAL : limitDb(sqnrDbOf(comparison)),
     elements: comparison.count,
     broken: comparison.broken,
   };
+}
+
+/** NaN is what squares beyond the range of a double give. */
+function limitDb(db: number): number {
+  return Number.isNaN(db) ? -LIMIT_DB : Math.max(-LIMIT_DB, Math.min(LIMIT_DB, db));
+}
+
+/** "34.12 dB", or "equal". */
+export function formatSqnr(db: Figure, digits: number): string {
+  return db === EQUAL ? EQUAL : `${db.toFixed(digits)} dB`;
 }
 
 /** Count, mean and sum of squared deviations, mergeable without loss of digits (Chan, Golub and LeVeque 1979). */

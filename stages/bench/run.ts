@@ -10,7 +10,7 @@ import { type ModelProfile, parseProfile } from '../../src/runtime/profile.js';
 import type { Runner } from '../../src/runtime/runner.js';
 import { openSession, sessionManifest } from '../../src/runtime/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
-import { writeJsonFile } from '../../src/stage/json-file.js';
+import { writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -52,7 +52,7 @@ export async function runBench(job: BenchJob): Promise<void> {
     const report: BenchReport = { format: BENCH_FORMAT, where, conditions, warmup, repeats, parts: reports };
     for (const line of describeBest(report)) context.log('info', line);
     await writeJsonFile(getOutputPath(outputs, 'report'), report as unknown as JsonObject);
-    await writeJsonFile(getOutputPath(outputs, 'metrics'), metricsOf(report));
+    await writeMetricsFile(getOutputPath(outputs, 'metrics'), metricsOf(report));
   } finally {
     await runner.close();
   }

@@ -6,7 +6,7 @@ import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { openCaptured } from '../../src/runtime/captured.js';
 import { evaluate } from '../../src/runtime/evaluate.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
-import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { GoldenFeeds } from '../../src/target/bundle/golden.js';
@@ -72,7 +72,7 @@ export async function runCompile(job: CompileJob): Promise<void> {
     })),
   });
   await writeJsonFile(getOutputPath(outputs, 'report'), report as unknown as Json);
-  await writeJsonFile(getOutputPath(outputs, 'metrics'), makeMetrics(report));
+  await writeMetricsFile(getOutputPath(outputs, 'metrics'), makeMetrics(report));
 }
 
 interface Compiled {

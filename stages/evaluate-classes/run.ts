@@ -11,7 +11,7 @@ import { listModelInputs } from '../../src/runtime/model-inputs.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
-import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { findInputPath, getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
@@ -47,7 +47,7 @@ export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
   }
   const metrics = makeClassMetrics(predictions, baseline);
   context.log('info', `top-1 ${Number(metrics.top1).toFixed(4)}, top-5 ${Number(metrics.top5).toFixed(4)} on ${images.length} images`);
-  await writeJsonFile(getOutputPath(outputs, 'metrics'), metrics);
+  await writeMetricsFile(getOutputPath(outputs, 'metrics'), metrics);
   await writeJsonFile(
     getOutputPath(outputs, 'predictions'),
     predictions.map(({ file, label, best }) => ({ file, label, classes: best.classes, scores: best.scores })),

@@ -12,7 +12,7 @@ import { encodeSetup, listParts, readSetup } from '../../src/detection/setup.js'
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
-import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { readJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -59,7 +59,7 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
     context.log('info', `${type}: AP ${AP.toFixed(4)}, AP50 ${AP50.toFixed(4)}, AP75 ${AP75.toFixed(4)} on ${images.length} images`);
   }
   const metrics = makeMetrics(figures, { images: images.length, detections: results.length }, baseline);
-  await writeJsonFile(getOutputPath(outputs, 'metrics'), metrics);
+  await writeMetricsFile(getOutputPath(outputs, 'metrics'), metrics);
   await writeFile(getOutputPath(outputs, 'detections'), encodeCocoResults(results));
 }
 

@@ -1,4 +1,5 @@
 /** What did each step cost in accuracy? The COCO figures side by side, and their differences to the first column. */
+import { type Figure, isFigure } from '../../src/base/figure.js';
 import type { Json, JsonObject } from '../../src/base/json.js';
 import { isJsonObject } from '../../src/base/json.js';
 import { COCO_FIGURE_NAMES } from '../../src/detection/coco/evaluate.js';
@@ -6,7 +7,7 @@ import { AXIS, drawChart, LABEL } from '../../src/report/chart.js';
 import { seriesColor, standIn, variable } from '../../src/report/colors.js';
 import type { Section } from '../../src/report/document.js';
 import { cleanText, type Html, type HtmlValue, html } from '../../src/report/html.js';
-import { formatCount, formatDelta, formatFixed, formatNumber } from '../../src/report/numbers.js';
+import { formatCount, formatDelta, formatFigure, formatFixed, formatNumber } from '../../src/report/numbers.js';
 import { drawTable, number, text } from '../../src/report/table.js';
 import type { Named } from './entries.js';
 
@@ -126,12 +127,16 @@ function drawOthers(kinds: readonly string[], metrics: readonly Metrics[]): Html
   return drawTable({
     caption: 'Every number of the metrics.',
     columns: [text('Figure'), ...metrics.map(({ name }) => number(name))],
-    rows: names.map(name => [name, ...flat.map(figures => (figures.has(name) ? formatNumber(figures.get(name) ?? 0) : '–'))]),
+    rows: names.map(name => [name, ...flat.map(figures => drawOther(figures.get(name)))]),
   });
 }
 
-function flatten(value: Json, path: string): readonly (readonly [string, number])[] {
-  if (typeof value === 'number') return [[path, value]];
+function drawOther(figure: Figure | undefined): string {
+  return figure === undefined ? '–' : formatFigure(figure);
+}
+
+function flatten(value: Json, path: string): readonly (readonly [string, Figure])[] {
+  if (isFigure(value)) return [[path, value]];
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, member]) => flatten(member, path === '' ? name : `${path}.${name}`));
 }

@@ -1,4 +1,5 @@
 /** How far did each step move the model's outputs and its detections? What `verify` found, step by step. */
+import { EQUAL, rankOf } from '../../src/base/figure.js';
 import { drawBadge, type Section } from '../../src/report/document.js';
 import { type HtmlValue, html } from '../../src/report/html.js';
 import { formatCount, formatDb, formatFixed, formatNumber } from '../../src/report/numbers.js';
@@ -37,14 +38,14 @@ ${reports.map(({ name, value }) =>
 
 function drawWorst({ values, missedThresholds }: VerifyView): readonly HtmlValue[] {
   const worst = Object.entries(values).reduce<readonly [string, VerifyView['values'][string]] | undefined>(
-    (least, entry) => (least === undefined || entry[1].sqnrDb < least[1].sqnrDb ? entry : least),
+    (least, entry) => (least === undefined || rankOf(entry[1].sqnrDb) < rankOf(least[1].sqnrDb) ? entry : least),
     undefined,
   );
   const verdict = missedThresholds.length === 0 ? drawBadge('good', 'met') : drawBadge('bad', `${missedThresholds.length} missed`);
   if (worst === undefined) return ['–', '–', '–', '–', verdict];
   const [name, { sqnrDb, cosine, maxAbs }] = worst;
   return [
-    sqnrDb >= 999 ? 'all equal' : html`<code>${name}</code>`,
+    sqnrDb === EQUAL ? 'all equal' : html`<code>${name}</code>`,
     formatDb(sqnrDb),
     formatFixed(cosine, 6),
     formatNumber(maxAbs),

@@ -1,4 +1,5 @@
 /** Where does the error come in, and where does it grow? Own and propagated SQNR of every value, in the order of the graph. */
+import { EQUAL } from '../../src/base/figure.js';
 import type { PartErrors } from '../../src/quant/propagated-error.js';
 import { AXIS, drawChart, LABEL } from '../../src/report/chart.js';
 import { standIn, variable } from '../../src/report/colors.js';
@@ -48,7 +49,7 @@ function joinPart(part: string, quantized: QuantizationView | undefined, errors:
   const values = (errors?.values ?? []).map(({ value, opType, sqnrDb }): ValueError => {
     const db = own.get(value);
     own.delete(value);
-    return { name: value, opType, ...(db === undefined ? {} : { own: db }), propagated: sqnrDb >= 999 ? null : sqnrDb };
+    return { name: value, opType, ...(db === undefined ? {} : { own: db }), propagated: sqnrDb === EQUAL ? null : sqnrDb };
   });
   return { part, values: [...values, ...[...own].map(([name, db]): ValueError => ({ name, opType: '', own: db }))] };
 }

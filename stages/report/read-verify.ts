@@ -1,4 +1,5 @@
 /** What does the page need of a report of `verify`? */
+import { type Figure, readFigure } from '../../src/base/figure.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
 import { anyList, anyText, integer, type JsonReader, maybe, number, record, someFields } from '../../src/base/json-shape.js';
 import { findPropagatedErrors, type PartErrors } from '../../src/quant/propagated-error.js';
@@ -15,7 +16,7 @@ export interface VerifyView {
 export interface ValueFigures {
   readonly maxAbs: number;
   readonly cosine: number;
-  readonly sqnrDb: number;
+  readonly sqnrDb: Figure;
 }
 
 export interface DetectionFigures {
@@ -31,7 +32,7 @@ export interface DetectionFigures {
 
 const parse = parserOf(
   someFields<Omit<VerifyView, 'propagated'>>({
-    values: record(someFields<ValueFigures>({ maxAbs: number({ min: 0 }), cosine: number(), sqnrDb: number() }), () => undefined),
+    values: record(someFields<ValueFigures>({ maxAbs: number({ min: 0 }), cosine: number(), sqnrDb: readFigure }), () => undefined),
     detections: maybe(
       someFields<DetectionFigures>({
         reference: integer(0),

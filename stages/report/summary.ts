@@ -2,7 +2,7 @@
 import { formatDuration } from '../../src/base/format.js';
 import { drawBadge, drawTiles, type Tile } from '../../src/report/document.js';
 import { type Html, html } from '../../src/report/html.js';
-import { formatCount, formatDelta, formatFixed, formatNumber, formatShare } from '../../src/report/numbers.js';
+import { formatCount, formatDelta, formatFigure, formatFixed, formatNumber, formatShare } from '../../src/report/numbers.js';
 import type { BuildSummary, SummarizedGate } from '../../src/stage/build-summary.js';
 import { findFigure, type Metrics } from './accuracy-section.js';
 import type { Named } from './entries.js';
@@ -50,7 +50,7 @@ function drawGates(gates: readonly { readonly stage: string; readonly gate: Summ
   const missed = gates.filter(({ gate }) => gate.verdict === 'missed');
   const list = html`<ul class="gates">${[...missed, ...gates.filter(one => !missed.includes(one))].map(
     ({ stage, gate: { metric, operator, bound, value, verdict } }) =>
-      html`<li>${verdict === 'met' ? drawBadge('good', '✓ met') : drawBadge('bad', '✗ missed')} ${stage}: <code>${metric} ${operator} ${formatNumber(bound)}</code>, is ${value === undefined ? 'not there' : formatNumber(value)}</li>\n`,
+      html`<li>${verdict === 'met' ? drawBadge('good', '✓ met') : drawBadge('bad', '✗ missed')} ${stage}: <code>${metric} ${operator} ${formatNumber(bound)}</code>, is ${value === undefined ? 'not there' : formatFigure(value)}</li>\n`,
   )}</ul>`;
   return html`<details class="plain"${missed.length > 0 ? html` open` : undefined}><summary>All gates</summary>${list}</details>
 `;

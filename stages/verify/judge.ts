@@ -1,4 +1,5 @@
 /** Is the candidate near enough to the reference? Every threshold that is missed, in words with the figures. */
+import { rankOf } from '../../src/base/figure.js';
 import type { DetectionFigures } from '../../src/detection/compare-detections.js';
 import type { ComparisonFigures } from '../../src/tensor/compare.js';
 import type { Bound, Thresholds } from './params.js';
@@ -22,7 +23,7 @@ export function judge(
       if (bound === undefined || (least === 'least' ? found >= bound : found <= bound)) return;
       missed.push(`${name}: ${label} ${format(found)}, ${least === 'least' ? 'at least' : 'at most'} ${bound} is wanted`);
     };
-    check('SQNR in dB', figures.sqnrDb, boundOf(thresholds.minSqnrDb, name), 'least');
+    check('SQNR in dB', rankOf(figures.sqnrDb), boundOf(thresholds.minSqnrDb, name), 'least');
     check('cosine', figures.cosine, boundOf(thresholds.minCosine, name), 'least');
     check('max-abs', figures.maxAbs, boundOf(thresholds.maxAbs, name), 'most');
     const bounded = [thresholds.minSqnrDb, thresholds.minCosine, thresholds.maxAbs].some(bound => boundOf(bound, name) !== undefined);

@@ -1,9 +1,17 @@
 /** What does `verify` write down? The figures per value and of the detections, with every lone object; and the same numbers for gates. */
+import { leastFigure } from '../../src/base/figure.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { type DetectionComparison, detectionFiguresOf, mergeDetectionComparisons } from '../../src/detection/compare-detections.js';
 import type { ValueComparisons } from '../../src/detection/compare-parts.js';
 import { encodePropagatedErrors, type PartErrors } from '../../src/quant/propagated-error.js';
-import { type Comparison, type ComparisonFigures, figuresOf, mergeComparisons, NO_COMPARISON } from '../../src/tensor/compare.js';
+import {
+  type Comparison,
+  type ComparisonFigures,
+  figuresOf,
+  formatSqnr,
+  mergeComparisons,
+  NO_COMPARISON,
+} from '../../src/tensor/compare.js';
 
 /** What was found on all images together. */
 export interface Summary {
@@ -50,7 +58,7 @@ export function makeMetrics({ values, detections }: Summary): JsonObject {
     worst: {
       maxAbs: Math.max(0, ...all.map(figures => figures.maxAbs)),
       cosine: Math.min(1, ...all.map(figures => figures.cosine)),
-      sqnrDb: Math.min(...all.map(figures => figures.sqnrDb)),
+      sqnrDb: leastFigure(all.map(figures => figures.sqnrDb)),
     },
     ...(detections === undefined ? {} : { detections: { ...detectionFiguresOf(detections) } }),
   };
@@ -60,7 +68,7 @@ export function makeMetrics({ values, detections }: Summary): JsonObject {
 export function describeSummary({ values, detections }: Summary): string[] {
   const lines = [...values].map(
     ([name, { sqnrDb, cosine, maxAbs }]) =>
-      `${name}: SQNR ${sqnrDb.toFixed(2)} dB, cosine ${cosine.toFixed(7)}, max-abs ${maxAbs.toPrecision(4)}`,
+      `${name}: SQNR ${formatSqnr(sqnrDb, 2)}, cosine ${cosine.toFixed(7)}, max-abs ${maxAbs.toPrecision(4)}`,
   );
   if (detections === undefined) return lines;
   const { reference, candidate, matched, missed, extra, maxScoreDifference, minBoxIou, minMaskIou } = detectionFiguresOf(detections);

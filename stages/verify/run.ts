@@ -4,7 +4,7 @@ import { detectionFiguresOf } from '../../src/detection/compare-detections.js';
 import { readSetup } from '../../src/detection/setup.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { type OpenModel, openSession } from '../../src/runtime/session.js';
-import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -37,7 +37,7 @@ export async function runVerify(job: VerifyJob): Promise<void> {
   for (const line of describeSummary(summary)) context.log('info', line);
   assertNear(summary, params.thresholds, Object.values(on).flat().length);
   await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(summary, on as unknown as JsonObject, errors.conclude()));
-  await writeJsonFile(getOutputPath(outputs, 'metrics'), makeMetrics(summary));
+  await writeMetricsFile(getOutputPath(outputs, 'metrics'), makeMetrics(summary));
 }
 
 async function compare(job: VerifyJob, openCandidate: OpenModel, errors: ValueErrors): Promise<Compared> {

@@ -80,7 +80,7 @@ export const verify = defineStage<VerifyParams>({
         description:
           'Bounds; one that is missed fails the stage. Those of values: a number, or an object of value names, `default` for the others.',
         properties: {
-          minSqnrDb: bound('Least SQNR in dB of a value. Equal values have 999.'),
+          minSqnrDb: bound('Least SQNR in dB of a value. Equal values meet every bound.'),
           minCosine: bound('Least cosine of a value.', { minimum: -1, maximum: 1 }),
           maxAbs: bound('Largest absolute difference of a value; 0: equal.', { minimum: 0 }),
           maxMissed: share('Largest share of the reference’s detections without a partner.'),

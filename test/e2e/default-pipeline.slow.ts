@@ -66,7 +66,7 @@ describe('the default pipeline on all images', () => {
     const { exitCode, stages } = one.build('-p', 'maxpool=slice');
 
     expect(exitCode).toBe(0);
-    expect(stages.get('verify-rewrite')?.metrics?.worst?.sqnrDb).toBe(999);
+    expect(stages.get('verify-rewrite')?.metrics?.worst?.sqnrDb).toBe('equal');
     expect(stages.get('evaluate-rewritten')?.metrics?.delta).toMatchObject({ bbox: { AP: 0 }, segm: { AP: 0 } });
   });
 

@@ -48,7 +48,7 @@ describe('the default pipeline', () => {
     for (const untouched of ['export', 'parts', 'simplify@backbone', 'rewrite@mask_head', 'evaluate-float'])
       expect(built.executed).not.toContain(untouched);
     expect(built.stages.get('evaluate-rewritten')?.metrics?.delta?.bbox?.AP).toBe(0);
-    expect(built.stages.get('verify-rewrite')?.metrics?.worst?.sqnrDb).toBe(999);
+    expect(built.stages.get('verify-rewrite')?.metrics?.worst?.sqnrDb).toBe('equal');
   });
 
   it('infers one sample for one more calibration image', () => {

@@ -3,6 +3,7 @@ import { CHANCE } from './chance.js';
 import { CONCURRENCY } from './concurrency.js';
 import { EDITS } from './edits.js';
 import { INTERRUPTIONS } from './interruptions.js';
+import { METRICS } from './metrics.js';
 import { NAMES } from './names.js';
 import { RESOURCES } from './resources.js';
 import { SANDBOX } from './sandbox.js';
@@ -17,6 +18,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CONCURRENCY,
   ...EDITS,
   ...INTERRUPTIONS,
+  ...METRICS,
   ...NAMES,
   ...RESOURCES,
   ...SANDBOX,

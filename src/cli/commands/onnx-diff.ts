@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
 import { countOf } from '../../base/count-of.js';
+import { EQUAL } from '../../base/figure.js';
 import { diffModels } from '../../onnx/diff/diff-models.js';
 import type { Difference } from '../../onnx/diff/difference.js';
 import type { Model } from '../../onnx/ir/model.js';
@@ -124,7 +125,7 @@ function rowOf({ value, comparedWith, maxAbs, sqnrDb, standardDeviation, broken 
   return [
     name,
     broken > 0 ? `${broken} broken` : String(Number(maxAbs.toPrecision(4))),
-    sqnrDb.toFixed(1),
+    sqnrDb === EQUAL ? EQUAL : sqnrDb.toFixed(1),
     String(Number(standardDeviation.toPrecision(4))),
   ];
 }

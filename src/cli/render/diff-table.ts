@@ -1,4 +1,5 @@
 /** How are two moments of a pipeline shown side by side? A block per stage: params, figures with their difference, gates with whether they held. */
+import { differenceOf, type Figure } from '../../base/figure.js';
 import { type Change, writeSides } from '../../engine/action/changes.js';
 import type {
   GateDifference,
@@ -62,8 +63,17 @@ function rowOfParam({ label, before, after }: Change): Row {
 }
 
 function rowOfMetric({ metric, before, after }: MetricDifference): Row {
-  const difference = before === undefined || after === undefined || before === after ? '' : formatSigned(after - before, after);
-  return [metric, before === undefined ? '' : formatMetric(before), after === undefined ? '' : formatMetric(after), difference];
+  const difference = before === after ? undefined : findDifference(before, after);
+  return [
+    metric,
+    before === undefined ? '' : formatMetric(before),
+    after === undefined ? '' : formatMetric(after),
+    difference === undefined ? '' : formatSigned(difference, Number(after)),
+  ];
+}
+
+function findDifference(before: Figure | undefined, after: Figure | undefined): number | undefined {
+  return before === undefined || after === undefined ? undefined : differenceOf(before, after);
 }
 
 /** The bound stands with the name where it is the same on both sides. */
@@ -83,7 +93,7 @@ function rowOfGate({ metric, before, after }: GateDifference): Row {
 export function encodeDifference({ stages, ...difference }: SnapshotDifference): unknown {
   const withDifference = (row: MetricDifference): unknown => ({
     ...row,
-    difference: row.before === undefined || row.after === undefined ? undefined : row.after - row.before,
+    difference: findDifference(row.before, row.after),
   });
   return { ...difference, stages: stages.map(stage => ({ ...stage, metrics: stage.metrics.map(withDifference) })) };
 }

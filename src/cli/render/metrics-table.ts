@@ -1,4 +1,5 @@
 /** How do the metrics of stages stand side by side? One table per plugin: a row per metric, a column per stage, differences to the baseline and to the last build in the cell. */
+import { EQUAL, type Figure } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
 import { flattenMetrics, isHeadline } from '../../engine/model/metrics.js';
 
@@ -23,7 +24,7 @@ export function formatMetricsTable(columns: readonly MetricsColumn[], width = Nu
   const names = [...new Set(flats.flatMap(flat => [...flat.keys()]))].filter(isHeadline);
   const nameWidth = Math.max(...names.map(name => name.length), 0);
   const texts = columns.map((column, index) => {
-    const previous = column.previous === undefined ? new Map<string, number>() : flattenMetrics(column.previous);
+    const previous = column.previous === undefined ? new Map<string, Figure>() : flattenMetrics(column.previous);
     return padAll([column.stage, ...names.map(path => formatCell(flats[index] ?? new Map(), previous, path))]);
   });
   return blocksOf(texts, width - nameWidth).map(block => {
@@ -57,19 +58,20 @@ function blocksOf(columns: readonly (readonly string[])[], width: number): reado
   return blocks;
 }
 
-function formatCell(flat: ReadonlyMap<string, number>, previous: ReadonlyMap<string, number>, path: string): string {
+function formatCell(flat: ReadonlyMap<string, Figure>, previous: ReadonlyMap<string, Figure>, path: string): string {
   const value = flat.get(path);
   if (value === undefined) return '';
   const delta = flat.get(`delta.${path}`);
   const before = previous.get(path);
   const parts = [formatMetric(value)];
-  if (delta !== undefined) parts.push(`(${formatSigned(delta, value)})`);
+  if (delta !== undefined && delta !== EQUAL && value !== EQUAL) parts.push(`(${formatSigned(delta, value)})`);
   if (before !== undefined && before !== value) parts.push(`was ${formatMetric(before)}`);
   return parts.join(' ');
 }
 
-/** Whole numbers as they are, others with four decimals, very small and very large ones in powers of ten. */
-export function formatMetric(value: number): string {
+/** "equal" and whole numbers as they are, others with four decimals, very small and very large ones in powers of ten. */
+export function formatMetric(value: Figure): string {
+  if (value === EQUAL) return value;
   if (Number.isInteger(value)) return String(value);
   const size = Math.abs(value);
   return size >= 1e-3 && size < 1e6 ? value.toFixed(4) : value.toExponential(2);

@@ -66,12 +66,7 @@ export function formatStageRuns(stage: string, runs: readonly RunRecord[], { sty
   const all = [...new Set(rows.flatMap(({ one }) => Object.keys(one.metrics ?? {})))].filter(isHeadline);
   const cells = (names: readonly string[]): readonly (readonly string[])[] => [
     ['run', 'date', ...names, 'outcome'],
-    ...rows.map(({ run, one }) => [
-      run.run,
-      formatDate(run.started),
-      ...names.map(name => (one.metrics?.[name] === undefined ? '' : formatMetric(one.metrics[name]))),
-      describe(one),
-    ]),
+    ...rows.map(({ run, one }) => [run.run, formatDate(run.started), ...names.map(name => formatCell(one, name)), describe(one)]),
   ];
   let shown = all.length;
   let table = align(cells(all));
@@ -83,6 +78,11 @@ export function formatStageRuns(stage: string, runs: readonly RunRecord[], { sty
   const left = all.length - shown;
   const rest = left === 0 ? [] : [style('dim', `and ${left} more figures: --json has them`)];
   return [style('bold', stage), style('dim', head), ...lines, ...rest, ''];
+}
+
+function formatCell({ metrics = {} }: RunStage, name: string): string {
+  const figure = Object.hasOwn(metrics, name) ? metrics[name] : undefined;
+  return figure === undefined ? '' : formatMetric(figure);
 }
 
 function align(rows: readonly (readonly string[])[]): readonly string[] {

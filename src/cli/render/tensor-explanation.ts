@@ -7,6 +7,7 @@ import type { QdqTensor, TensorNode } from '../../quant/qdq-tensors.js';
 import { coveredRange } from '../../quant/qparams.js';
 import type { QuantizedDType } from '../../quant/quantized-dtype.js';
 import type { ActivationEntry, Decibels } from '../../quant/report-entries.js';
+import { formatSqnr } from '../../tensor/compare.js';
 
 /** What a stage of `verify` found of the value. */
 export interface Propagated {
@@ -129,7 +130,7 @@ function formatDb(db: Decibels): string {
 
 function propagatedFact({ stage, samples, error }: Propagated): Fact {
   const { sqnrDb, cosine, maxAbs } = error;
-  const figures = `SQNR ${sqnrDb.toFixed(2)} dB, cosine ${cosine.toFixed(7)}, max-abs ${formatNumber(maxAbs)}`;
+  const figures = `SQNR ${formatSqnr(sqnrDb, 2)}, cosine ${cosine.toFixed(7)}, max-abs ${formatNumber(maxAbs)}`;
   return ['propagated', `${figures} on ${samples} ${samples === 1 ? 'sample' : 'samples'} (${stage})`];
 }
 

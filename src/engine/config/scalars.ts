@@ -23,8 +23,8 @@ export function parseSize(text: string): number | undefined {
 /** ">= -0.008" as operator and bound, or undefined. */
 export function parseGate(metric: string, text: string, span: SourceSpan): Gate | undefined {
   const match = /^\s*(>=|<=|==|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*$/i.exec(text);
-  if (match === null) return undefined;
-  return { metric, operator: match[1] as Gate['operator'], bound: Number(match[2]), span };
+  const bound = Number(match?.[2]);
+  return match === null || !Number.isFinite(bound) ? undefined : { metric, operator: match[1] as Gate['operator'], bound, span };
 }
 
 export interface ArtifactReference {

@@ -25,7 +25,7 @@ import type { RunKeeper } from './part-service.js';
 import type { Reaper } from './reaper.js';
 import { linkInputs, makeRunFolder, writeActionDocument } from './run-folder.js';
 import { openRunLog } from './run-log.js';
-import { readMetrics } from './stage-metrics.js';
+import { type MetricsFile, readMetrics } from './stage-metrics.js';
 import { watchDevice } from './watch-device.js';
 import type { ActionDocument } from './worker/action-document.js';
 import { absolutePaths, RUN_LAYOUT } from './worker/action-document.js';
@@ -230,6 +230,6 @@ function timedOut(timeoutMs: number): EngineError {
   });
 }
 
-function readOutput(output: CollectedOutput | undefined): string | undefined {
-  return output === undefined ? undefined : readFileSync(output.path, 'utf8');
+function readOutput(output: CollectedOutput | undefined): MetricsFile | undefined {
+  return output === undefined ? undefined : { artifact: output.artifact, read: () => readFileSync(output.path, 'utf8') };
 }

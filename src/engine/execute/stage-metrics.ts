@@ -1,20 +1,75 @@
-/** What are a stage's metrics? The content of its port of that kind; by port where it has several. */
-import type { JsonObject } from '../../base/json.js';
+/** Reads the metrics of a stage from its output ports of that kind: bounded in size and depth, with figures that JSON can hold. */
+import { findNonFinite } from '../../base/figure.js';
+import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
-import { EngineError } from '../model/engine-error.js';
+import type { Artifact } from '../model/artifact.js';
+import { EngineError, messageOf } from '../model/engine-error.js';
 import { joinMetrics } from '../model/metrics.js';
 import type { PlannedStage } from '../model/plan.js';
-import { parseJson } from '../store/files/tree.js';
 
-/** @param readText of an output; undefined where it was not written. @throws EngineError `metrics-malformed`. */
-export function readMetrics({ outputPorts }: PlannedStage, readText: (port: string) => string | undefined): JsonObject | undefined {
+/** An output, and how its bytes are read. */
+export interface MetricsFile {
+  readonly artifact: Pick<Artifact, 'sizeBytes'>;
+  readonly read: () => string | undefined;
+}
+
+/** Metrics stand in the state, in records and in the history: they are figures, not tensors. */
+const MOST_BYTES = 16_000_000;
+const MOST_LEVELS = 64;
+
+const EQUAL_HELP = 'write "equal" for an infinite ratio, such as the SQNR of equal tensors, and null for a figure that is not known';
+
+/** @param find the output of a port; undefined where it was not written. @throws EngineError `metrics-malformed`. */
+export function readMetrics({ outputPorts }: PlannedStage, find: (port: string) => MetricsFile | undefined): JsonObject | undefined {
   const found: [string, JsonObject][] = [];
   for (const [port, { kind }] of Object.entries(outputPorts)) {
-    const text = kind === 'metrics' ? readText(port) : undefined;
-    if (text === undefined) continue;
-    const metrics = parseJson(text);
-    if (!isJsonObject(metrics)) throw new EngineError('metrics-malformed', `output "${port}" is no JSON object: its kind is metrics`);
-    found.push([port, metrics]);
+    const file = kind === 'metrics' ? find(port) : undefined;
+    if (file === undefined) continue;
+    if (file.artifact.sizeBytes > MOST_BYTES) {
+      const megabytes = Math.ceil(file.artifact.sizeBytes / 1e6);
+      throw malformed(
+        port,
+        `has ${megabytes} MB; metrics have at most ${MOST_BYTES / 1e6} MB`,
+        'write what is no figure to an output of another kind',
+      );
+    }
+    const text = file.read();
+    if (text !== undefined) found.push([port, parseMetrics(port, text)]);
   }
   return joinMetrics(found);
+}
+
+function parseMetrics(port: string, text: string): JsonObject {
+  if (nestingOf(text) > MOST_LEVELS)
+    throw malformed(port, `is nested more than ${MOST_LEVELS} levels deep`, 'a figure has a short dotted path');
+  const metrics = parse(port, text);
+  if (!isJsonObject(metrics)) throw malformed(port, 'is no JSON object', 'metrics are an object of numbers: {"AP": 0.41}');
+  const infinite = findNonFinite(metrics);
+  if (infinite !== undefined) throw malformed(port, `has the figure "${infinite}", which is beyond the largest double`, EQUAL_HELP);
+  return metrics;
+}
+
+function parse(port: string, text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw malformed(port, `is no JSON: ${messageOf(error)}`, `JSON has no NaN and no Infinity: ${EQUAL_HELP}`);
+  }
+}
+
+/** How deep objects and lists are nested in a JSON text. Counted before parsing, which takes memory per level. */
+function nestingOf(text: string): number {
+  let [level, deepest, inText] = [0, 0, false];
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (character === '"') inText = !inText;
+    else if (inText && character === '\\') i++;
+    else if (!inText && (character === '{' || character === '[')) deepest = Math.max(deepest, ++level);
+    else if (!inText && (character === '}' || character === ']')) level--;
+  }
+  return deepest;
+}
+
+function malformed(port: string, what: string, help: string): EngineError {
+  return new EngineError('metrics-malformed', `output "${port}" is of kind metrics and ${what}`, { help });
 }

@@ -4,7 +4,7 @@ import type { PinnedStage } from '../action/pin-stage.js';
 import { heldActions, pinLocked } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import { keepInPlace, restoreResult } from '../execute/restore-result.js';
-import { readMetrics } from '../execute/stage-metrics.js';
+import { type MetricsFile, readMetrics } from '../execute/stage-metrics.js';
 import type { Artifact, Artifacts } from '../model/artifact.js';
 import type { PlannedStage } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
@@ -67,7 +67,7 @@ async function restoreByDigest(
 ): Promise<StageEnd | undefined> {
   const outputs = findArtifacts(session.store, contents);
   if (outputs === undefined) return undefined;
-  const metrics = readMetrics(stage, port => readText(session.store, outputs[port]));
+  const metrics = readMetrics(stage, port => readOutput(session.store, outputs[port]));
   const durationMs = session.state.stages.get(stage.id)?.durationMs ?? 0;
   return restoreResult(session, stage, pinLocked(pinned), { outputs, metrics, log: undefined, durationMs });
 }
@@ -94,6 +94,6 @@ function sizeOfTree(store: BlobStore, { digest }: Content): number | undefined {
   return tree === undefined ? undefined : sizeBytes;
 }
 
-function readText(store: BlobStore, artifact: Artifact | undefined): string | undefined {
-  return artifact === undefined ? undefined : store.read(artifact.digest)?.toString();
+function readOutput(store: BlobStore, artifact: Artifact | undefined): MetricsFile | undefined {
+  return artifact === undefined ? undefined : { artifact, read: () => store.read(artifact.digest)?.toString() };
 }

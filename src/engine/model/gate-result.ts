@@ -1,5 +1,6 @@
-/** Does a metric meet its bound? */
+/** Whether a metric meets its bound. */
 import { assertNever } from '../../base/assert-never.js';
+import { type Figure, isFigure, rankOf } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import type { Gate, StageId } from './plan.js';
@@ -7,22 +8,22 @@ import type { Gate, StageId } from './plan.js';
 export interface GateResult {
   readonly stage: StageId;
   readonly gate: Gate;
-  /** undefined: the stage's metrics have no number of that name. */
-  readonly value: number | undefined;
+  /** undefined: the stage's metrics have no figure of that name. */
+  readonly value: Figure | undefined;
   readonly verdict: 'met' | 'missed';
 }
 
-/** A metric that is absent, or not a finite number, misses its gate. */
+/** A metric that is absent misses its gate. "equal" is above every bound. */
 export function checkGate(stage: StageId, gate: Gate, metrics: JsonObject | undefined): GateResult {
   const value = findMetric(metrics, gate.metric);
-  return { stage, gate, value, verdict: value !== undefined && holds(value, gate) ? 'met' : 'missed' };
+  return { stage, gate, value, verdict: value !== undefined && holds(rankOf(value), gate) ? 'met' : 'missed' };
 }
 
-/** The number at a dotted path; names with dots in them are found too. */
-export function findMetric(metrics: JsonObject | undefined, path: string): number | undefined {
+/** The figure at a dotted path; names with dots in them are found too. */
+function findMetric(metrics: JsonObject | undefined, path: string): Figure | undefined {
   if (metrics === undefined) return undefined;
   const direct = metrics[path];
-  if (typeof direct === 'number') return direct;
+  if (isFigure(direct)) return direct;
   for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
     const inner = metrics[path.slice(0, dot)];
     const found = isJsonObject(inner) ? findMetric(inner, path.slice(dot + 1)) : undefined;

@@ -1,16 +1,20 @@
-/** Which figures does a metrics document hold? Its numbers by dotted path. */
+/** The figures of a metrics document, by dotted path. */
+import { type Figure, isFigure } from '../../base/figure.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 
-/** Numbers by dotted path, in the order of the document. */
-export function flattenMetrics(metrics: Json, prefix = ''): ReadonlyMap<string, number> {
-  const flat = new Map<string, number>();
-  if (!isJsonObject(metrics)) return flat;
-  for (const [name, value] of Object.entries(metrics)) {
-    const path = prefix === '' ? name : `${prefix}.${name}`;
-    if (typeof value === 'number') flat.set(path, value);
-    else for (const [inner, number] of flattenMetrics(value, path)) flat.set(inner, number);
-  }
+/** Figures by dotted path, in the order of the document. */
+export function flattenMetrics(metrics: Json): ReadonlyMap<string, Figure> {
+  const flat = new Map<string, Figure>();
+  addFigures(metrics, '', flat);
   return flat;
+}
+
+function addFigures(metrics: Json, prefix: string, flat: Map<string, Figure>): void {
+  if (!isJsonObject(metrics)) return;
+  for (const [name, value] of Object.entries(metrics)) {
+    if (isFigure(value)) flat.set(prefix + name, value);
+    else addFigures(value, `${prefix}${name}.`, flat);
+  }
 }
 
 const DEPTH = 2;

@@ -18,7 +18,7 @@ it.each([
   [formatShare(0.99999), '>\u200999.9\u202F%'],
   [formatShare(0.0001), '<\u20090.1\u202F%'],
   [formatShare(0), '0.0\u202F%'],
-  [formatDb(999), 'equal'],
+  [formatDb('equal'), 'equal'],
   [formatDb(null), 'equal'],
   [formatDb(-3.25), '−3.3'],
 ])('%s', (shown, expected) => {

@@ -87,7 +87,7 @@ describe('outputs of a Sigmoid', () => {
 const NOTHING = {
   maxAbs: 0,
   cosine: 1,
-  sqnrDb: 999,
+  sqnrDb: 'equal',
   elements: 9,
   broken: 0,
   standardDeviation: 1,

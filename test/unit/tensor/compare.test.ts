@@ -1,7 +1,7 @@
+import { EQUAL } from '../../../src/base/figure.js';
 import {
   compareArrays,
   cosineOf,
-  EQUAL_SQNR_DB,
   figuresOf,
   mergeComparisons,
   mergeMoments,
@@ -32,10 +32,16 @@ describe('comparisons', () => {
     expect(parts.reduce(mergeComparisons, NO_COMPARISON)).toEqual(compareArrays(reference, candidate));
   });
 
-  it('equal tensors have infinite SQNR, which reports write as 999', () => {
+  it('equal tensors have infinite SQNR, which reports write as "equal"', () => {
     const equal = compareArrays([0, 1], [0, 1]);
     expect(sqnrDbOf(equal)).toBe(Number.POSITIVE_INFINITY);
-    expect(figuresOf(equal)).toEqual({ maxAbs: 0, cosine: 1, sqnrDb: EQUAL_SQNR_DB, elements: 2, broken: 0 });
+    expect(figuresOf(equal)).toEqual({ maxAbs: 0, cosine: 1, sqnrDb: EQUAL, elements: 2, broken: 0 });
+  });
+
+  it('differences too small or too large to square in a double are finite, and not equal', () => {
+    expect(figuresOf(compareArrays([1], [1 + 1e-300]))).toMatchObject({ sqnrDb: EQUAL });
+    expect(figuresOf(compareArrays([1e-200], [2e-200]))).toMatchObject({ sqnrDb: 998 });
+    expect(figuresOf(compareArrays([1e200], [2e200]))).toMatchObject({ sqnrDb: -998, cosine: 0 });
   });
 
   it('noise where there is no signal is as bad as can be', () => {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type Figure, readFigure } from '../../../base/figure.js';
 import type { Json, JsonObject } from '../../../base/json.js';
 import { isJsonObject } from '../../../base/json.js';
 import {
@@ -10,7 +11,6 @@ import {
   type JsonReader,
   literal,
   maybe,
-  number,
   readJsonShape,
   record,
   someFields,
@@ -44,7 +44,7 @@ export function checkBaselineName(name: string): void {
 
 interface StoredStage {
   readonly params?: JsonObject;
-  readonly metrics?: Readonly<Record<string, number>>;
+  readonly metrics?: Readonly<Record<string, Figure>>;
   readonly gates: readonly RunGate[];
 }
 
@@ -109,7 +109,7 @@ const readStored = someFields<{ format: 1; params: JsonObject; stages: Readonly<
   format: literal(1),
   params: readObject,
   stages: record(
-    someFields<StoredStage>({ params: maybe(readObject), metrics: maybe(record(number(), anyName)), gates: anyList(readGate) }),
+    someFields<StoredStage>({ params: maybe(readObject), metrics: maybe(record(readFigure, anyName)), gates: anyList(readGate) }),
     anyName,
   ),
 });

@@ -1,4 +1,5 @@
 /** What differs between two moments of a pipeline: parameters, params of stages, figures, gates? */
+import type { Figure } from '../../../base/figure.js';
 import type { JsonObject } from '../../../base/json.js';
 import { type Change, findChanges } from '../../action/changes.js';
 import { isHeadline } from '../../model/metrics.js';
@@ -27,8 +28,8 @@ export interface StageDifference {
 /** A side is undefined where the figure is not there. */
 export interface MetricDifference {
   readonly metric: string;
-  readonly before: number | undefined;
-  readonly after: number | undefined;
+  readonly before: Figure | undefined;
+  readonly after: Figure | undefined;
 }
 
 export interface GateDifference {
@@ -114,14 +115,14 @@ function compareMetrics(
   const [old, now] = [valuesOf(before?.metrics), valuesOf(after?.metrics)];
   // Against what is not known nothing can be said to differ.
   const canDiffer = before?.metrics.kind !== 'unknown' && after?.metrics.kind !== 'unknown';
-  const names = [...new Set([...Object.keys(now), ...Object.keys(old)])].filter(isHeadline);
+  const names = [...new Set([...now.keys(), ...old.keys()])].filter(isHeadline);
   return names
-    .map(metric => ({ metric, before: old[metric], after: now[metric] }))
+    .map(metric => ({ metric, before: old.get(metric), after: now.get(metric) }))
     .filter(row => show === 'all' || (canDiffer && row.before !== row.after));
 }
 
-function valuesOf(metrics: Metrics | undefined): Readonly<Record<string, number>> {
-  return metrics?.kind === 'known' ? metrics.values : {};
+function valuesOf(metrics: Metrics | undefined): ReadonlyMap<string, Figure> {
+  return new Map(metrics?.kind === 'known' ? Object.entries(metrics.values) : []);
 }
 
 /** A gate is its metric: bounds come and go. Of several on one metric each is held against the one in its place. */

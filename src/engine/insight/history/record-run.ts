@@ -1,4 +1,5 @@
 /** What did this build do? Listens to its events, and makes the record of it when it has ended. */
+import type { Figure } from '../../../base/figure.js';
 import type { JsonObject } from '../../../base/json.js';
 import { dependenciesOf } from '../../model/dependencies.js';
 import type { BuildEvent, Span } from '../../model/events.js';
@@ -142,16 +143,14 @@ function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted
 }
 
 /** The figures that tables show, with their differences to the baseline. */
-export function headlinesOf(metrics: JsonObject): Readonly<Record<string, number>> {
-  const wanted = [...flattenMetrics(metrics)].filter(
-    ([path, value]) => Number.isFinite(value) && (isHeadline(path) || isHeadline(path.replace(/^delta\./, ''))),
-  );
+export function headlinesOf(metrics: JsonObject): Readonly<Record<string, Figure>> {
+  const wanted = [...flattenMetrics(metrics)].filter(([path]) => isHeadline(path) || isHeadline(path.replace(/^delta\./, '')));
   return Object.fromEntries(wanted.slice(0, MOST_METRICS));
 }
 
 export function encodeGate({ stage, gate, value, verdict }: GateResult): RunGate {
   const { metric, operator, bound } = gate;
-  return { stage, metric, operator, bound, value: value !== undefined && Number.isFinite(value) ? value : undefined, verdict };
+  return { stage, metric, operator, bound, value, verdict };
 }
 
 function shorten(text: string): string {

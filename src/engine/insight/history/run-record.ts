@@ -1,4 +1,5 @@
 /** What is kept of a build that did something? One record: what was asked, how each stage ended and how long it took, its figures and gates. */
+import { type Figure, readFigure } from '../../../base/figure.js';
 import type { Json, JsonObject } from '../../../base/json.js';
 import { isJsonObject } from '../../../base/json.js';
 import type { JsonReader } from '../../../base/json-shape.js';
@@ -77,7 +78,7 @@ export interface RunStage {
   readonly attempts?: number | undefined;
   readonly peakBytes?: number | undefined;
   /** Headlines, and differences to the baseline, by dotted path. */
-  readonly metrics?: Readonly<Record<string, number>> | undefined;
+  readonly metrics?: Readonly<Record<string, Figure>> | undefined;
   readonly failure?: { readonly code: string; readonly message: string } | undefined;
   /** Why it was skipped: the stage that failed. */
   readonly because?: string | undefined;
@@ -97,7 +98,7 @@ export interface RunGate {
   readonly metric: string;
   readonly operator: Gate['operator'];
   readonly bound: number;
-  readonly value?: number | undefined;
+  readonly value?: Figure | undefined;
   readonly verdict: 'met' | 'missed';
 }
 
@@ -150,7 +151,7 @@ const readStage = someFields<RunStage>({
   pools: maybe(anyList(text())),
   attempts: maybe(integer(0)),
   peakBytes: maybe(integer(0)),
-  metrics: maybe(record(number(), anyName)),
+  metrics: maybe(record(readFigure, anyName)),
   failure: maybe(fields({ code: anyText(), message: anyText() })),
   because: maybe(anyText()),
   spans: maybe(anyList(readSpan)),
@@ -161,7 +162,7 @@ export const readGate = someFields<RunGate>({
   metric: text(),
   operator: literal('>=', '<=', '>', '<', '=='),
   bound: number(),
-  value: maybe(number()),
+  value: maybe(readFigure),
   verdict: literal('met', 'missed'),
 });
 

@@ -1,4 +1,5 @@
 /** What was known of a pipeline at one moment? Its parameters; and per stage the params, figures and gates of the result that it had then. */
+import type { Figure } from '../../../base/figure.js';
 import type { JsonObject } from '../../../base/json.js';
 import { checkGate } from '../../model/gate-result.js';
 import type { Plan } from '../../model/plan.js';
@@ -26,7 +27,7 @@ export interface StageSnapshot {
 }
 
 export type Metrics =
-  | { readonly kind: 'known'; readonly values: Readonly<Record<string, number>> }
+  | { readonly kind: 'known'; readonly values: Readonly<Record<string, Figure>> }
   /** The stage has no figures. */
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' };
@@ -80,6 +81,6 @@ export function snapshotAfter(runs: readonly RunRecord[], index: number, known: 
   return { name: run?.run ?? 'nothing', params: run?.params, stages, others: isComplete ? 'absent' : 'unknown', notes: [] };
 }
 
-function metricsOf(values: Readonly<Record<string, number>> | undefined): Metrics {
+function metricsOf(values: Readonly<Record<string, Figure>> | undefined): Metrics {
   return values === undefined ? { kind: 'none' } : { kind: 'known', values };
 }

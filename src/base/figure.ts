@@ -1,0 +1,46 @@
+/** A figure of a report or of metrics: a finite number, or "equal" where the error is zero and its ratio would be infinite. */
+import { isJsonObject, type Json } from './json.js';
+import type { JsonReader } from './json-shape.js';
+
+/** The SQNR of equal tensors. JSON has no infinity. */
+export const EQUAL = 'equal';
+
+export type Figure = number | typeof EQUAL;
+
+/** A number that JSON cannot hold is no figure. */
+export function isFigure(value: Json | undefined): value is Figure {
+  return value === EQUAL || (typeof value === 'number' && Number.isFinite(value));
+}
+
+/** The number by which figures are ordered: "equal" is above every number. */
+export function rankOf(figure: Figure): number {
+  return figure === EQUAL ? Number.POSITIVE_INFINITY : figure;
+}
+
+/** The lowest of the figures; "equal" where there is none. */
+export function leastFigure(figures: readonly Figure[]): Figure {
+  const least = Math.min(...figures.map(rankOf));
+  return Number.isFinite(least) ? least : EQUAL;
+}
+
+/** `b − a`; undefined where one side is "equal" and there is no number between them. */
+export function differenceOf(a: Figure, b: Figure): number | undefined {
+  return a === EQUAL || b === EQUAL ? undefined : b - a;
+}
+
+/** The dotted path of the first number in `value` that JSON cannot hold; '' for `value` itself. */
+export function findNonFinite(value: Json): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : '';
+  if (!isJsonObject(value) && !Array.isArray(value)) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const inner = findNonFinite(member);
+    if (inner !== undefined) return inner === '' ? name : `${name}.${inner}`;
+  }
+  return undefined;
+}
+
+export const readFigure: JsonReader<Figure> = (value, path, problems) => {
+  if (isFigure(value)) return value;
+  problems.push({ path, message: 'should be a number, or "equal"' });
+  return undefined;
+};

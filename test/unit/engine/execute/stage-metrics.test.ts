@@ -1,0 +1,46 @@
+/** What counts as the metrics of a stage, and what is refused. */
+import { readMetrics } from '../../../../src/engine/execute/stage-metrics.js';
+import type { PlannedStage } from '../../../../src/engine/model/plan.js';
+import { port } from '../../../../src/stage/ports.js';
+import { failureOf } from '../../../support/error-code.js';
+
+const stage = { outputPorts: { metrics: port('metrics'), page: port('any') } } as unknown as PlannedStage;
+
+function read(text: string, sizeBytes = text.length) {
+  return readMetrics(stage, name => (name === 'metrics' ? { artifact: { sizeBytes }, read: () => text } : undefined));
+}
+
+const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+
+describe('metrics', () => {
+  it.each([
+    ['the largest double', '{"a":1.7976931348623157e308}'],
+    ['"equal"', '{"sqnrDb":"equal"}'],
+    ['null, texts and lists', '{"a":null,"b":"text","c":[1,[2]]}'],
+    ['64 levels', nested(64)],
+    ['brackets in texts', `{"${'['.repeat(100)}\\"${'{'.repeat(100)}":1}`],
+  ])('hold %s', (_, text) => {
+    expect(read(text)).toEqual(JSON.parse(text));
+  });
+
+  it.each([
+    ['a list', '[1]', 'is no JSON object'],
+    ['a cut document', '{"a":1', 'is no JSON'],
+    ['Infinity', '{"a":Infinity}', 'is no JSON'],
+    ['a number beyond the largest double', '{"a":[0,{"b":-1e999}]}', '"a.1.b"'],
+    ['65 levels', nested(65), 'more than 64 levels'],
+    ['a million levels', '['.repeat(1_000_000), 'more than 64 levels'],
+  ])('do not hold %s', async (_, text, why) => {
+    expect(() => read(text)).toThrow(why);
+    expect(await failureOf(() => read(text))).toMatchObject({ code: 'metrics-malformed' });
+  });
+
+  it('are not read where they have more than 16 MB', () => {
+    const open = (): unknown => readMetrics(stage, () => ({ artifact: { sizeBytes: 16_000_001 }, read: fail }));
+    expect(open).toThrow('has 17 MB');
+  });
+});
+
+function fail(): never {
+  throw new Error('it is read');
+}
