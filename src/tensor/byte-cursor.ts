@@ -1,7 +1,6 @@
 /** How are bytes read one field after the other without ever reading past the end? */
 import { TensorError } from './tensor-error.js';
 
-const latin1 = new TextDecoder('latin1');
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A position in little-endian bytes. Every `take…` moves it on. @throws TensorError `truncated` where the bytes end first. */
@@ -70,8 +69,10 @@ export class ByteCursor {
     return this.#view.getFloat64(this.skip(8), false);
   }
 
+  /** Not by TextDecoder, whose `latin1` is windows-1252. */
   takeLatin1(count: number): string {
-    return latin1.decode(this.take(count));
+    const { buffer, byteOffset, length } = this.take(count);
+    return Buffer.from(buffer, byteOffset, length).toString('latin1');
   }
 
   /** @throws TensorError `bad-text` where the bytes are not UTF-8. */

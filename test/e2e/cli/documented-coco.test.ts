@@ -42,7 +42,12 @@ describe('docs/coco.md', () => {
   it('shows what the commands print', () => {
     const page = readFileSync(PAGE, 'utf8');
     const steps = stepsOf(page);
-    const env = { ...process.env, PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter), NO_COLOR: '1', FORCE_COLOR: '' };
+    const env = {
+      ...process.env,
+      PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter),
+      NO_COLOR: '1',
+      FORCE_COLOR: undefined,
+    };
     const outputs = playSteps(steps, world.folder, env);
     if (process.env.UPDATE_GOLDEN === '1') writeFileSync(PAGE, updatePage(page, steps, outputs));
     for (const command of ['eval', 'diff']) expect(steps.some(step => step.command.startsWith(`tanren coco ${command} `))).toBe(true);

@@ -27,7 +27,12 @@ describe('docs/cli.md', () => {
     world.write('project/head-sketches.json', JSON.stringify(await encodeHeadSketches()));
     chmodSync(join(world.folder, 'bin/tanren'), 0o755);
     const steps = stepsOf(page);
-    const env = { ...process.env, PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter), NO_COLOR: '1', FORCE_COLOR: '' };
+    const env = {
+      ...process.env,
+      PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter),
+      NO_COLOR: '1',
+      FORCE_COLOR: undefined,
+    };
     const outputs = playSteps(steps, join(world.folder, 'project'), env);
     if (process.env.UPDATE_GOLDEN === '1') writeFileSync(PAGE, updatePage(page, steps, outputs));
 

@@ -47,7 +47,12 @@ describe('docs/onnx.md', () => {
     writeFileSync(join(world.folder, 'head.onnx'), encodeModel(makeHead()));
     writeFileSync(join(world.folder, 'broken.onnx'), encodeModel(makeBroken()));
     const steps = stepsOf(page);
-    const env = { ...process.env, PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter), NO_COLOR: '1', FORCE_COLOR: '' };
+    const env = {
+      ...process.env,
+      PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter),
+      NO_COLOR: '1',
+      FORCE_COLOR: undefined,
+    };
 
     const outputs = playSteps(steps, world.folder, env);
     if (process.env.UPDATE_GOLDEN === '1') writeFileSync(PAGE, updatePage(page, steps, outputs));

@@ -29,7 +29,7 @@ function makeLauncher(): {
   for (const name of ['tanren.js', 'package.json']) copyFileSync(join(DIST, 'bin', name), join(folder, name));
   return {
     run(world, args, environment = {}) {
-      const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: '', ...environment };
+      const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...environment };
       const { status, stdout } = spawnSync(process.execPath, [join(folder, 'tanren.js'), ...args], {
         cwd: world.folder,
         env,

@@ -202,7 +202,11 @@ const READS: readonly (readonly [string, string, readonly string[]])[] = [
   ['after changing the folder', '(cd PROJECT; cat secret.txt) > out.txt', ['secret.txt']],
   ['through a link that it made', 'ln -s PROJECT/secret.txt l; cat l > out.txt', ['secret.txt']],
   ['a listing of a folder', 'ls PROJECT/more > out.txt', ['more']],
-  ['by a program of its own', "node -e \"require('fs').readFileSync('PROJECT/secret.txt')\"; cp in.txt out.txt", ['secret.txt']],
+  [
+    'by a program of its own',
+    "node -e \"require('fs').readFileSync('PROJECT/secret.txt')\"; cp in.txt out.txt ; tools: node",
+    ['secret.txt'],
+  ],
   ['a program', 'PROJECT/bin/forge', ['bin/forge']],
   ['the source itself, not its copy', 'cat PROJECT/text.txt > out.txt', ['text.txt']],
   ['with any characters in its name', 'cat PROJECT/odd/* > out.txt', ['odd', 'odd/na "me>\n\t\\ é.txt']],
