@@ -1,5 +1,6 @@
 /** How is exactly the missing part of a plan built? */
 import { join } from 'node:path';
+import { newMoment } from './action/pin-stage.js';
 import type { Session } from './action/session.js';
 import { findSettled, openSession, turnSession } from './action/session.js';
 import type { Guard } from './execute/guard/guard.js';
@@ -27,7 +28,6 @@ import type { CacheFolder } from './store/cache-folder.js';
 import { cacheFolderAt, makeCacheFolder } from './store/cache-folder.js';
 import { findExposure } from './store/exposure.js';
 import { joinSights, NO_SIGHTS, type Sights } from './store/files/sights.js';
-import type { PinnedSource } from './store/input-digests.js';
 import type { Lock } from './store/lock/lock.js';
 import type { Holder } from './store/lock/lock-holder.js';
 import { removeStaging } from './store/publish.js';
@@ -134,10 +134,10 @@ async function findAllSettled(plan: Plan, options: BuildOptions, ports: EnginePo
     const found = await findSettledAsLocked(look, options.lock.file, selected, forced);
     return found === undefined ? undefined : { plan, selected, ends: tell(endsOf(found.settled), ports), checks: [], hold: found.hold };
   }
-  const seen = new Map<string, PinnedSource | undefined>();
+  const moment = newMoment();
   // A watcher is told of what changes after it has looked: to read what was just saved, and is as it was, takes no lock.
-  if (options.revisions !== undefined) await look.pinner.seeSmall(selected, seen);
-  const settled = findSettled(look, selected, forced, seen);
+  if (options.revisions !== undefined) await look.pinner.seeSmall(selected, moment);
+  const settled = findSettled(look, selected, forced, moment);
   if (settled.size < selected.length || !(await isLocked(look, options.lock?.file, selected, settled))) return undefined;
   return { plan, selected, ends: tell(endsOf(settled), ports), checks: [], hold: undefined };
 }

@@ -34,7 +34,7 @@ export interface StagePlugin<Params = never> {
   readonly determinism: 'exact' | 'measured' | ((params: Params) => 'exact' | 'measured');
   /** Whether ONNX Runtime computes bytes of the outputs: the platform class joins the key. */
   readonly runsModels: 'always' | 'never';
-  /** 'worker' (where absent): runs in a process of its own. 'in-process': for plugins that only start programs, and compute nothing themselves. */
+  /** 'worker' (where absent): runs in a process of its own. 'in-process': for built-in plugins that only start programs, and compute nothing themselves; any other gets its process all the same. */
   readonly isolation?: 'worker' | 'in-process';
   /** Programs that it starts, as names on the PATH or paths: the digest of each one's file joins the key. A pure function of the params. */
   readonly tools?: (params: Params) => readonly string[];

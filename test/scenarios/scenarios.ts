@@ -1,5 +1,6 @@
 /** Which things happen to build systems, and what must a build do then? Each with the real command line; one file per theme. */
 import { CHANCE } from './chance.js';
+import { CODE } from './code.js';
 import { CONCURRENCY } from './concurrency.js';
 import { EDITS } from './edits.js';
 import { INTERRUPTIONS } from './interruptions.js';
@@ -15,6 +16,7 @@ import { WATCH } from './watch.js';
 /** In the order of their numbers, each of which names one. */
 export const SCENARIOS: readonly Scenario[] = [
   ...CHANCE,
+  ...CODE,
   ...CONCURRENCY,
   ...EDITS,
   ...INTERRUPTIONS,

@@ -30,7 +30,7 @@ export async function planOf(
     const stage: PlannedStage = {
       id: id as StageId,
       group: id,
-      plugin: { name: spec.uses, plugin, modulePath, origin: 'local' },
+      plugin: { name: spec.uses, plugin, modulePath, origin: plugin.isolation === 'in-process' ? 'built-in' : 'local' },
       params: spec.params ?? {},
       inputPorts: plugin.inputs as Ports,
       outputPorts: plugin.outputs as Ports,

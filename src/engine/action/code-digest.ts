@@ -4,8 +4,9 @@ import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestJson, parseDigest } from '../../base/digest.js';
 import { isJsonObject, type Json } from '../../base/json.js';
-import { NO_SIGHTS, type Sights } from '../store/files/sights.js';
-import type { FileLook, Stamp } from '../store/files/stamp.js';
+import { EngineError } from '../model/engine-error.js';
+import { findDifferent, looksTheSame, NO_SIGHTS, type Sights } from '../store/files/sights.js';
+import type { FileLook } from '../store/files/stamp.js';
 import { isRacy, lookAt, stampOf } from '../store/files/stamp.js';
 import { parseJson } from '../store/files/tree.js';
 import type { StampedCode, State } from '../store/state-log.js';
@@ -16,11 +17,23 @@ const STAGE_RUNTIME = ['src/stage/random.js'];
 
 export const CODE_TABLE = 'code-digests.json';
 
+/** The code of a plugin or a part, as it was when it was looked at. */
+export interface PinnedCode {
+  readonly modulePath: string;
+  readonly digest: Digest;
+  /** How everything looked that the digest depends on. */
+  readonly sights: Sights;
+  /** 'racy': a change since may not show in the sights. */
+  readonly proof: 'settled' | 'racy';
+}
+
 export interface CodeDigests {
-  /** The digest where a table or stamps know it; undefined where modules must be read. */
-  find(modulePath: string): Digest | undefined;
-  /** @throws EngineError `plugin-module`. */
-  compute(modulePath: string): Promise<Digest>;
+  /** The code where a table or stamps prove it now; undefined where modules must be read. @throws EngineError `installation-changed`. */
+  find(modulePath: string): PinnedCode | undefined;
+  /** The code, read where necessary. @throws EngineError `plugin-module`, `installation-changed`. */
+  read(modulePath: string): Promise<PinnedCode>;
+  /** The first file that is not as it was when the code was pinned. */
+  findChanged(code: PinnedCode): Promise<string | undefined>;
   /** What the digest is of: modules and packages, read now. @throws EngineError `plugin-module`. */
   describe(modulePath: string): Promise<Json>;
 }
@@ -31,46 +44,58 @@ export function createCodeDigests(
   state: Pick<State, 'code'>,
   remember: (modulePath: string, code: StampedCode) => void,
 ): CodeDigests {
-  let table: ReadonlyMap<string, Digest> | undefined;
-  const computed = new Map<string, Digest>();
-  const find = (modulePath: string): Digest | undefined => {
-    const known = computed.get(modulePath);
-    if (known !== undefined) return known;
-    table ??= readTable(installRoot);
-    const digest = table.get(toTablePath(installRoot, modulePath)) ?? findStamped(state.code.get(modulePath));
-    if (digest !== undefined) computed.set(modulePath, digest);
-    return digest;
+  /** Of this installation's own modules, where no table has them: they stand in no state. */
+  const own = new Map<string, StampedCode>();
+  const walk = async (modulePath: string): Promise<PinnedCode> => {
+    const seen = new Map<string, FileLook | undefined>();
+    const see = (path: string): void => {
+      if (!seen.has(path)) seen.set(path, lookAt(path));
+    };
+    const { createModuleGraph } = await import('./module-graph.js');
+    const takenMs = Date.now();
+    const graph = await createModuleGraph(path => {
+      see(path);
+      return readFileSync(path);
+    });
+    const digest = closureDigest(graph, modulePath, installRoot);
+    for (const path of graph.packageFiles) see(path);
+    const followed = [...seen].flatMap(([path, look]) => [path, look?.stamp ?? '']);
+    const isSettled = [...seen.values()].every(look => look === undefined || !isRacy(look, takenMs));
+    return { modulePath, digest, sights: { ...NO_SIGHTS, followed }, proof: isSettled ? 'settled' : 'racy' };
+  };
+  const find = (modulePath: string): PinnedCode | undefined => {
+    const table = tableOf(installRoot);
+    const listed = table.digests.get(toTablePath(installRoot, modulePath));
+    if (listed !== undefined) {
+      if (!looksTheSame(table.sights, '')) throw installationChanged();
+      return { modulePath, digest: listed, sights: table.sights, proof: 'settled' };
+    }
+    const kept = own.get(modulePath) ?? state.code.get(modulePath);
+    if (kept === undefined || !looksTheSame(kept.sights, '')) return undefined;
+    return { modulePath, ...kept, proof: 'settled' };
   };
   return {
     find,
-    async compute(modulePath) {
+    async read(modulePath) {
       const found = find(modulePath);
       if (found !== undefined) return found;
-      const looks = new Map<string, FileLook>();
-      const { createModuleGraph } = await import('./module-graph.js');
-      const graph = await createModuleGraph(path => {
-        noteLook(looks, path);
-        return readFileSync(path);
-      });
-      const digest = closureDigest(graph, modulePath, installRoot);
-      computed.set(modulePath, digest);
-      for (const path of graph.packageFiles) noteLook(looks, path);
-      const settled = [...looks.values()].every(look => !isRacy(look, Date.now()));
-      if (settled && !isInside(installRoot, modulePath)) {
-        remember(modulePath, { files: Object.fromEntries([...looks].map(([path, look]) => [path, look.stamp])), digest });
-      }
-      return digest;
+      const code = await walk(modulePath);
+      const { digest, sights } = code;
+      if (code.proof === 'racy') return code;
+      if (isInside(installRoot, modulePath)) own.set(modulePath, { digest, sights });
+      else remember(modulePath, { digest, sights });
+      return code;
+    },
+    async findChanged({ modulePath, sights, digest, proof }) {
+      const different = findDifferent(sights, '');
+      if (different !== undefined || proof === 'settled') return different;
+      return (await walk(modulePath)).digest === digest ? undefined : modulePath;
     },
     async describe(modulePath) {
       const { createModuleGraph } = await import('./module-graph.js');
       return describeCode(await createModuleGraph(), modulePath, installRoot);
     },
   };
-}
-
-function noteLook(looks: Map<string, FileLook>, path: string): void {
-  const look = lookAt(path);
-  if (look !== undefined) looks.set(path, look);
 }
 
 /** The digest of all that a module reaches, by paths relative to the install root (built-in) or to its own folder (third parties). */
@@ -110,6 +135,23 @@ function tableFiles(installRoot: string): readonly [string, string] {
   return [join(installRoot, CODE_TABLE), join(installRoot, '.tsbuildinfo')];
 }
 
+interface Table {
+  readonly digests: ReadonlyMap<string, Digest>;
+  readonly sights: Sights;
+}
+
+/** Each is read once per process: the engine and the plugins in its process are of that moment too. */
+const tables = new Map<string, Table>();
+
+function tableOf(installRoot: string): Table {
+  const known = tables.get(installRoot);
+  if (known !== undefined) return known;
+  const sights = seeCode(installRoot);
+  const table = { digests: readTable(installRoot), sights };
+  tables.set(installRoot, table);
+  return table;
+}
+
 /** Empty where there is no table, or where the compiler ran after it was written. */
 function readTable(installRoot: string): ReadonlyMap<string, Digest> {
   const [path, compilerFile] = tableFiles(installRoot);
@@ -126,9 +168,10 @@ function readTable(installRoot: string): ReadonlyMap<string, Digest> {
   );
 }
 
-function findStamped(code: StampedCode | undefined): Digest | undefined {
-  if (code === undefined) return undefined;
-  return Object.entries(code.files).every(([path, stamp]: [string, Stamp]) => lookAt(path)?.stamp === stamp) ? code.digest : undefined;
+function installationChanged(): EngineError {
+  return new EngineError('installation-changed', 'this installation of Tanren was rebuilt or updated while it ran', {
+    help: 'start the command again: it then runs the new code',
+  });
 }
 
 function toTablePath(installRoot: string, path: string): string {

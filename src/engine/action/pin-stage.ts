@@ -1,5 +1,5 @@
 /** What is a stage's action right now? Every input pinned by digest, the manifest, and its key. */
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute, relative, resolve } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
@@ -12,18 +12,18 @@ import { refsOf } from '../model/dependencies.js';
 import { EngineError } from '../model/engine-error.js';
 import type { KnownResult } from '../model/known-result.js';
 import type { InputRef, Plan, PlannedStage, StageId } from '../model/plan.js';
-import { lookAt } from '../store/files/stamp.js';
+import { lookAt, stampsOfLinks } from '../store/files/stamp.js';
 import type { TreeEntry } from '../store/files/tree.js';
 import type { InputDigests, PinnedSource } from '../store/input-digests.js';
 import type { PlatformClass } from '../store/platform-class-cache.js';
 import { publishedSignature } from '../store/publish.js';
 import type { KnownDevice } from '../store/state-log.js';
 import { digestStagesBefore } from './build-summary.js';
-import type { CodeDigests } from './code-digest.js';
+import type { CodeDigests, PinnedCode } from './code-digest.js';
 import { identifyHost } from './host.js';
 import type { ActionKey, PinnedPort } from './manifest.js';
 import { asLocked, keyOf, makeManifest, withDevice } from './manifest.js';
-import { resolveTool } from './tools.js';
+import { type PinnedTool, resolveTool } from './tools.js';
 
 /** One input with its content, and how to see whether it has changed since. */
 export interface PinnedInput {
@@ -39,30 +39,47 @@ export interface PinnedInput {
   readonly tree?: readonly TreeEntry[];
 }
 
-export interface PinnedStage {
+/** An action, and all that was looked at to decide it. */
+export interface PinnedStage extends Looked {
   readonly key: ActionKey;
   readonly manifest: JsonObject;
+}
+
+/** What decides an action besides the plan: everything that can be other a moment later, as it was. */
+export interface Looked {
   readonly inputs: readonly PinnedInput[];
+  readonly tools: readonly PinnedTool[];
+  readonly code: PinnedCode;
+}
+
+/** What is looked at in one moment: each thing once, for any number of stages. */
+export interface Moment {
+  /** By path, as the pipeline file writes it; undefined where files must be read. */
+  readonly sources: Map<string, PinnedSource | undefined>;
+  /** By the name that stages use. */
+  readonly tools: Map<string, PinnedTool | undefined>;
+  /** By the plugin's module. */
+  readonly code: Map<string, PinnedCode | undefined>;
+}
+
+export function newMoment(): Moment {
+  return { sources: new Map(), tools: new Map(), code: new Map() };
 }
 
 export interface Pinner {
   /**
-   * The action where stamps prove every input; undefined where something must be read or computed. `seen` holds what was looked at in the same moment.
+   * The action where stamps prove every input; undefined where something must be read or computed. `moment` holds what was looked at already.
    * @throws EngineError.
    */
-  find(
-    stage: PlannedStage,
-    resultOf: (stage: StageId) => KnownResult | undefined,
-    seen: Map<string, PinnedSource | undefined>,
-  ): PinnedStage | undefined;
+  find(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined, moment: Moment): PinnedStage | undefined;
   /** The action. @throws EngineError. */
   pin(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined): Promise<PinnedStage>;
-  /** Looks at the stages' sources, reading small files of which stamps prove nothing: `seen` then holds what they are at this moment, for `find`. */
-  seeSmall(stages: readonly PlannedStage[], seen: Map<string, PinnedSource | undefined>): Promise<void>;
+  /** Looks at the stages' sources, reading small files of which stamps prove nothing, for `find`. */
+  seeSmall(stages: readonly PlannedStage[], moment: Moment): Promise<void>;
   /** What a folder among the sources holds now; undefined where it is none, or cannot be read. */
   treeOf(path: string): Promise<readonly TreeEntry[] | undefined>;
-  /** The first input that is not what was pinned. */
-  findChanged(pinned: PinnedStage): Promise<PinnedInput | undefined>;
+  /** Names the first input, program or module that is not what was pinned. */
+  findChanged(pinned: Looked): Promise<string | undefined>;
 }
 
 export interface PinnerNeeds {
@@ -77,16 +94,23 @@ export interface PinnerNeeds {
 /** How the pieces of an action are got. */
 interface Pieces {
   readonly source: (path: string) => PinnedSource | undefined;
-  readonly code: (modulePath: string) => Digest | undefined;
+  readonly tool: (name: string) => PinnedTool | undefined;
+  readonly code: (modulePath: string) => PinnedCode | undefined;
   readonly platformClass: () => string | undefined;
 }
 
 export function createPinner({ plan, digests, code, platformClass, environment, devices }: PinnerNeeds): Pinner {
-  const toolPaths = new Map<string, string>();
-  const toolPath = (tool: string): string => {
-    const path = toolPaths.get(tool) ?? resolveTool(tool, plan.projectFolder, environment.PATH ?? environment.Path);
-    toolPaths.set(tool, path);
-    return path;
+  const toolPath = (name: string): string => resolveTool(name, plan.projectFolder, environment.PATH ?? environment.Path);
+  const findTool = (name: string): PinnedTool | undefined => {
+    const path = toolPath(name);
+    const links = stampsOfLinks(path);
+    const source = digests.find(path);
+    return source === undefined ? undefined : { name, path, links, source };
+  };
+  const readTool = async (name: string): Promise<PinnedTool> => {
+    const path = toolPath(name);
+    const links = stampsOfLinks(path);
+    return { name, path, links, source: digests.find(path) ?? (await digests.digest(path)) };
   };
 
   const assemble = (
@@ -110,22 +134,22 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
       if (binding.kind === 'record') ports[port] = { entries };
     }
     const { plugin, modulePath } = stage.plugin;
-    const codeDigest = pieces.code(modulePath);
+    const code = pieces.code(modulePath);
     const modelClass = plugin.runsModels === 'always' ? pieces.platformClass() : undefined;
-    if (codeDigest === undefined || (plugin.runsModels === 'always' && modelClass === undefined)) return undefined;
-    const tools: Record<string, Digest> = {};
-    for (const tool of toolsOf(stage)) {
-      const source = pieces.source(toolPath(tool));
-      if (source === undefined) return undefined;
-      tools[tool] = source.artifact.digest;
+    if (code === undefined || (plugin.runsModels === 'always' && modelClass === undefined)) return undefined;
+    const tools: PinnedTool[] = [];
+    for (const name of toolsOf(stage)) {
+      const tool = pieces.tool(name);
+      if (tool === undefined) return undefined;
+      tools.push(tool);
     }
     const manifest = makeManifest({
       plugin: plugin.name,
       version: plugin.version,
-      code: codeDigest,
+      code: code.digest,
       params: stage.params,
       inputs: ports,
-      tools,
+      tools: Object.fromEntries(tools.map(({ name, source }) => [name, source.artifact.digest])),
       env: Object.fromEntries(stage.env.map(name => [name, environment[name]])),
       secrets: Object.fromEntries(stage.secrets.map(name => [name, environment[name] === undefined ? 'not set' : 'set'])),
       platformClass: modelClass,
@@ -133,39 +157,42 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
       build: plugin.needs === 'build-summary' ? digestStagesBefore(plan, stage, resultOf) : undefined,
       device: findDevice(stage, devices)?.identity,
     });
-    return pinnedStage(manifest, inputs);
+    return pinnedStage(manifest, { inputs, tools, code });
   };
 
   return {
-    find(stage, resultOf, seen) {
-      const source = (path: string): PinnedSource | undefined => {
-        if (!seen.has(path)) seen.set(path, digests.find(path));
-        return seen.get(path);
+    find(stage, resultOf, moment) {
+      const pieces: Pieces = {
+        source: path => once(moment.sources, path, digests.find),
+        tool: name => once(moment.tools, name, findTool),
+        code: modulePath => once(moment.code, modulePath, code.find),
+        platformClass: platformClass.find,
       };
-      return assemble(stage, { source, code: code.find, platformClass: platformClass.find }, resultOf);
+      return assemble(stage, pieces, resultOf);
     },
 
     async pin(stage, resultOf) {
-      const sources = new Map<string, PinnedSource>();
-      for (const path of [...sourcePathsOf(stage), ...toolsOf(stage).map(toolPath)]) {
-        if (!sources.has(path)) sources.set(path, digests.find(path) ?? (await digests.digest(path)));
-      }
       const { plugin, modulePath } = stage.plugin;
-      const codeDigest = code.find(modulePath) ?? (await code.compute(modulePath));
+      const moment = newMoment();
+      for (const path of new Set(sourcePathsOf(stage))) moment.sources.set(path, digests.find(path) ?? (await digests.digest(path)));
+      for (const name of toolsOf(stage)) moment.tools.set(name, await readTool(name));
+      const pinnedCode = await code.read(modulePath);
       const modelClass = plugin.runsModels === 'always' ? await platformClass.get() : undefined;
-      const pinned = assemble(
-        stage,
-        { source: path => sources.get(path), code: () => codeDigest, platformClass: () => modelClass },
-        resultOf,
-      );
+      const pieces: Pieces = {
+        source: path => moment.sources.get(path),
+        tool: name => moment.tools.get(name),
+        code: () => pinnedCode,
+        platformClass: () => modelClass,
+      };
+      const pinned = assemble(stage, pieces, resultOf);
       return getDefined(pinned, `the action of ${stage.id}`);
     },
 
-    async seeSmall(stages, seen) {
+    async seeSmall(stages, { sources }) {
       for (const path of new Set(stages.flatMap(sourcePathsOf))) {
         try {
           const found = digests.find(path) ?? (isSmallFile(resolve(plan.projectFolder, path)) ? await digests.digest(path) : undefined);
-          seen.set(path, found);
+          sources.set(path, found);
         } catch (error) {
           // What is wrong with it is said when it is built.
           if (!(error instanceof EngineError)) throw error;
@@ -182,19 +209,37 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
       }
     },
 
-    async findChanged({ inputs }) {
-      for (const input of inputs) if (await hasChanged(input, digests)) return input;
-      return undefined;
+    async findChanged({ inputs, tools, code: pinnedCode }) {
+      for (const input of inputs) if (await hasChanged(input, digests)) return nameOf(input);
+      for (const tool of tools) if (await hasToolChanged(tool, readTool)) return `program ${tool.name}`;
+      const path = await code.findChanged(pinnedCode);
+      return path === undefined ? undefined : `code ${fromProject(plan, path)}`;
     },
   };
 }
 
+function once<T>(known: Map<string, T>, name: string, look: (name: string) => T): T | undefined {
+  if (!known.has(name)) known.set(name, look(name));
+  return known.get(name);
+}
+
+function nameOf({ ref }: PinnedInput): string {
+  return ref.kind === 'source' ? `source ${ref.path}` : `artifact ${ref.stage}.${ref.port}`;
+}
+
+function fromProject({ projectFolder }: Plan, path: string): string {
+  const inner = relative(projectFolder, path);
+  return inner.startsWith('..') || isAbsolute(inner) ? path : inner;
+}
+
 /** Its key is computed when it is asked for: where a quick key says enough, it is not. */
-function pinnedStage(manifest: JsonObject, inputs: readonly PinnedInput[]): PinnedStage {
+function pinnedStage(manifest: JsonObject, { inputs, tools, code }: Looked): PinnedStage {
   let key: ActionKey | undefined;
   return {
     manifest,
     inputs,
+    tools,
+    code,
     get key() {
       key ??= keyOf(manifest);
       return key;
@@ -203,8 +248,8 @@ function pinnedStage(manifest: JsonObject, inputs: readonly PinnedInput[]): Pinn
 }
 
 /** The same action on the device as it says it is now. */
-export function pinDevice({ manifest, inputs }: PinnedStage, identity: JsonObject): PinnedStage {
-  return pinnedStage(withDevice(manifest, identity), inputs);
+export function pinDevice(pinned: PinnedStage, identity: JsonObject): PinnedStage {
+  return pinnedStage(withDevice(pinned.manifest, identity), pinned);
 }
 
 /**
@@ -212,14 +257,14 @@ export function pinDevice({ manifest, inputs }: PinnedStage, identity: JsonObjec
  * it gives this, so that no build but a frozen one takes it for known.
  */
 export function heldActions(pinned: PinnedStage, hold: StageHold): readonly PinnedStage[] {
-  const { manifest, inputs } = pinned;
+  const { manifest } = pinned;
   const classes = hold.kind === 'elsewhere' && manifest.platformClass !== undefined ? [...hold.classes.keys()] : [];
-  return [pinned, ...classes.map(platformClass => pinnedStage({ ...manifest, platformClass }, inputs)), pinLocked(pinned)];
+  return [pinned, ...classes.map(platformClass => pinnedStage({ ...manifest, platformClass }, pinned)), pinLocked(pinned)];
 }
 
 /** The last of these. */
-export function pinLocked({ manifest, inputs }: PinnedStage): PinnedStage {
-  return pinnedStage(asLocked(manifest), inputs);
+export function pinLocked(pinned: PinnedStage): PinnedStage {
+  return pinnedStage(asLocked(pinned.manifest), pinned);
 }
 
 function pinRef(
@@ -246,12 +291,26 @@ function pinRef(
 async function hasChanged(input: PinnedInput, digests: InputDigests): Promise<boolean> {
   if (input.ref.kind === 'artifact') return publishedSignature(input.path, input.artifact.kind) !== input.signature;
   try {
-    const now = digests.find(input.ref.path) ?? (await digests.digest(input.ref.path));
-    return now.signature !== input.signature || now.artifact.digest !== input.artifact.digest;
+    return differs(digests.find(input.ref.path) ?? (await digests.digest(input.ref.path)), input);
   } catch (error) {
     if (error instanceof EngineError) return true;
     throw error;
   }
+}
+
+/** Also where another file is found under its name now. */
+async function hasToolChanged(tool: PinnedTool, read: (name: string) => Promise<PinnedTool>): Promise<boolean> {
+  try {
+    const now = await read(tool.name);
+    return now.path !== tool.path || now.links !== tool.links || differs(now.source, tool.source);
+  } catch (error) {
+    if (error instanceof EngineError) return true;
+    throw error;
+  }
+}
+
+function differs(now: PinnedSource, before: Pick<PinnedSource, 'signature' | 'artifact'>): boolean {
+  return now.signature !== before.signature || now.artifact.digest !== before.artifact.digest;
 }
 
 const SMALL_BYTES = 8 << 20;
@@ -279,15 +338,6 @@ export function describeDevice(stage: PlannedStage): Digest | undefined {
   const plugin = stage.plugin.plugin as unknown as StagePlugin<JsonObject>;
   const description = plugin.device?.(stage.params);
   return description === undefined ? undefined : digestJson(description);
-}
-
-/** Paths of the programs that the stage starts. @throws EngineError `tool-missing`. */
-export function toolFilesOf(
-  stage: PlannedStage,
-  projectFolder: string,
-  environment: Readonly<Record<string, string | undefined>>,
-): readonly string[] {
-  return toolsOf(stage).map(tool => resolveTool(tool, projectFolder, environment.PATH ?? environment.Path));
 }
 
 /** The programs that the stage starts, as it names them. */

@@ -9,7 +9,6 @@ import type { EnginePorts } from '../model/ports.js';
 import type { ActionRecords } from '../store/action-records.js';
 import type { BlobStore } from '../store/blob-store.js';
 import type { CacheFolder } from '../store/cache-folder.js';
-import type { PinnedSource } from '../store/input-digests.js';
 import { createInputDigests } from '../store/input-digests.js';
 import type { PlatformClass } from '../store/platform-class-cache.js';
 import { createPlatformClass } from '../store/platform-class-cache.js';
@@ -24,7 +23,7 @@ import { createCodeDigests } from './code-digest.js';
 import { describeChangeOf } from './input-of.js';
 import { asLocked, keyOf, quickKeyOf } from './manifest.js';
 import type { PinnedStage, Pinner } from './pin-stage.js';
-import { createPinner } from './pin-stage.js';
+import { createPinner, newMoment } from './pin-stage.js';
 
 export interface Session {
   readonly plan: Plan;
@@ -65,7 +64,10 @@ function sessionOf(
 ): Session {
   const { state } = loaded;
   const access = writer === undefined ? 'read' : 'write';
-  const code = createCodeDigests(ports.installRoot, state, (module, stamped) => writer?.stampCode(module, stamped));
+  const code = createCodeDigests(ports.installRoot, state, (module, stamped) => {
+    if (writer === undefined) state.code.set(module, stamped);
+    else writer.stampCode(module, stamped);
+  });
   const platformClass = createPlatformClass(cache, ports.platformClass, access === 'read' ? 'read-only' : 'keep');
   const digests = createInputDigests(
     state,
@@ -104,17 +106,17 @@ export function placeOf(plan: Plan, stage: PlannedStage): { readonly folder: str
 
 /**
  * The stages that stamps alone prove up to date, with their accepted results: without reading content, writing, or waiting.
- * What is not among them has to be looked at closely. `seen` gets every source and program that was looked at.
+ * What is not among them has to be looked at closely. `moment` gets everything that was looked at.
  */
 export function findSettled(
   session: Session,
   selected: readonly PlannedStage[],
   forced: ReadonlySet<StageId>,
-  seen = new Map<string, PinnedSource | undefined>(),
+  moment = newMoment(),
   proves: Proof = isResultOf,
 ): ReadonlyMap<StageId, AcceptedStage> {
   const settled = new Map<StageId, AcceptedStage>();
-  const find = (stage: PlannedStage) => session.pinner.find(stage, id => settled.get(id), seen);
+  const find = (stage: PlannedStage) => session.pinner.find(stage, id => settled.get(id), moment);
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
     if (accepted === undefined || forced.has(stage.id) || !hasSettledInputs(stage, settled)) continue;

@@ -2,6 +2,17 @@
 import { delimiter, isAbsolute, join } from 'node:path';
 import { EngineError } from '../model/engine-error.js';
 import { lookAt } from '../store/files/stamp.js';
+import type { PinnedSource } from '../store/input-digests.js';
+
+/** A program that a stage starts, with its content. */
+export interface PinnedTool {
+  /** As the stage names it. */
+  readonly name: string;
+  readonly path: string;
+  readonly source: PinnedSource;
+  /** Stamps of the links that lead to it. */
+  readonly links: string;
+}
 
 /** The path of a tool. A name with a slash is relative to `projectFolder`. @throws EngineError `tool-missing`. */
 export function resolveTool(tool: string, projectFolder: string, path: string | undefined): string {

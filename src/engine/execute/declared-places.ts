@@ -1,9 +1,10 @@
 /** Which files may a run touch? What its stage declares, as paths for a guard. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type PinnedStage, toolFilesOf } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import type { PlannedStage } from '../model/plan.js';
+import { isInProcess } from '../model/plugin-entry.js';
 import type { GuardedRun } from './guard/guard.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 
@@ -11,8 +12,8 @@ import { RUN_LAYOUT } from './worker/action-document.js';
 export async function declaredBy(session: Session, stage: PlannedStage, pinned: PinnedStage, folder: string): Promise<GuardedRun> {
   const { projectFolder } = session.plan;
   const shared = { projectFolder, ownCopies: [], network: stage.network, besides: folder } as const;
-  const tools = toolFilesOf(stage, projectFolder, session.ports.environment);
-  if (stage.plugin.plugin.isolation === 'in-process') return { ...shared, writable: [join(folder, RUN_LAYOUT.scratch)], readable: tools };
+  const tools = pinned.tools.map(tool => tool.path);
+  if (isInProcess(stage.plugin)) return { ...shared, writable: [join(folder, RUN_LAYOUT.scratch)], readable: tools };
   const code = await codeOf(session.ports.installRoot, stage.plugin.modulePath);
   const inputs = pinned.inputs.map(input => input.path);
   const { cache } = session;

@@ -21,6 +21,8 @@ export interface PartService {
   keeperFor(run: {
     kept: 'use' | 'ignore';
     warn: (code: WarningCode, message: string) => void;
+    /** Names what of the stage's code is not as it was when the run began: the run has loaded the older code, so its parts belong to no key. */
+    findChangedCode: () => Promise<string | undefined>;
     /** Told of each part when it has its answer. Times by `performance.now()`. */
     onPart: (part: { readonly name: string; readonly answer: PartAnswerKind }, startMs: number, endMs: number) => void;
   }): RunKeeper;
@@ -59,7 +61,7 @@ export function createPartService({ cache, store, records, code, platformClass }
     format: 1,
     part: question.name,
     version: question.version,
-    code: code.find(question.modulePath) ?? (await code.compute(question.modulePath)),
+    code: (await code.read(question.modulePath)).digest,
     manifest: question.manifest,
     blobs: question.blobs,
     ...(question.runsModels === 'always' ? { platformClass: await platformClass() } : {}),
@@ -98,7 +100,7 @@ export function createPartService({ cache, store, records, code, platformClass }
       };
     },
 
-    keeperFor({ kept, warn, onPart }) {
+    keeperFor({ kept, warn, findChangedCode, onPart }) {
       const claims = new Map<string, Claim>();
       const used = new Set<string>();
 
@@ -145,6 +147,12 @@ export function createPartService({ cache, store, records, code, platformClass }
 
         async keep(ticket, folder, names) {
           const claim = getDefined(claims.get(ticket), ticket);
+          const changed = await findChangedCode();
+          if (changed !== undefined) {
+            warn('part-not-kept', `${changed} changed while part ${claim.name} was computed`);
+            settle(ticket, 'dropped');
+            return Object.fromEntries(names.map(name => [name, join(folder, name)]));
+          }
           const files: Record<string, string> = {};
           const outputs: Record<string, Artifact> = {};
           try {

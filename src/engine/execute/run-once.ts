@@ -13,6 +13,7 @@ import { EngineError } from '../model/engine-error.js';
 import type { Failure } from '../model/failure.js';
 import { toFailure } from '../model/failure.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
+import { isInProcess } from '../model/plugin-entry.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { withOpenFolders } from '../store/files/open-folders.js';
 import type { CollectedOutput } from './collect.js';
@@ -178,8 +179,8 @@ async function run(
   }
 }
 
-async function runUnder(order: RunOrder, { plugin: { plugin } }: PlannedStage, action: ActionDocument): Promise<Failure | undefined> {
-  if (plugin.isolation === 'in-process') return runInProcess(plugin, action, order);
+async function runUnder(order: RunOrder, { plugin: entry }: PlannedStage, action: ActionDocument): Promise<Failure | undefined> {
+  if (isInProcess(entry)) return runInProcess(entry.plugin, action, order);
   const { folder } = order;
   writeActionDocument(folder, action);
   const failure = await runInWorker(order);

@@ -2,12 +2,12 @@
 
 import type { JsonObject } from '../../base/json.js';
 import { quickKeyOf } from '../action/manifest.js';
+import { type Moment, newMoment } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import { EngineError } from '../model/engine-error.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
 import type { Stamp } from '../store/files/stamp.js';
 import { isRacy, lookAt } from '../store/files/stamp.js';
-import type { PinnedSource } from '../store/input-digests.js';
 import type { AcceptedStage } from '../store/state-log.js';
 import { encodeLock } from './encode-lock.js';
 import { lockableOf } from './facts.js';
@@ -41,10 +41,10 @@ export async function checkLock(
   const current = readLockFile(file);
   const portability = findPortability(plan);
   const built: BuiltStage[] = [];
-  const seen = new Map<string, PinnedSource | undefined>();
+  const moment = newMoment();
   for (const stage of selected) {
     const accepted = results.get(stage.id);
-    const manifest = accepted === undefined ? undefined : await findManifest(session, stage, accepted, results, seen);
+    const manifest = accepted === undefined ? undefined : await findManifest(session, stage, accepted, results, moment);
     if (accepted === undefined || manifest === undefined) return undefined;
     const { facts, classInputs } = lockableOf(stage, manifest, portability);
     built.push({ id: stage.id, facts, classInputs, portability: portability.get(stage.id) ?? 'same', outputs: contentsOf(accepted) });
@@ -82,10 +82,10 @@ async function findManifest(
   stage: PlannedStage,
   accepted: AcceptedStage,
   results: ReadonlyMap<StageId, AcceptedStage>,
-  seen: Map<string, PinnedSource | undefined>,
+  moment: Moment,
 ): Promise<JsonObject | undefined> {
   try {
-    const pinned = pinner.find(stage, id => results.get(id), seen) ?? (await pinner.pin(stage, id => results.get(id)));
+    const pinned = pinner.find(stage, id => results.get(id), moment) ?? (await pinner.pin(stage, id => results.get(id)));
     if (quickKeyOf(pinned.manifest) === accepted.quickKey || pinned.key === accepted.key) return pinned.manifest;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;

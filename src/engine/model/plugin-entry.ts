@@ -17,3 +17,8 @@ export interface PluginRegistry {
   readonly failed: ReadonlySet<string>;
   find(name: string): PluginEntry | undefined;
 }
+
+/** Does it run in the engine's process? Only a built-in one may: the module of any other may have changed since this process loaded it. */
+export function isInProcess({ plugin, origin }: PluginEntry): boolean {
+  return origin === 'built-in' && plugin.isolation === 'in-process';
+}

@@ -3,9 +3,8 @@ import { isAbsolute, relative } from 'node:path';
 import { digestBytes } from '../../base/digest.js';
 import { identifyHost } from '../action/host.js';
 import { encodeVariable } from '../action/manifest.js';
-import { toolsOf } from '../action/pin-stage.js';
+import { type Moment, newMoment } from '../action/pin-stage.js';
 import { findSettled, openSession, placeOf } from '../action/session.js';
-import { resolveTool } from '../action/tools.js';
 import { checkGate } from '../model/gate-result.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { EnginePorts } from '../model/ports.js';
@@ -13,7 +12,6 @@ import type { CacheFolder } from '../store/cache-folder.js';
 import { joinSights, NO_SIGHTS, type Sights, seeTree } from '../store/files/sights.js';
 import { stampOf, stampOfLink } from '../store/files/stamp.js';
 import { writeWhole } from '../store/files/write-file.js';
-import type { PinnedSource } from '../store/input-digests.js';
 import { findTouched } from '../store/publish.js';
 import type { AcceptedStage } from '../store/state-log.js';
 import { encodeSeal, type Seal, type SettledReport, sealPath } from './seal.js';
@@ -61,18 +59,17 @@ export function makeSeal(
   // A seal says which variables were set to what: of secrets, nothing is written down.
   if (selected.some(stage => stage.secrets.length > 0)) return undefined;
   const session = openSession(plan, ports, cache, 'read');
-  const seen = new Map<string, PinnedSource | undefined>();
-  const settled = findSettled(session, selected, new Set(), seen);
+  const moment = newMoment();
+  const settled = findSettled(session, selected, new Set(), moment);
   if (settled.size < selected.length || session.loaded.damagedLines > 0) return undefined;
   const report = reportOf(plan, selected, settled);
-  const sources = seeSources(plan, seen);
+  const sources = seeSources(plan, moment);
   const outputs = seeOutputs(plan, selected, settled);
   if (report === undefined || sources === undefined || outputs === undefined) return undefined;
-  const programs = new Set(selected.flatMap(toolsOf));
   const variables = new Set(selected.flatMap(stage => stage.env));
   return {
     request,
-    programs: [...programs].map(name => [name, resolveTool(name, plan.projectFolder, ports.environment.PATH ?? ports.environment.Path)]),
+    programs: [...moment.tools].flatMap(([name, tool]) => (tool === undefined ? [] : [[name, tool.path] as const])),
     environment: [...variables].map(name => [name, encodeVariable(ports.environment[name])]),
     platform,
     host: selected.some(stage => stage.determinism === 'measured') ? identifyHost() : null,
@@ -92,11 +89,12 @@ function reportOf(plan: Plan, selected: readonly PlannedStage[], settled: Readon
   return { pipeline: plan.pipeline, stages: selected.length, metrics, gates };
 }
 
-/** Sources and programs. Undefined where one has changed since. */
-function seeSources(plan: Plan, seen: ReadonlyMap<string, PinnedSource | undefined>): Sights | undefined {
+/** Sources, programs and code. Undefined where one has changed since. */
+function seeSources(plan: Plan, { sources, tools, code }: Moment): Sights | undefined {
   const followed: string[] = [];
   const trees: Sights['trees'][number][] = [];
-  for (const [path, source] of seen) {
+  const programs = [...tools.values()].map(tool => [tool?.path ?? '', tool?.source] as const);
+  for (const [path, source] of [...sources, ...programs]) {
     if (source === undefined) return undefined;
     if (source.artifact.kind === 'file') followed.push(path, source.signature);
     else {
@@ -105,7 +103,8 @@ function seeSources(plan: Plan, seen: ReadonlyMap<string, PinnedSource | undefin
       trees.push(tree);
     }
   }
-  return { ...NO_SIGHTS, followed, trees };
+  const modules = [...code.values()].map(one => one?.sights ?? NO_SIGHTS);
+  return joinSights([{ ...NO_SIGHTS, followed, trees }, ...new Set(modules)]);
 }
 
 /** What stands under artifacts/. Undefined where somebody was there since. */

@@ -1,7 +1,7 @@
 /** How is one stage brought up to date? Kept where it stands, restored from the cache, or run. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeChange, findChanges } from '../action/changes.js';
-import { type PinnedInput, type PinnedStage, pinDevice } from '../action/pin-stage.js';
+import { type PinnedStage, pinDevice } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import { compareWithLast } from '../action/session.js';
 import { keepResult } from '../execute/keep-result.js';
@@ -78,7 +78,7 @@ async function findWantedRun({ session, stage, room: { runs } }: StageNeeds, pin
   const changed = await session.pinner.findChanged(run.pinned);
   if (run.pinned.key === pinned.key && changed === undefined) return run;
   const [change] = findChanges(run.pinned.manifest, pinned.manifest);
-  const why = changed === undefined ? undefined : `${nameOf(changed)} changed`;
+  const why = changed === undefined ? undefined : `${changed} changed`;
   await runs.stop(stage.id, why ?? (change === undefined ? 'it is another action now' : describeChange(change)));
   return undefined;
 }
@@ -119,8 +119,8 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
     const conclusion = await concludeRun(needs, startRun(needs, pinned));
     if (conclusion.kind === 'ended') return conclusion.end;
     if (conclusion.kind === 'input-changed') {
-      if (++inputRuns > 1) throw inputChanged(conclusion.input);
-      warn(needs, 'input-changed', `${nameOf(conclusion.input)} changed while the stage ran; it runs again`);
+      if (++inputRuns > 1) throw inputChanged(conclusion.what);
+      warn(needs, 'input-changed', `${conclusion.what} changed while the stage ran; it runs again`);
       pinned = await pinNow(needs);
       continue;
     }
@@ -153,6 +153,7 @@ function startRun(needs: StageNeeds, pinned: PinnedStage): OngoingRun {
   const keeper = parts.keeperFor({
     kept: needs.forced ? 'ignore' : 'use',
     warn: (code, message) => warn(needs, code, message),
+    findChangedCode: () => session.pinner.findChanged({ inputs: [], tools: [], code: pinned.code }),
     onPart: (part, startMs, endMs) => session.ports.emit({ kind: 'span', stage: stage.id, what: 'part', startMs, endMs, part }),
   });
   return room.runs.start(stage.id, pinned, stop => {
@@ -163,7 +164,8 @@ function startRun(needs: StageNeeds, pinned: PinnedStage): OngoingRun {
 
 type Conclusion =
   | { readonly kind: 'ended'; readonly end: StageEnd }
-  | { readonly kind: 'input-changed'; readonly input: PinnedInput }
+  /** `what`: a source, an artifact, a program, or a module of the plugin. */
+  | { readonly kind: 'input-changed'; readonly what: string }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** Waits for a run, and keeps what it made where that is of its inputs as they still are. */
@@ -173,8 +175,8 @@ async function concludeRun({ session, stage, room, superseded, hold }: StageNeed
   room.runs.release(stage.id);
   try {
     if (session.ports.signal.aborted) return { kind: 'ended', end: cancelled };
-    const input = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(run.pinned));
-    if (input !== undefined) return { kind: 'input-changed', input };
+    const what = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(run.pinned));
+    if (what !== undefined) return { kind: 'input-changed', what };
     if (end.kind === 'failed') return end;
     if (hold !== undefined) assertHeld(hold.of(stage, run.pinned.manifest), contentsOf(end));
     const before = session.state.stages.get(stage.id);
@@ -217,14 +219,10 @@ function contentsOf({ outputs }: CompletedRun): Contents {
   return Object.fromEntries(Object.entries(outputs).map(([port, { artifact }]) => [port, artifact]));
 }
 
-function inputChanged(input: PinnedInput): EngineError {
-  return new EngineError('input-changed', `${nameOf(input)} changed again while the stage ran: its result belongs to no one state of it`, {
+function inputChanged(what: string): EngineError {
+  return new EngineError('input-changed', `${what} changed again while the stage ran: its result belongs to no one state of it`, {
     help: 'build again when nothing writes to it any more',
   });
-}
-
-function nameOf({ ref }: PinnedInput): string {
-  return ref.kind === 'source' ? `source ${ref.path}` : `artifact ${ref.stage}.${ref.port}`;
 }
 
 /** Once: a stage is looked at again just before it runs, and finds the same. */

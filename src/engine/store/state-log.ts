@@ -9,6 +9,7 @@ import type { Artifact } from '../model/artifact.js';
 import { parseArtifact } from '../model/artifact.js';
 import { isMissing } from '../model/engine-error.js';
 import { encodeCheckedLine, parseCheckedLine } from './files/checked-line.js';
+import { parseSights, type Sights } from './files/sights.js';
 import type { Stamp } from './files/stamp.js';
 
 /** The last accepted result of a stage, as it was published. */
@@ -40,10 +41,10 @@ export interface StampedDigest {
   readonly digest: Digest;
 }
 
-/** The code digest of a third party's module, as long as the stamps of its files are these. */
+/** The code digest of a third party's module, as long as everything that it depends on looks like this. */
 export interface StampedCode {
-  readonly files: Readonly<Record<string, Stamp>>;
   readonly digest: Digest;
+  readonly sights: Sights;
 }
 
 /** What a device said it is, the last time it was started. */
@@ -141,7 +142,7 @@ export function openStateWriter(path: string, loaded: LoadedState): StateWriter 
     },
     stampCode(module, stamped) {
       state.code.set(module, stamped);
-      push({ code: module, files: stamped.files, digest: stamped.digest });
+      push(encodeCode(module, stamped));
     },
     noteDevice(description, known) {
       state.devices.set(description, known);
@@ -173,7 +174,7 @@ function rewrite(path: string, state: State): number {
   const lines = [
     `${HEADER}\n`,
     ...(files.length === 0 ? [] : [encodeCheckedLine({ files: Object.fromEntries(files) })]),
-    ...[...state.code].map(([module, { files: stamps, digest }]) => encodeCheckedLine({ code: module, files: stamps, digest })),
+    ...[...state.code].map(([module, stamped]) => encodeCheckedLine(encodeCode(module, stamped))),
     ...[...state.devices].map(([description, { identity, seen }]) => encodeCheckedLine({ device: description, identity, seen })),
     ...[...state.stages].map(([id, accepted]) => encodeCheckedLine(encodeStage(id, accepted))),
     // Last, as each stage's line above would undo it.
@@ -196,6 +197,14 @@ function encodeStage(id: string, accepted: AcceptedStage): JsonObject {
     durationMs: Math.round(accepted.durationMs),
     ...(accepted.metrics === undefined ? {} : { metrics: accepted.metrics }),
     ...(accepted.previousMetrics === undefined ? {} : { previousMetrics: accepted.previousMetrics }),
+  };
+}
+
+function encodeCode(module: string, { digest, sights }: StampedCode): JsonObject {
+  return {
+    code: module,
+    digest,
+    sights: { ...sights, trees: sights.trees.map(tree => ({ ...tree })), names: sights.names.map(one => ({ ...one })) },
   };
 }
 
@@ -247,8 +256,10 @@ function applyFiles(state: State, files: JsonObject): boolean {
 
 function applyCode(state: State, module: string, record: JsonObject): boolean {
   const digest = parseDigest(record.digest);
-  if (digest === undefined || !isJsonObject(record.files)) return false;
-  state.code.set(module, { files: record.files as Readonly<Record<string, Stamp>>, digest });
+  if (digest === undefined) return false;
+  const sights = parseSights(record.sights);
+  // A line of an older version: the modules are read again.
+  if (sights !== undefined) state.code.set(module, { digest, sights });
   return true;
 }
 

@@ -1,6 +1,7 @@
 /** What was seen in the file system, and does it still look the same? Stamps and names; nothing is read. */
 import { readdirSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { isJsonObject, type Json } from '../../../base/json.js';
 import { isMissing } from '../../model/engine-error.js';
 import { stampOf, stampOfLink } from './stamp.js';
 import { listStamps, walkFolder } from './tree.js';
@@ -47,12 +48,46 @@ export function seeNames(path: string, base: string): NamesSight {
   return { path, names: namesIn(resolveFrom(base, path)) };
 }
 
-/** Does everything look as it was seen? What is most likely to have changed comes first. @throws what the file system throws where it does not let us look. */
-export function looksTheSame({ itself, followed, trees, names }: Sights, base: string): boolean {
-  for (let i = 0; i < followed.length; i += 2) if (stampOf(resolveFrom(base, followed[i] ?? '')) !== followed[i + 1]) return false;
-  for (const sight of names) if (namesIn(resolveFrom(base, sight.path)).join('/') !== sight.names.join('/')) return false;
-  for (let i = 0; i < itself.length; i += 2) if (stampOfLink(resolveFrom(base, itself[i] ?? '')) !== itself[i + 1]) return false;
-  return trees.every(({ path, links, stamps }) => seeTree(path, links, base).stamps === stamps);
+/** Does everything look as it was seen? @throws what the file system throws where it does not let us look. */
+export function looksTheSame(sights: Sights, base: string): boolean {
+  return findDifferent(sights, base) === undefined;
+}
+
+/** The first path that does not look as it was seen. What is most likely to have changed comes first. @throws as `looksTheSame`. */
+export function findDifferent({ itself, followed, trees, names }: Sights, base: string): string | undefined {
+  for (let i = 0; i < followed.length; i += 2) if (stampOf(resolveFrom(base, followed[i] ?? '')) !== followed[i + 1]) return followed[i];
+  for (const sight of names) if (namesIn(resolveFrom(base, sight.path)).join('/') !== sight.names.join('/')) return sight.path;
+  for (let i = 0; i < itself.length; i += 2) if (stampOfLink(resolveFrom(base, itself[i] ?? '')) !== itself[i + 1]) return itself[i];
+  return trees.find(({ path, links, stamps }) => seeTree(path, links, base).stamps !== stamps)?.path;
+}
+
+/** Sights as JSON; undefined where `value` is none. */
+export function parseSights(value: Json | undefined): Sights | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { itself, followed, trees, names } = value;
+  if (!isTexts(itself) || !isTexts(followed) || !Array.isArray(trees) || !Array.isArray(names)) return undefined;
+  if (!trees.every(isTreeSight) || !names.every(isNamesSight)) return undefined;
+  return { itself, followed, trees, names };
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(one => typeof one === 'string');
+}
+
+function isTreeSight(value: unknown): value is TreeSight {
+  if (typeof value !== 'object' || value === null || !('path' in value) || !('links' in value) || !('stamps' in value)) return false;
+  return typeof value.path === 'string' && (value.links === 'follow' || value.links === 'keep') && typeof value.stamps === 'string';
+}
+
+function isNamesSight(value: unknown): value is NamesSight {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'path' in value &&
+    'names' in value &&
+    typeof value.path === 'string' &&
+    isTexts(value.names)
+  );
 }
 
 function resolveFrom(base: string, path: string): string {

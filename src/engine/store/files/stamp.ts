@@ -1,6 +1,7 @@
 /** Has a file changed since its content was digested? Told by inode, size, times and mode, without reading it. */
 import type { BigIntStats } from 'node:fs';
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, readlinkSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Brand } from '../../../base/brand.js';
 import { isMissing } from '../../model/engine-error.js';
 
@@ -39,6 +40,32 @@ export function stampOfLink(path: string): Stamp | '' {
 export function stampOf(path: string): Stamp | '' {
   const stats = findStats(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
   return stats === undefined ? '' : toStamp(stats);
+}
+
+/** As many as Linux follows. */
+const MOST_LINKS = 40;
+
+/** Stamps of the symbolic links that lead from `path` to what it names, one per line; '' where `path` is no link. A link that is replaced, and put back, has another stamp. */
+export function stampsOfLinks(path: string): string {
+  const stamps: Stamp[] = [];
+  for (let at = path; stamps.length < MOST_LINKS; ) {
+    const look = lookAtLink(at);
+    if (look?.kind !== 'symlink') break;
+    stamps.push(look.stamp);
+    const target = findTarget(at);
+    if (target === undefined) break;
+    at = resolve(dirname(at), target);
+  }
+  return stamps.join('\n');
+}
+
+function findTarget(link: string): string | undefined {
+  try {
+    return readlinkSync(link);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 function toStamp(stats: BigIntStats): Stamp {

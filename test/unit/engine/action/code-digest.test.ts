@@ -1,6 +1,8 @@
 /** Does a plugin's code digest see what changes its results, and nothing else? */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { digestBytes } from '../../../../src/base/digest.js';
 import { CODE_TABLE, closureDigest, createCodeDigests } from '../../../../src/engine/action/code-digest.js';
 import { createModuleGraph } from '../../../../src/engine/action/module-graph.js';
 import { DIST } from '../../../support/shapes-project.js';
@@ -80,7 +82,24 @@ describe("the built product's code digests", () => {
 
   it('are found without reading modules', () => {
     const digests = createCodeDigests(DIST, { code: new Map() }, () => undefined);
-    expect(digests.find(join(DIST, 'stages/command/stage.js'))).toMatch(/^[0-9a-f]{64}$/);
+    expect(digests.find(join(DIST, 'stages/command/stage.js'))?.digest).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe('the table of an installation', () => {
+  it('that is written anew while a process runs ends its stages with installation-changed', () => {
+    const root = mkdtempSync(join(tmpdir(), 'tanren-root-'));
+    const write = (text: string): void => writeFileSync(join(root, CODE_TABLE), JSON.stringify({ 'stages/a/stage.js': digestBytes(text) }));
+    try {
+      write('one');
+      const digests = createCodeDigests(root, { code: new Map() }, () => undefined);
+      expect(digests.find(join(root, 'stages/a/stage.js'))?.digest).toBe(digestBytes('one'));
+      rmSync(join(root, CODE_TABLE));
+      write('two');
+      expect(() => digests.find(join(root, 'stages/a/stage.js'))).toThrow(expect.objectContaining({ code: 'installation-changed' }));
+    } finally {
+      rmSync(root, { recursive: true });
+    }
   });
 });
 

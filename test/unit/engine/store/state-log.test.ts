@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Digest } from '../../../../src/base/digest.js';
 import { digestBytes } from '../../../../src/base/digest.js';
 import type { ActionKey } from '../../../../src/engine/action/manifest.js';
+import type { Sights } from '../../../../src/engine/store/files/sights.js';
 import type { Stamp } from '../../../../src/engine/store/files/stamp.js';
 import type { AcceptedStage } from '../../../../src/engine/store/state-log.js';
 import { loadState, openStateWriter, parseState } from '../../../../src/engine/store/state-log.js';
@@ -17,6 +18,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+const SIGHTS: Sights = {
+  itself: ['/link', 'stamp 1'],
+  followed: ['/module', 'stamp'],
+  trees: [{ path: '/data', links: 'follow', stamps: 'all' }],
+  names: [{ path: '/folder', names: ['a', 'b'] }],
+};
+
 describe('the state log', () => {
   it('gives back what was written, the last of each name', () => {
     write(path, 3);
@@ -26,7 +34,7 @@ describe('the state log', () => {
     expect([...state.stages.keys()]).toEqual(['stage0', 'stage1', 'stage2']);
     expect(state.stages.get('stage1')).toEqual(accepted(1));
     expect(state.files.get('file1')).toEqual({ stamp: 'stamp1', digest: digestBytes('1') });
-    expect(state.code.get('/module')).toEqual({ files: { '/module': 'stamp' }, digest: digestBytes('code') });
+    expect(state.code.get('/module')).toEqual({ sights: SIGHTS, digest: digestBytes('code') });
   });
 
   it('cut at any byte gives a part of what was written and nothing else, and can be written again', () => {
@@ -90,7 +98,7 @@ describe('the state log', () => {
 
 function write(at: string, stages: number): void {
   const writer = openStateWriter(at, loadState(at));
-  writer.stampCode('/module', { files: { '/module': 'stamp' as Stamp }, digest: digestBytes('code') });
+  writer.stampCode('/module', { sights: SIGHTS, digest: digestBytes('code') });
   writer.flush();
   for (let i = 0; i < stages; i++) {
     writer.stampFile(`file${i}`, { stamp: `stamp${i}` as Stamp, digest: digestBytes(String(i)) });

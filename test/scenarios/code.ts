@@ -1,0 +1,171 @@
+/** Scenarios in which tools and plugin code change: between builds, and while a stage runs. */
+import { match, strictEqual } from 'node:assert';
+import { chmodSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { delimiter } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { CliWorld } from '../support/cli-world.js';
+import { project, type Scenario } from './scene.js';
+
+const tool = (says: string): string => `#!/bin/sh\necho ${says}\n`;
+
+/** Stage `act` waits for the file `go`, then runs the tool on the PATH. */
+const TOOL_PIPELINE = `version: 1
+stages:
+  act: {uses: command, with: {run: ["echo > $AT/started; until [ -e $AT/go ]; do sleep 0.02; done; mytool > out"], shell: sh, tools: [mytool], outputs: {out: out}, env: {AT: AT_PATH}}}
+`;
+
+/** A project with a tool in a folder of the PATH, and the command line in it. */
+function withTool(world: CliWorld): Pick<CliWorld, 'run' | 'start'> {
+  world.write('pipeline.yaml', TOOL_PIPELINE.replaceAll('AT_PATH', world.folder));
+  world.write('bin/mytool', tool('one'));
+  chmodSync(`${world.folder}/bin/mytool`, 0o755);
+  return world.with({ environment: { PATH: `${world.folder}/bin${delimiter}${process.env.PATH}` } });
+}
+
+/** Replaces the tool as installers do: a new file takes its name. */
+function installTool(world: CliWorld, says: string, name = 'bin/mytool'): void {
+  world.write(`${name}.new`, tool(says));
+  chmodSync(`${world.folder}/${name}.new`, 0o755);
+  renameSync(`${world.folder}/${name}.new`, `${world.folder}/${name}`);
+}
+
+async function waitFor(world: CliWorld, name: string): Promise<void> {
+  for (let tries = 0; !world.exists(name); tries++) {
+    if (tries > 500) throw new Error(`${name} does not come`);
+    await wait(10);
+  }
+}
+
+/** Builds, and calls `meanwhile` while stage `act` runs for the first time. @returns what the build said. */
+async function buildWhile(world: CliWorld, start: CliWorld['start'], meanwhile: () => void): Promise<string> {
+  const build = start('build');
+  await waitFor(world, 'started');
+  meanwhile();
+  world.write('go', '');
+  strictEqual(await build.ended, 0, build.output());
+  return build.output();
+}
+
+const edits: readonly (readonly [number, string, (world: CliWorld) => void, string])[] = [
+  [
+    101,
+    'a tool replaced while its stage runs: the run is no result, and one more run takes the new tool',
+    world => installTool(world, 'two'),
+    'two',
+  ],
+  [
+    102,
+    'a tool found earlier on the PATH while its stage runs: the run is no result',
+    world => {
+      mkdirSync(`${world.folder}/first`);
+      installTool(world, 'two', 'first/mytool');
+    },
+    'two',
+  ],
+];
+
+/** What the plugins of these scenarios start with: `wait()` tells that the stage runs, and waits for the file `go`. */
+const STAGE = `import { existsSync, writeFileSync } from 'node:fs';
+const port = { kind: 'file', optional: false, entries: undefined, entryKinds: {}, description: '' };
+const stage = { version: 1, description: '', params: { type: 'object' }, inputs: { first: port }, outputs: { out: port }, determinism: 'exact', runsModels: 'never' };
+const wait = async () => { writeFileSync('AT_PATH/started', ''); while (!existsSync('AT_PATH/go')) await new Promise(done => setTimeout(done, 10)); };
+`;
+
+/** A plugin `late` used by stage `act`, which follows a program that waits for the file `go`. */
+function givenPlugin(world: CliWorld, files: Readonly<Record<string, string>>): void {
+  world.write('package.json', '{ "type": "module" }');
+  for (const [name, text] of Object.entries(files)) world.write(`plugins/${name}`, text.replaceAll('AT_PATH', world.folder));
+  world.write(
+    'pipeline.yaml',
+    `version: 1
+plugins: {late: ./plugins/plugin.js}
+stages:
+  early: {uses: command, with: {run: ["echo > $AT/started; until [ -e $AT/go ]; do sleep 0.02; done; echo > out"], shell: sh, outputs: {out: out}, env: {AT: ${world.folder}}}}
+  act: {uses: late, inputs: {first: early.out}}
+`,
+  );
+}
+
+export const CODE: readonly Scenario[] = [
+  ...edits.map(([number, title, edit, then]) =>
+    project(number, title, '', async world => {
+      withTool(world);
+      const path = `${world.folder}/first${delimiter}${world.folder}/bin${delimiter}${process.env.PATH}`;
+      const { start, run } = world.with({ environment: { PATH: path } });
+      match(await buildWhile(world, start, () => edit(world)), /program mytool changed while the stage ran; it runs again/);
+      strictEqual(world.read('artifacts/act/out'), `${then}\n`);
+      match(run('build').stdout, /nothing to do/);
+    }),
+  ),
+  project(103, 'a link to a tool that leads elsewhere for a while: the run is no result', '', async world => {
+    const { start, run } = withTool(world);
+    installTool(world, 'two', 'bin/other');
+    renameSync(`${world.folder}/bin/mytool`, `${world.folder}/bin/real`);
+    symlinkSync('real', `${world.folder}/bin/mytool`);
+    const build = start('build');
+    await waitFor(world, 'started');
+    unlinkSync(`${world.folder}/bin/mytool`);
+    symlinkSync('other', `${world.folder}/bin/mytool`);
+    // The tool has been started by then, and the link leads back before the stage ends.
+    world.write('bin/other', '#!/bin/sh\necho > ../../../../other-ran; echo two; sleep 1\n');
+    world.write('go', '');
+    await wait(500);
+    unlinkSync(`${world.folder}/bin/mytool`);
+    symlinkSync('real', `${world.folder}/bin/mytool`);
+    strictEqual(await build.ended, 0, build.output());
+    match(build.output(), /program mytool changed while the stage ran/);
+    strictEqual(world.read('artifacts/act/out'), 'one\n');
+    match(run('build').stdout, /nothing to do/);
+  }),
+  project(
+    104,
+    'plugin code edited while an earlier stage runs: the later stage is of one state of the code, and the next build is right',
+    '',
+    async world => {
+      givenPlugin(world, {
+        'plugin.js': `${STAGE}export const late = { ...stage, name: 'late', async run({ outputs }) { const { text } = await import('./heavy.js'); writeFileSync(outputs.out, text); } };`,
+        'heavy.js': "export const text = 'one';",
+      });
+      const build = world.start('build');
+      await waitFor(world, 'started');
+      world.write('plugins/heavy.js', "export const text = 'two';");
+      world.write('go', '');
+      strictEqual(await build.ended, 0, build.output());
+      strictEqual(world.read('artifacts/act/out'), 'two');
+      match(world.run('build').stdout, /up to date|nothing to do/);
+      world.write('plugins/heavy.js', "export const text = 'one';");
+      strictEqual(world.run('build').exitCode, 0);
+      strictEqual(world.read('artifacts/act/out'), 'one');
+    },
+  ),
+  project(105, 'plugin code edited while its own stage runs: the run is no result, and one more run takes the edit', '', async world => {
+    givenPlugin(world, {
+      'plugin.js': `${STAGE}export const late = { ...stage, name: 'late', inputs: {}, async run({ outputs }) { await wait(); const { text } = await import('./heavy.js'); writeFileSync(outputs.out, text); } };`,
+      'heavy.js': "export const text = 'one';",
+    });
+    world.write('pipeline.yaml', 'version: 1\nplugins: {late: ./plugins/plugin.js}\nstages:\n  act: {uses: late}\n');
+    match(
+      await buildWhile(world, world.start, () => world.write('plugins/heavy.js', "export const text = 'two';")),
+      /code plugins\/heavy.js changed while the stage ran; it runs again/,
+    );
+    strictEqual(world.read('artifacts/act/out'), 'two');
+    world.write('plugins/heavy.js', "export const text = 'one';");
+    strictEqual(world.run('build').exitCode, 0);
+    strictEqual(world.read('artifacts/act/out'), 'one');
+  }),
+  project(106, "a part's module edited before the part is asked for: what the older code computed stands under no key", '', async world => {
+    const part = (says: string): string => `import { writeFileSync } from 'node:fs';
+export const part = { name: 'part', version: 1, module: import.meta.url, runsModels: 'never', async run({ folder }) { writeFileSync(folder + '/f', '${says}'); return ['f']; } };`;
+    givenPlugin(world, {
+      'plugin.js': `${STAGE}import { readFileSync } from 'node:fs'; import { part } from './part.js';
+export const late = { ...stage, name: 'late', inputs: {}, async run({ outputs, context }) { await wait(); const { files, from } = await context.memo(part, { manifest: {}, blobs: {} }); writeFileSync(outputs.out, readFileSync(files.f, 'utf8') + ' ' + from); } };`,
+      'part.js': part('one'),
+    });
+    world.write('pipeline.yaml', 'version: 1\nplugins: {late: ./plugins/plugin.js}\nstages:\n  act: {uses: late}\n');
+    await buildWhile(world, world.start, () => world.write('plugins/part.js', part('two')));
+    strictEqual(world.read('artifacts/act/out'), 'two computed');
+    world.write('plugins/plugin.js', `${world.read('plugins/plugin.js')}\n// another stage, the same part`);
+    strictEqual(world.run('build').exitCode, 0);
+    strictEqual(world.read('artifacts/act/out'), 'two kept');
+  }),
+];
