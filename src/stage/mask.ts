@@ -58,14 +58,17 @@ export function maskJson(value: Json, mask: Mask): Json {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskJson(member, mask)]));
 }
 
-/** Listens to a stream of text. */
-export function hearMasked(stream: Readable, mask: Mask, hear: (text: string) => void): void {
+/** Masks a text that comes in pieces, and says what can be said of it as soon as it can. */
+export function maskPieces(mask: Mask, hear: (text: string) => void): { write(text: string): void; end(): void } {
   const masked = mask.stream();
   const say = (text: string): void => {
     if (text !== '') hear(text);
   };
-  stream
-    .setEncoding('utf8')
-    .on('data', (text: string) => say(masked.write(text)))
-    .on('end', () => say(masked.end()));
+  return { write: text => say(masked.write(text)), end: () => say(masked.end()) };
+}
+
+/** Listens to a stream of text. */
+export function hearMasked(stream: Readable, mask: Mask, hear: (text: string) => void): void {
+  const pieces = maskPieces(mask, hear);
+  stream.setEncoding('utf8').on('data', pieces.write).on('end', pieces.end);
 }

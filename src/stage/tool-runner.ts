@@ -3,7 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { RunningProgram, SpawnOptions, SpawnResult } from './context.js';
-import { hearMasked, type Mask, NO_MASK } from './mask.js';
+import { hearMasked, type Mask, maskPieces, NO_MASK } from './mask.js';
+import { killGroup, sweepGroup } from './process-group.js';
 import { StageError } from './stage-error.js';
 
 /** Variables that programs need to be found and to run, and that say nothing about results. */
@@ -47,15 +48,74 @@ export interface ToolSurroundings {
   readonly wrap?: (command: readonly string[], cwd: string) => readonly string[];
   /** Told of a group that has started; what it returns is called when the group has ended. */
   readonly watch?: (pid: number) => () => void;
+  /** Starts programs from another process; undefined where none is ready, and this process starts it. */
+  readonly start?: (program: Program, hear: (stream: OutputStream, text: string) => void) => StartedProgram | undefined;
 }
+
+/** A program as the system starts it. */
+export interface Program {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A program that another process started, in a group of its own. Its output is heard before `ended` resolves. */
+export interface StartedProgram {
+  /** @throws the system's error where it cannot be started; StageError `starter-died`. */
+  readonly ended: Promise<SpawnResult>;
+  /** Asks its group to end, and kills it a moment later. */
+  stop(): void;
+}
+
+export type OutputStream = 'stdout' | 'stderr';
 
 /** Runs a program to its end. Resolves with its exit code or signal; on abort after everything it started is gone. */
 export async function runTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings): Promise<SpawnResult> {
+  const elsewhere = startElsewhere(command, options, surroundings);
+  if (elsewhere !== undefined) return elsewhere;
   const child = spawnTool(command, options, surroundings, 'ignore');
   const ended = follow(child, command, surroundings);
   hear(child.stdout, 'stdout', options, surroundings);
   hear(child.stderr, 'stderr', options, surroundings);
   return ended;
+}
+
+/** Runs the program by way of another process; undefined where none is ready. */
+function startElsewhere(
+  command: readonly string[],
+  options: SpawnOptions,
+  surroundings: ToolSurroundings,
+): Promise<SpawnResult> | undefined {
+  if (surroundings.start === undefined) return undefined;
+  const program = programOf(command, options, surroundings);
+  const say = sayTo(options, surroundings);
+  const masked = {
+    stdout: maskPieces(surroundings.mask ?? NO_MASK, say('stdout')),
+    stderr: maskPieces(surroundings.mask ?? NO_MASK, say('stderr')),
+  };
+  const started = surroundings.start(program, (stream, text) => masked[stream].write(text));
+  return started === undefined
+    ? undefined
+    : followStarted(started, command, surroundings, () => [masked.stdout, masked.stderr].map(piece => piece.end()));
+}
+
+async function followStarted(
+  { ended, stop }: StartedProgram,
+  command: readonly string[],
+  { signal }: ToolSurroundings,
+  onEnd: () => void,
+): Promise<SpawnResult> {
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const result = await ended;
+    onEnd();
+    return result;
+  } catch (error) {
+    throw error instanceof StageError || !(error instanceof Error) ? error : cannotStart(command, error);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 /** Starts a program that is talked to over its standard input and output. */
@@ -79,17 +139,20 @@ function spawnTool(
   stdin: 'pipe',
 ): Heard & { stdin: Writable | null };
 function spawnTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings, stdin: 'ignore' | 'pipe'): Heard {
+  const {
+    command: [program = '', ...args],
+    cwd,
+    env,
+  } = programOf(command, options, surroundings);
+  return withPlainUmask(() => spawn(program, args, { cwd, env, stdio: [stdin, 'pipe', 'pipe'], detached: surroundings.group === 'own' }));
+}
+
+/** @throws StageError `tool-missing`; what the signal was aborted with. */
+function programOf(command: readonly string[], { cwd, env }: SpawnOptions, surroundings: ToolSurroundings): Program {
   if (command.length === 0) throw new StageError('tool-missing', 'the command is empty');
-  const [program = '', ...args] = surroundings.wrap?.(command, options.cwd) ?? command;
+  const wrapped = surroundings.wrap?.(command, cwd) ?? command;
   surroundings.signal.throwIfAborted();
-  return withPlainUmask(() =>
-    spawn(program, args, {
-      cwd: options.cwd,
-      env: { ...surroundings.env, ...options.env },
-      stdio: [stdin, 'pipe', 'pipe'],
-      detached: surroundings.group === 'own',
-    }),
-  );
+  return { command: wrapped, cwd, env: { ...surroundings.env, ...env } };
 }
 
 /** A program inherits the umask of the moment when it is started, and may write it into what it makes: the user's own is in no key. */
@@ -105,12 +168,15 @@ function withPlainUmask<T>(start: () => T): T {
 /** Without streams, null or undefined, where the system had no handle left for them: then its 'error' follows. */
 type Heard = ChildProcess & { readonly stdout: Readable | null | undefined; readonly stderr: Readable | null | undefined };
 
-function hear(from: Readable | null | undefined, stream: 'stdout' | 'stderr', options: SpawnOptions, surroundings: ToolSurroundings): void {
-  if (from === null || from === undefined) return;
-  hearMasked(from, surroundings.mask ?? NO_MASK, text => {
-    surroundings.log(text);
+function hear(from: Readable | null | undefined, stream: OutputStream, options: SpawnOptions, surroundings: ToolSurroundings): void {
+  if (from !== null && from !== undefined) hearMasked(from, surroundings.mask ?? NO_MASK, sayTo(options, surroundings)(stream));
+}
+
+function sayTo(options: SpawnOptions, { log }: ToolSurroundings): (stream: OutputStream) => (text: string) => void {
+  return stream => text => {
+    log(text);
     options.onOutput?.(stream, text);
-  });
+  };
 }
 
 /** Watches a child to its end; on abort it is killed. */
@@ -150,27 +216,4 @@ function systemLimit([program]: readonly string[], cause: Error | undefined): St
 
 function reachOf({ group }: ToolSurroundings): 'group' | 'process' {
   return group === 'own' ? 'group' : 'process';
-}
-
-const TOOL_GRACE_MS = 1_000;
-
-/** Ends a child, with its group where it leads one: asks first, and kills what is left `graceMs` later. */
-export function killGroup(child: ChildProcess, reach: 'group' | 'process', graceMs = TOOL_GRACE_MS): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  signalTo(child.pid, reach, 'SIGTERM');
-  const timer = setTimeout(() => child.pid !== undefined && signalTo(child.pid, reach, 'SIGKILL'), graceMs);
-  child.once('exit', () => clearTimeout(timer));
-}
-
-/** Kills what is left of the group of a child that has exited. */
-export function sweepGroup(child: ChildProcess): void {
-  if (child.pid !== undefined) signalTo(child.pid, 'group', 'SIGKILL');
-}
-
-function signalTo(pid: number, reach: 'group' | 'process', signal: 'SIGTERM' | 'SIGKILL'): void {
-  try {
-    process.kill(reach === 'group' && process.platform !== 'win32' ? -pid : pid, signal);
-  } catch {
-    // It is gone already.
-  }
 }

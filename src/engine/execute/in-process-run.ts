@@ -24,6 +24,7 @@ export async function runInProcess(declared: StagePlugin, action: ActionDocument
     group: 'own',
     log: (text: string) => order.listener.log('output', text),
     watch: order.reaper.watch,
+    start: order.starters.start,
     mask: order.mask,
     ...(order.guard === undefined ? {} : { wrap: order.guard.wrap }),
   } as const;

@@ -27,6 +27,7 @@ import type { Reaper } from './reaper.js';
 import { linkInputs, makeRunFolder, writeActionDocument } from './run-folder.js';
 import { openRunLog } from './run-log.js';
 import { type MetricsFile, readMetrics } from './stage-metrics.js';
+import type { Starters } from './starter/starters.js';
 import { watchDevice } from './watch-device.js';
 import type { ActionDocument } from './worker/action-document.js';
 import { absolutePaths, RUN_LAYOUT } from './worker/action-document.js';
@@ -51,6 +52,7 @@ export type RunEnd = CompletedRun | { readonly kind: 'failed'; readonly folder: 
 export interface RunHelpers {
   readonly keeper: RunKeeper;
   readonly reaper: Reaper;
+  readonly starters: Starters;
   /** How the stages before it have ended. */
   readonly endOf: (stage: StageId) => StageEnd | undefined;
   /** Absolute path of the run's log. */

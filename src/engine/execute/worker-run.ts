@@ -6,13 +6,15 @@ import { join } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
 import type { JsonObject } from '../../base/json.js';
 import { hearMasked, type Mask } from '../../stage/mask.js';
-import { baseEnvironment, killGroup, sweepGroup } from '../../stage/tool-runner.js';
+import { killGroup, sweepGroup } from '../../stage/process-group.js';
+import { baseEnvironment } from '../../stage/tool-runner.js';
 import { EngineError } from '../model/engine-error.js';
 import type { Failure } from '../model/failure.js';
 import { toFailure } from '../model/failure.js';
 import type { RunGuard } from './guard/guard.js';
 import type { RunKeeper } from './part-service.js';
 import type { Reaper } from './reaper.js';
+import type { Starters } from './starter/starters.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 import { isFromWorker, type ToWorker } from './worker/messages.js';
 
@@ -35,6 +37,7 @@ export interface RunOrder {
   readonly listener: RunListener;
   readonly signal: AbortSignal;
   readonly reaper: Reaper;
+  readonly starters: Starters;
   /** Where what the run starts is to be watched. */
   readonly guard: RunGuard | undefined;
   /** Takes the stage's secrets out of a text. */

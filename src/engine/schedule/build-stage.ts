@@ -158,7 +158,14 @@ function startRun(needs: StageNeeds, pinned: PinnedStage): OngoingRun {
   });
   return room.runs.start(stage.id, pinned, stop => {
     const ports = { ...session.ports, signal: AbortSignal.any([session.ports.signal, stop]) };
-    return runOnce({ ...session, ports }, stage, pinned, { keeper, reaper: room.reaper, guard: room.guard, endOf, logPath });
+    return runOnce({ ...session, ports }, stage, pinned, {
+      keeper,
+      reaper: room.reaper,
+      starters: room.starters,
+      guard: room.guard,
+      endOf,
+      logPath,
+    });
   });
 }
 

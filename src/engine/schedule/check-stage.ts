@@ -39,6 +39,7 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
   const run = await runOnce(session, stage, pinned, {
     keeper,
     reaper: room.reaper,
+    starters: room.starters,
     guard: room.guard,
     endOf,
     logPath: cache.log(`${plan.pipeline}/.check`, stage.id),

@@ -1,8 +1,10 @@
 /** What do runs share, and keep while their build turns to a newer plan? Slots, who ends them when the build is killed, and what has failed. */
 
+import { availableParallelism } from 'node:os';
 import type { PinnedStage } from '../action/pin-stage.js';
 import type { Guard } from '../execute/guard/guard.js';
 import { createReaper, type Reaper } from '../execute/reaper.js';
+import { createStarters, type Starters } from '../execute/starter/starters.js';
 import type { StageId } from '../model/plan.js';
 import type { EnginePorts } from '../model/ports.js';
 import type { StageEnd } from '../model/stage-end.js';
@@ -21,6 +23,7 @@ export interface RunRoom {
   readonly slots: StageQueue;
   readonly runs: OngoingRuns;
   readonly reaper: Reaper;
+  readonly starters: Starters;
   /** Who watches what runs start. */
   readonly guard: Guard | undefined;
   readonly failures: Map<StageId, FailedRun>;
@@ -31,9 +34,17 @@ export interface RunRoom {
   close(): Promise<void>;
 }
 
-export function openRunRoom(cache: CacheFolder, { emit, signal }: Pick<EnginePorts, 'emit' | 'signal'>, guard: Guard | undefined): RunRoom {
+/** A starter takes as long to be up as some programs take to start. */
+const DIRECT_STARTS = 4;
+
+export function openRunRoom(
+  cache: CacheFolder,
+  { emit, signal, installRoot }: Pick<EnginePorts, 'emit' | 'signal' | 'installRoot'>,
+  guard: Guard | undefined,
+): RunRoom {
   const capacity: Record<string, number> = {};
   const reaper = createReaper();
+  const starters = createStarters(installRoot, { count: availableParallelism(), after: DIRECT_STARTS });
   const runs = createOngoingRuns((stage, because) => {
     if (!signal.aborted) emit({ kind: 'run-outdated', stage, because });
   });
@@ -41,6 +52,7 @@ export function openRunRoom(cache: CacheFolder, { emit, signal }: Pick<EnginePor
     slots: createStageQueue(capacity),
     runs,
     reaper,
+    starters,
     guard,
     failures: new Map(),
     turns: createTurns(cache, { emit, signal }),
@@ -50,6 +62,7 @@ export function openRunRoom(cache: CacheFolder, { emit, signal }: Pick<EnginePor
     },
     async close() {
       await Promise.all(runs.stages().map(stage => runs.stop(stage, 'the build ends')));
+      starters.close();
       reaper.close();
     },
   };

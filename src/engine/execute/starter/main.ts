@@ -1,0 +1,67 @@
+/** The main module of a starter process, which starts programs for a build, passes on what they write, and kills them when the build is gone. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { killGroup, sweepGroup } from '../../../stage/process-group.js';
+import type { OutputStream, Program } from '../../../stage/tool-runner.js';
+import type { FromStarter, ToStarter } from './messages.js';
+
+const running = new Map<number, ChildProcess>();
+
+// Programs inherit the umask and may write it into what they make: the user's own is in no key.
+process.umask(0o022);
+process.on('message', (message: ToStarter) => {
+  if (message.kind === 'start') start(message.id, message.program);
+  else stop(message.id);
+});
+process.on('disconnect', () => {
+  for (const child of running.values()) sweepGroup(child);
+  process.exit(0);
+});
+say({ kind: 'ready' });
+
+function start(id: number, { command, cwd, env }: Program): void {
+  const [program = '', ...args] = command;
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  } catch (error) {
+    fail(id, error);
+    return;
+  }
+  if (child.pid !== undefined) {
+    running.set(id, child);
+    say({ kind: 'started', id, pid: child.pid });
+  }
+  passOn(id, 'stdout', child.stdout);
+  passOn(id, 'stderr', child.stderr);
+  child.on('error', error => fail(id, error));
+  child.on('exit', () => {
+    running.delete(id);
+    // A background child of the program may hold its output open: it goes with the program.
+    sweepGroup(child);
+  });
+  child.on('close', (code, signal) => say({ kind: 'ended', id, exitCode: code ?? undefined, signal: signal ?? undefined }));
+}
+
+function stop(id: number): void {
+  const child = running.get(id);
+  if (child !== undefined) killGroup(child, 'group');
+}
+
+/** A program is read no faster than the build takes its output. Null or undefined where the system had no handle left: then 'error' follows. */
+function passOn(id: number, stream: OutputStream, from: Readable | null | undefined): void {
+  from?.setEncoding('utf8').on('data', (text: string) => {
+    from.pause();
+    say({ kind: 'output', id, stream, text }, () => from.resume());
+  });
+}
+
+function fail(id: number, error: unknown): void {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  say({ kind: 'failed', id, code, message: error instanceof Error ? error.message : String(error) });
+}
+
+function say(message: FromStarter, onSent: () => void = () => undefined): void {
+  // Where the build is gone, 'disconnect' ends this process.
+  if (process.connected) process.send?.(message, onSent);
+}

@@ -1,0 +1,16 @@
+/** The messages between a build and its starter processes: plain data over IPC. */
+import type { OutputStream, Program } from '../../../stage/tool-runner.js';
+
+/** `id` names a program within a build. */
+export type ToStarter =
+  | { readonly kind: 'start'; readonly id: number; readonly program: Program }
+  | { readonly kind: 'stop'; readonly id: number };
+
+export type FromStarter =
+  /** Once, when the process is up. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'started'; readonly id: number; readonly pid: number }
+  | { readonly kind: 'output'; readonly id: number; readonly stream: OutputStream; readonly text: string }
+  | { readonly kind: 'ended'; readonly id: number; readonly exitCode: number | undefined; readonly signal: string | undefined }
+  /** It could not be started; `code` as the system names it. */
+  | { readonly kind: 'failed'; readonly id: number; readonly code: string | undefined; readonly message: string };

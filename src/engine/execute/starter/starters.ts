@@ -1,0 +1,144 @@
+/** The starter processes of a build: small processes that start its programs, as a process takes the longer to start another the more memory it has. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import { assertNever } from '../../../base/assert-never.js';
+import type { SpawnResult } from '../../../stage/context.js';
+import { signalTo } from '../../../stage/process-group.js';
+import { StageError } from '../../../stage/stage-error.js';
+import type { OutputStream, Program, StartedProgram } from '../../../stage/tool-runner.js';
+import type { FromStarter, ToStarter } from './messages.js';
+
+export interface Starters {
+  /** Undefined where no starter is ready: then the caller starts the program itself. */
+  start(program: Program, hear: (stream: OutputStream, text: string) => void): StartedProgram | undefined;
+  /** Ends the starters, and with them what still runs. */
+  close(): void;
+}
+
+export interface StarterOptions {
+  /** How many processes. */
+  readonly count: number;
+  /** So many programs are started without them: a small build is over before a starter is up. */
+  readonly after: number;
+}
+
+interface Entry {
+  readonly hear: (stream: OutputStream, text: string) => void;
+  readonly resolve: (result: SpawnResult) => void;
+  readonly reject: (error: Error) => void;
+  pid: number | undefined;
+}
+
+interface Starter {
+  readonly entries: ReadonlyMap<number, Entry>;
+  isReady(): boolean;
+  start(id: number, program: Program, hear: Entry['hear']): StartedProgram;
+  close(): void;
+}
+
+/** The processes are started when they are needed. On Windows there are none. */
+export function createStarters(installRoot: string, { count, after }: StarterOptions): Starters {
+  let starters: readonly Starter[] | undefined;
+  let asked = 0;
+  return {
+    start(program, hear) {
+      asked += 1;
+      if (asked <= after || process.platform === 'win32') return undefined;
+      starters ??= Array.from({ length: count }, () => openStarter(installRoot));
+      const ready = starters.filter(starter => starter.isReady());
+      const idlest = ready.reduce<Starter | undefined>((a, b) => (a !== undefined && a.entries.size <= b.entries.size ? a : b), undefined);
+      return idlest?.start(asked, program, hear);
+    },
+    close() {
+      for (const starter of starters ?? []) starter.close();
+      starters = [];
+    },
+  };
+}
+
+/** A small heap: what a process has mapped is what starting another one costs. */
+const HEAP = ['--max-semi-space-size=1'];
+
+function openStarter(installRoot: string): Starter {
+  const entries = new Map<number, Entry>();
+  let state: 'starting' | 'ready' | 'gone' = 'starting';
+  // In a session of its own: neither Ctrl-C nor the end of the terminal reaches it before the build has ended what runs.
+  const child = fork(join(installRoot, 'src/engine/execute/starter/main.js'), [], {
+    cwd: '/',
+    env: {},
+    execArgv: HEAP,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    detached: true,
+  });
+  const gone = (): void => {
+    state = 'gone';
+    for (const { pid, reject } of entries.values()) {
+      if (pid !== undefined) signalTo(pid, 'group', 'SIGKILL');
+      reject(starterDied());
+    }
+    entries.clear();
+  };
+  const tell = (message: ToStarter): void => {
+    if (child.connected) child.send(message, () => undefined);
+  };
+  const forget = (id: number): void => {
+    entries.delete(id);
+    if (entries.size === 0) letGo(child);
+  };
+  child.on('error', gone);
+  child.on('disconnect', gone);
+  child.on('message', (message: FromStarter) => {
+    if (message.kind === 'ready') {
+      state = state === 'starting' ? 'ready' : state;
+      return;
+    }
+    const entry = entries.get(message.id);
+    if (entry === undefined) return;
+    switch (message.kind) {
+      case 'started':
+        entry.pid = message.pid;
+        return;
+      case 'output':
+        entry.hear(message.stream, message.text);
+        return;
+      case 'ended':
+        forget(message.id);
+        entry.resolve({ exitCode: message.exitCode, signal: message.signal });
+        return;
+      case 'failed':
+        forget(message.id);
+        entry.reject(Object.assign(new Error(message.message), { code: message.code }));
+        return;
+      default:
+        assertNever(message);
+    }
+  });
+  letGo(child);
+  return {
+    entries,
+    isReady: () => state === 'ready',
+    start(id, program, hear) {
+      const ended = new Promise<SpawnResult>((resolve, reject) => {
+        entries.set(id, { hear, resolve, reject, pid: undefined });
+      });
+      child.channel?.ref();
+      tell({ kind: 'start', id, program });
+      return { ended, stop: () => tell({ kind: 'stop', id }) };
+    },
+    close() {
+      if (child.connected) child.disconnect();
+    },
+  };
+}
+
+/** Nothing waits for an idle starter. */
+function letGo(child: ChildProcess): void {
+  child.unref();
+  child.channel?.unref();
+}
+
+function starterDied(): StageError {
+  return new StageError('starter-died', 'the process that started this program for the build was killed, and the program with it', {
+    help: 'most likely the system ran out of memory: free some, or lower --jobs, and build again',
+  });
+}

@@ -1,0 +1,26 @@
+/** Ending a child process together with the process group that it leads. */
+import type { ChildProcess } from 'node:child_process';
+
+const TOOL_GRACE_MS = 1_000;
+
+/** Ends a child, with its group where it leads one: asks first, and kills what is left `graceMs` later. */
+export function killGroup(child: ChildProcess, reach: 'group' | 'process', graceMs = TOOL_GRACE_MS): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  signalTo(child.pid, reach, 'SIGTERM');
+  const timer = setTimeout(() => child.pid !== undefined && signalTo(child.pid, reach, 'SIGKILL'), graceMs);
+  child.once('exit', () => clearTimeout(timer));
+}
+
+/** Kills what is left of the group of a child that has exited. */
+export function sweepGroup(child: ChildProcess): void {
+  if (child.pid !== undefined) signalTo(child.pid, 'group', 'SIGKILL');
+}
+
+/** Sends a signal to a process, or to the group that it leads. */
+export function signalTo(pid: number, reach: 'group' | 'process', signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(reach === 'group' && process.platform !== 'win32' ? -pid : pid, signal);
+  } catch {
+    // It is gone already.
+  }
+}

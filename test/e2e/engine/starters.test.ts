@@ -1,0 +1,177 @@
+/** Programs of stages are started by small processes of their own, and end as those that the build itself starts. */
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createStarters, type Starters } from '../../../src/engine/execute/starter/starters.js';
+import { runTool, type StartedProgram, type ToolSurroundings } from '../../../src/stage/tool-runner.js';
+import type { StageSpec } from '../../support/plan-of.js';
+import type { World } from '../../support/world.js';
+import { DIST, givenWorld } from '../../support/world.js';
+
+let world: World;
+let starters: Starters;
+beforeEach(() => {
+  world = givenWorld({}, { 'source.txt': 'one' });
+  starters = createStarters(DIST, { count: 1, after: 0 });
+});
+afterEach(() => {
+  starters.close();
+  world.remove();
+});
+
+describe('a program of a starter', () => {
+  it('ends with its exit code, and what it wrote is heard before', async () => {
+    const heard: string[] = [];
+    const result = await run(['sh', '-c', 'echo out; echo err >&2; exit 3'], { hear: (stream, text) => heard.push(`${stream} ${text}`) });
+    expect(result).toEqual({ exitCode: 3, signal: undefined });
+    expect(heard.sort()).toEqual(['stderr err\n', 'stdout out\n']);
+  });
+
+  it('gets its arguments, folder, whole environment and a plain umask', async () => {
+    const before = process.umask(0o077);
+    try {
+      const script = 'printf "%s|" "$1" "$PWD" "$(umask)"; env | grep -cv "^\\(PATH\\|A\\|PWD\\|SHLVL\\|_\\)="; printf "%s" "$A"';
+      const text = await output(['sh', '-c', script, 'sh', 'a "b\'\n'], { env: { PATH: process.env.PATH ?? '', A: 'ä' } });
+      expect(text).toBe(`a "b'\n|${world.folder}|0022|0\nä`);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it('says which signal ended it', async () => {
+    expect(await run(['sh', '-c', 'kill -KILL $$'])).toEqual({ exitCode: undefined, signal: 'SIGKILL' });
+  });
+
+  it.each([
+    ['is not there', ['no-such-program'], 'tool-missing'],
+    ['has too long an argument', ['true', 'x'.repeat(1 << 20)], 'tool-missing'],
+  ])('fails with a code where it %s', async (_name, command, code) => {
+    await expect(run(command)).rejects.toMatchObject({ code });
+  });
+
+  it('loses none of a long output, and no character at a border between pieces', async () => {
+    const text = await output(['node', '-e', "process.stdout.write('aä€😀'.repeat(200000))"]);
+    expect(text === 'aä€😀'.repeat(200_000)).toBe(true);
+  });
+
+  it('has its secrets taken out of what it writes, also where they come in pieces', async () => {
+    const mask = (await import('../../../src/stage/mask.js')).makeMask(['s3cret']);
+    expect(await output(['sh', '-c', 'printf s3c; sleep .1; printf "ret s3"'], { mask })).toBe('*** s3');
+  });
+
+  it('is killed with its background children on abort', async () => {
+    const abort = new AbortController();
+    const ended = run(['sh', '-c', 'trap "" TERM; sleep 60 & echo $! > child; while :; do sleep 1; done'], { signal: abort.signal });
+    await until(() => existsSync(world.path('child')));
+    abort.abort();
+    expect(await ended).toEqual({ exitCode: undefined, signal: 'SIGKILL' });
+    await until(() => !isAlive(Number(world.read('child'))));
+  });
+
+  it('ends with its starter, and says so: the next one is started without it', async () => {
+    const ended = run(['sh', '-c', 'echo $PPID > parent; echo $$ > program; exec sleep 60']);
+    await until(() => existsSync(world.path('program')) && world.read('program') !== '');
+    process.kill(Number(world.read('parent')), 'SIGKILL');
+    await expect(ended).rejects.toMatchObject({ code: 'starter-died' });
+    await until(() => !isAlive(Number(world.read('program'))));
+    expect(await output(['sh', '-c', 'echo $PPID'])).toBe(`${process.pid}\n`);
+  });
+});
+
+describe('a build of many programs', () => {
+  const many = (run: (index: number) => readonly string[]): Readonly<Record<string, StageSpec>> =>
+    Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [
+        `s${index}`,
+        { uses: 'tool', inputs: { text: 'source.txt' }, params: { run: run(index) } },
+      ]),
+    );
+
+  it('starts few of them itself', async () => {
+    world.stages = many(index => ['sh', '-c', `echo $PPID ${index} >> '${world.path('parents')}'; cp "$0" "$1"`]);
+    expect((await world.build({ jobs: 1 })).report.conclusion).toBe('built');
+    const parents = world.read('parents').trim().split('\n');
+    expect(parents).toHaveLength(60);
+    expect(parents.filter(line => line.startsWith(`${process.pid} `)).length).toBeLessThan(40);
+  });
+
+  it('leaves neither program nor starter running when it is killed', async () => {
+    const hang = `test $0 != 59 || { echo $PPID > '${world.path('parent')}'; echo $$ > '${world.path('program')}'; sleep 60; }; cp "$1" "$2"`;
+    const stages = many(index => ['sh', '-c', hang, String(index)]);
+    const build = spawn(process.execPath, [join(DIST, 'test/support/engine-driver.js'), world.folder, JSON.stringify(stages), '1'], {
+      stdio: 'ignore',
+    });
+    await until(() => existsSync(world.path('program')) && world.read('program') !== '');
+    build.kill('SIGKILL');
+    expect(Number(world.read('parent'))).not.toBe(build.pid);
+    for (const name of ['program', 'parent']) await until(() => !isAlive(Number(world.read(name))));
+  });
+
+  it('leaves no starter behind', async () => {
+    world.stages = many(index => ['sh', '-c', `echo $PPID ${index} >> '${world.path('parents')}'; cp "$0" "$1"`]);
+    await world.build({ jobs: 1 });
+    const parents = new Set(
+      world
+        .read('parents')
+        .trim()
+        .split('\n')
+        .map(line => Number(line.split(' ')[0])),
+    );
+    parents.delete(process.pid);
+    expect(parents.size).toBeGreaterThan(0);
+    for (const parent of parents) await until(() => !isAlive(parent));
+  });
+});
+
+type Hear = (stream: 'stdout' | 'stderr', text: string) => void;
+
+async function run(command: readonly string[], options: Partial<ToolSurroundings> & { readonly hear?: Hear } = {}) {
+  const surroundings: ToolSurroundings = {
+    env: { PATH: process.env.PATH ?? '' },
+    signal: new AbortController().signal,
+    group: 'own',
+    log: () => undefined,
+    start: (program, hear) => starters.start(program, hear),
+    ...options,
+  };
+  await untilReady();
+  return runTool(command, { cwd: world.folder, env: {}, ...(options.hear === undefined ? {} : { onOutput: options.hear }) }, surroundings);
+}
+
+async function output(command: readonly string[], options: Partial<ToolSurroundings> = {}): Promise<string> {
+  let text = '';
+  await run(command, {
+    ...options,
+    log: said => {
+      text += said;
+    },
+  });
+  return text;
+}
+
+/** A starter takes a moment to be up, and one that is gone does not come back. */
+let settled = new WeakSet<Starters>();
+async function untilReady(): Promise<void> {
+  if (settled.has(starters)) return;
+  settled = settled.add(starters);
+  let started: StartedProgram | undefined;
+  await until(() => {
+    started = starters.start({ command: ['true'], cwd: '/', env: { PATH: process.env.PATH ?? '' } }, () => undefined);
+    return started !== undefined;
+  });
+  await started?.ended;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await wait(10);
+}
+
+/** A dead child of another process may stand as a zombie for a moment. */
+function isAlive(pid: number): boolean {
+  try {
+    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
+  } catch {
+    return false;
+  }
+}
