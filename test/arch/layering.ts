@@ -1,4 +1,5 @@
 /** Which room may import which? The table of docs/architecture.md, as data, and a check of a graph against it. */
+import { posix } from 'node:path';
 import type { ImportGraph } from './import-graph.js';
 
 const LIBRARIES = ['detection', 'target', 'quant', 'runtime', 'onnx', 'tensor', 'base'] as const;
@@ -37,6 +38,55 @@ export function checkLayering(graph: ImportGraph): string[] {
     }
   }
   return problems;
+}
+
+/** The folders of src/engine: each imports only those before it. Files beside them (build.ts) may import all. */
+const ENGINE_FOLDERS = [
+  'model',
+  'config',
+  'planning',
+  'store',
+  'action',
+  'execute',
+  'schedule',
+  'lockfile',
+  'insight',
+  'noop',
+  'watch',
+] as const;
+
+/** Imports inside src/engine that point up, one sentence each. */
+export function checkEngineFolders(graph: ImportGraph): string[] {
+  const rankOf = (path: string): number | undefined => {
+    const folder = /^src\/engine\/([^/]+)\//.exec(path)?.[1];
+    if (folder === undefined) return path.startsWith('src/engine/') ? ENGINE_FOLDERS.length : undefined;
+    return ENGINE_FOLDERS.findIndex(name => name === folder);
+  };
+  const problems: string[] = [];
+  for (const [file, imports] of graph) {
+    const rank = rankOf(file);
+    if (rank === -1) problems.push(`${file}: its folder has no place in the order of src/engine`);
+    if (rank === undefined) continue;
+    for (const imported of imports) {
+      if ((rankOf(imported) ?? -1) > rank) problems.push(`${file} imports ${imported}: it points up`);
+    }
+  }
+  return problems;
+}
+
+/** The graph of the folders of files: a folder imports another where one of its files does. */
+export function foldersOf(graph: ImportGraph, under: string): ImportGraph {
+  const folders = new Map<string, Set<string>>();
+  for (const [file, imports] of graph) {
+    if (!file.startsWith(under)) continue;
+    const folder = posix.dirname(file);
+    const found = folders.get(folder) ?? new Set<string>();
+    folders.set(folder, found);
+    for (const imported of imports) {
+      if (imported.startsWith(under) && posix.dirname(imported) !== folder) found.add(posix.dirname(imported));
+    }
+  }
+  return new Map([...folders].map(([folder, found]) => [folder, [...found]]));
 }
 
 /** "src/onnx/check.ts" → "onnx", "stages/split/run.ts" → "stages"; undefined for packages and other folders. */

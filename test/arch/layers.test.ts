@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findCycle, findImports, findProject, makeImportGraph, readSources } from './import-graph.js';
-import { checkLayering } from './layering.js';
+import { checkEngineFolders, checkLayering, foldersOf } from './layering.js';
 
 const sources = readSources(findProject(dirname(fileURLToPath(import.meta.url))), ['src', 'stages']);
 const graph = makeImportGraph(sources);
@@ -15,6 +15,12 @@ describe('the house', () => {
 
   it('has no import cycle, type imports included', () => {
     expect(findCycle(graph)).toBeUndefined();
+  });
+
+  it('has folders of the engine in one order, without cycles', () => {
+    expect(checkEngineFolders(graph)).toEqual([]);
+    expect(foldersOf(graph, 'src/engine/').size).toBeGreaterThan(10);
+    expect(findCycle(foldersOf(graph, 'src/engine/'))).toBeUndefined();
   });
 
   it('prints in src/cli alone', () => {
@@ -49,6 +55,23 @@ describe('the checker', () => {
       ]),
     );
     expect(findCycle(cyclic)).toEqual(['src/base/a.ts', 'src/base/b.ts', 'src/base/a.ts']);
+  });
+
+  it('finds an import inside the engine that points up, and a cycle of folders', () => {
+    const files = makeImportGraph(
+      new Map([
+        ['src/engine/store/a.ts', `import type { B } from '../schedule/b.js';`],
+        ['src/engine/schedule/b.ts', `export { c } from '../store/c.js';`],
+        ['src/engine/store/c.ts', ''],
+        ['src/engine/strange/d.ts', ''],
+      ]),
+    );
+    expect(checkEngineFolders(files)).toEqual([
+      'src/engine/store/a.ts imports src/engine/schedule/b.ts: it points up',
+      'src/engine/strange/d.ts: its folder has no place in the order of src/engine',
+    ]);
+    expect(findCycle(files)).toBeUndefined();
+    expect(findCycle(foldersOf(files, 'src/engine/'))).toEqual(['src/engine/store', 'src/engine/schedule', 'src/engine/store']);
   });
 
   it('reads imports over several lines and skips comments', () => {

@@ -1,7 +1,7 @@
 /** `tanren log STAGE`: what did its last run write? With --run, the one whose result the stage had in that run of the history. */
 import { assertNever } from '../../base/assert-never.js';
 import { getRunIndex } from '../../engine/insight/history/run-name.js';
-import { findRunLog, findStageLog, type RunLogAnswer } from '../../engine/insight/status/stage-log.js';
+import { findRunLog, findStageLog, type RunLogAnswer } from '../../engine/insight/history/stage-log.js';
 import type { Plan, StageId } from '../../engine/model/plan.js';
 import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';

@@ -1,7 +1,6 @@
 /** How is it said whether a second run gave the same bytes? */
 import { assertNever } from '../../base/assert-never.js';
-import type { CheckResult } from '../../engine/model/check-result.js';
-import type { Difference } from '../../engine/schedule/differences.js';
+import type { CheckResult, Difference } from '../../engine/model/check-result.js';
 import type { Console } from './console.js';
 import { formatFailure } from './format-failure.js';
 

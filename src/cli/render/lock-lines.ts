@@ -1,6 +1,5 @@
 /** What is said at the end of a frozen build? How the results stand to the lock. */
-import type { LockVerdict } from '../../engine/lockfile/hold.js';
-import type { BuildReport } from '../../engine/model/report.js';
+import type { BuildReport, LockVerdict } from '../../engine/model/report.js';
 import type { Console } from './console.js';
 
 /** None where the build was not frozen. */

@@ -1,7 +1,8 @@
 /** How long will the build still take? Follows its events, and says nothing where that is not known. */
 
-import { forecast, type Outlook } from '../../engine/insight/history/forecast.js';
+import { forecast } from '../../engine/insight/history/forecast.js';
 import type { BuildEvent } from '../../engine/model/events.js';
+import type { Outlook } from '../../engine/model/outlook.js';
 
 export interface TimeLeft {
   hear(event: BuildEvent, nowMs: number): void;

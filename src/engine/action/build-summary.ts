@@ -4,12 +4,12 @@ import { digestJson } from '../../base/digest.js';
 import { getDefined, invariant } from '../../base/invariant.js';
 import type { Json } from '../../base/json.js';
 import type { BuildSummary, SummarizedGate, SummarizedInput, SummarizedStage } from '../../stage/build-summary.js';
+import type { AcceptedStage } from '../model/accepted-stage.js';
 import { dependenciesOf } from '../model/dependencies.js';
 import { checkGate } from '../model/gate-result.js';
 import type { KnownResult } from '../model/known-result.js';
 import type { Gate, InputRef, Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
-import type { AcceptedStage } from '../store/state-log.js';
 
 /** Every stage that `stage` depends on, directly or not, in the plan's order. */
 function stagesBefore(plan: Plan, stage: PlannedStage): readonly PlannedStage[] {

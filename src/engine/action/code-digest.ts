@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestJson, parseDigest } from '../../base/digest.js';
-import { isJsonObject, type Json } from '../../base/json.js';
+import { isJsonObject, type Json, parseJson } from '../../base/json.js';
 import { EngineError } from '../model/engine-error.js';
 import { findDifferent, looksTheSame, NO_SIGHTS, type Sights } from '../store/files/sights.js';
 import type { FileLook } from '../store/files/stamp.js';
 import { isRacy, lookAt, stampOf } from '../store/files/stamp.js';
-import { parseJson } from '../store/files/tree.js';
 import type { StampedCode, State } from '../store/state-log.js';
 import type { ModuleGraph } from './module-graph.js';
 

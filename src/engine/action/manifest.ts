@@ -1,12 +1,10 @@
 /** What can change the bytes of a stage's outputs? The action manifest names it all; its digest is the action's key. */
-import type { Brand } from '../../base/brand.js';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes, digestJson } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
+import type { ActionKey } from '../model/action-key.js';
 import type { Artifact } from '../model/artifact.js';
 import { labelVariable } from './variable.js';
-
-export type ActionKey = Brand<string, 'ActionKey'>;
 
 /** An input port with its content pinned: one artifact, or a record of them. */
 export type PinnedPort = Artifact | { readonly entries: Readonly<Record<string, Artifact>> };

@@ -5,7 +5,7 @@ import { digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
-import type { StageHold } from '../lockfile/hold.js';
+import type { ActionKey } from '../model/action-key.js';
 import type { Artifact } from '../model/artifact.js';
 import { artifactPath } from '../model/artifact-path.js';
 import { refsOf } from '../model/dependencies.js';
@@ -21,8 +21,8 @@ import type { KnownDevice } from '../store/state-log.js';
 import { digestStagesBefore } from './build-summary.js';
 import type { CodeDigests, PinnedCode } from './code-digest.js';
 import { identifyHost } from './host.js';
-import type { ActionKey, PinnedPort } from './manifest.js';
-import { asLocked, keyOf, makeManifest, withDevice } from './manifest.js';
+import type { PinnedPort } from './manifest.js';
+import { keyOf, makeManifest, withDevice } from './manifest.js';
 import { type PinnedTool, resolveTool } from './tools.js';
 
 /** One input with its content, and how to see whether it has changed since. */
@@ -233,7 +233,7 @@ function fromProject({ projectFolder }: Plan, path: string): string {
 }
 
 /** Its key is computed when it is asked for: where a quick key says enough, it is not. */
-function pinnedStage(manifest: JsonObject, { inputs, tools, code }: Looked): PinnedStage {
+export function pinnedStage(manifest: JsonObject, { inputs, tools, code }: Looked): PinnedStage {
   let key: ActionKey | undefined;
   return {
     manifest,
@@ -250,21 +250,6 @@ function pinnedStage(manifest: JsonObject, { inputs, tools, code }: Looked): Pin
 /** The same action on the device as it says it is now. */
 export function pinDevice(pinned: PinnedStage, identity: JsonObject): PinnedStage {
   return pinnedStage(withDevice(pinned.manifest, identity), pinned);
-}
-
-/**
- * The actions under which a stage may hold what is locked: its own; the same on the classes for which it is locked; and one of which nobody here has seen that
- * it gives this, so that no build but a frozen one takes it for known.
- */
-export function heldActions(pinned: PinnedStage, hold: StageHold): readonly PinnedStage[] {
-  const { manifest } = pinned;
-  const classes = hold.kind === 'elsewhere' && manifest.platformClass !== undefined ? [...hold.classes.keys()] : [];
-  return [pinned, ...classes.map(platformClass => pinnedStage({ ...manifest, platformClass }, pinned)), pinLocked(pinned)];
-}
-
-/** The last of these. */
-export function pinLocked(pinned: PinnedStage): PinnedStage {
-  return pinnedStage(asLocked(pinned.manifest), pinned);
 }
 
 function pinRef(

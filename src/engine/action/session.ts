@@ -2,6 +2,7 @@
 import { isAbsolute } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
+import type { AcceptedStage } from '../model/accepted-stage.js';
 import { artifactFolder, artifactName } from '../model/artifact-path.js';
 import { EngineError } from '../model/engine-error.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
@@ -14,7 +15,7 @@ import type { PlatformClass } from '../store/platform-class-cache.js';
 import { createPlatformClass } from '../store/platform-class-cache.js';
 import { findTouched } from '../store/publish.js';
 import { openStores } from '../store/shared-cache.js';
-import type { AcceptedStage, LoadedState, State, StateWriter } from '../store/state-log.js';
+import type { LoadedState, State, StateWriter } from '../store/state-log.js';
 import { loadState, openStateWriter } from '../store/state-log.js';
 import type { Change } from './changes.js';
 import { findChanges } from './changes.js';

@@ -4,13 +4,13 @@ import type { Digest } from '../../base/digest.js';
 import type { PinnedStage } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import { placeOf } from '../action/session.js';
+import type { AcceptedStage, Published } from '../model/accepted-stage.js';
 import { differingPorts } from '../model/artifact.js';
 import type { PlannedStage } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ActionResult } from '../store/action-records.js';
 import { writeWhole } from '../store/files/write-file.js';
 import { contentOf, findTouched, resign } from '../store/publish.js';
-import type { AcceptedStage, Published } from '../store/state-log.js';
 import { accept, publishStage } from './keep-result.js';
 import { measure } from './measure.js';
 

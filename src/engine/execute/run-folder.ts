@@ -1,5 +1,5 @@
 /** Where does one run work? In a new folder with links to its inputs, an empty place for its outputs, and scratch. */
-import { mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -76,10 +76,4 @@ function removeAtOnce(folder: string, budget: number): number {
   }
   rmdirSync(folder);
   return left;
-}
-
-/** Removes what builds that were killed have left. Only under the lock. */
-export async function removeLeftovers(folder: string): Promise<void> {
-  await withOpenFolders(folder, () => rmSync(folder, { recursive: true, force: true }));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
 }

@@ -2,7 +2,8 @@
 import { assertNever } from '../../base/assert-never.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
-import type { Content, Contents, Facts, Lock, LockedResults, LockedStage } from './lock.js';
+import type { Content, Contents } from '../model/artifact.js';
+import type { Facts, Lock, LockedResults, LockedStage } from './lock.js';
 import { encodeOutline } from './outline.js';
 
 export const LOCK_VERSION = 1;

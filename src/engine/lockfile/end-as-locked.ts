@@ -1,26 +1,35 @@
 /** Can a stage end with what is locked, without running? Where that stands already, or is in the cache: under a record, or by its digests alone. */
 
 import type { PinnedStage } from '../action/pin-stage.js';
-import { heldActions, pinLocked } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import { keepInPlace, restoreResult } from '../execute/restore-result.js';
 import { type MetricsFile, readMetrics } from '../execute/stage-metrics.js';
-import type { Artifact, Artifacts } from '../model/artifact.js';
+import type { Artifact, Contents } from '../model/artifact.js';
 import type { PlannedStage } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
+import type { ResultRule } from '../schedule/result-rule.js';
 import type { BlobStore } from '../store/blob-store.js';
-import { decodeTree } from '../store/files/tree.js';
-import type { StageHold } from './hold.js';
-import { findEqual, lockedResults } from './hold.js';
-import type { Content, Contents } from './lock.js';
+import { findArtifacts } from '../store/find-artifacts.js';
+import { heldActions, pinLocked } from './held-actions.js';
+import { assertHeld, findEqual, type Hold, lockedResults, type StageHold } from './hold.js';
+
+/** A frozen build ends stages with what the lock holds them to. */
+export function ruleOf(hold: Hold): ResultRule {
+  return {
+    assertAction: (stage, manifest) => void hold.of(stage, manifest),
+    async find(session, stage, pinned) {
+      const held = hold.of(stage, pinned.manifest);
+      if (held.kind === 'gates-alone') return { kind: 'open' };
+      const end = await endAsLocked(session, stage, pinned, held);
+      if (end !== undefined) return { kind: 'ended', end };
+      return held.kind === 'exactly' ? { kind: 'must-run', reasons: ['what is locked is not in the cache'] } : { kind: 'open' };
+    },
+    assertOutputs: (stage, manifest, outputs) => assertHeld(hold.of(stage, manifest), outputs),
+  };
+}
 
 /** Undefined where it cannot. */
-export async function endAsLocked(
-  session: Session,
-  stage: PlannedStage,
-  pinned: PinnedStage,
-  hold: StageHold,
-): Promise<StageEnd | undefined> {
+async function endAsLocked(session: Session, stage: PlannedStage, pinned: PinnedStage, hold: StageHold): Promise<StageEnd | undefined> {
   const locked = lockedResults(hold);
   const actions = heldActions(pinned, hold);
   const accepted = session.state.stages.get(stage.id);
@@ -70,28 +79,6 @@ async function restoreByDigest(
   const metrics = readMetrics(stage, port => readOutput(session.store, outputs[port]));
   const durationMs = session.state.stages.get(stage.id)?.durationMs ?? 0;
   return restoreResult(session, stage, pinLocked(pinned), { outputs, metrics, log: undefined, durationMs });
-}
-
-/** The artifacts of these contents, where the store has everything that they need; whether it is whole shows when it is copied. */
-export function findArtifacts(store: BlobStore, contents: Contents): Artifacts | undefined {
-  const found: Record<string, Artifact> = {};
-  for (const [port, content] of Object.entries(contents)) {
-    const sizeBytes = content.kind === 'file' ? store.sizeOf(content.digest) : sizeOfTree(store, content);
-    if (sizeBytes === undefined) return undefined;
-    found[port] = { ...content, sizeBytes };
-  }
-  return found;
-}
-
-function sizeOfTree(store: BlobStore, { digest }: Content): number | undefined {
-  const bytes = store.read(digest);
-  const tree = bytes === undefined ? undefined : decodeTree(bytes.toString());
-  let sizeBytes = 0;
-  for (const entry of tree ?? []) {
-    if (entry.kind === 'file' && store.sizeOf(entry.digest) === undefined) return undefined;
-    if (entry.kind === 'file') sizeBytes += entry.sizeBytes;
-  }
-  return tree === undefined ? undefined : sizeBytes;
 }
 
 function readOutput(store: BlobStore, artifact: Artifact | undefined): MetricsFile | undefined {

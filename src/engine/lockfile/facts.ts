@@ -4,8 +4,9 @@ import { parseDigest } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
+import type { Content, Contents } from '../model/artifact.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
-import type { Content, Contents, Facts } from './lock.js';
+import type { Facts } from './lock.js';
 import type { Portability } from './portability.js';
 import { namedInputs } from './portability.js';
 

@@ -1,11 +1,11 @@
 /** How does a frozen build begin? With what stands there as locked already, or with the check that everything else is what is locked. */
 
-import { heldActions } from '../action/pin-stage.js';
 import type { Proof, Session } from '../action/session.js';
 import { findSettled, isResultOf } from '../action/session.js';
+import type { AcceptedStage } from '../model/accepted-stage.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
-import type { AcceptedStage } from '../store/state-log.js';
 import { assertLocked, findGone, openFrozen } from './check-frozen.js';
+import { heldActions } from './held-actions.js';
 import type { Hold } from './hold.js';
 import { findEqual, lockedResults } from './hold.js';
 import type { LockFile } from './lock-path.js';

@@ -3,13 +3,15 @@ import { getDefined } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';
 import type { Change } from '../action/changes.js';
 import { findChanges } from '../action/changes.js';
+import type { AcceptedStage } from '../model/accepted-stage.js';
+import type { Contents } from '../model/artifact.js';
 import { EngineError } from '../model/engine-error.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
-import type { AcceptedStage } from '../store/state-log.js';
+import type { LockVerdict } from '../model/report.js';
 import { describeLockChange } from './describe-change.js';
 import type { LockableAction } from './facts.js';
 import { lockableOf } from './facts.js';
-import type { Contents, Lock, LockedStage } from './lock.js';
+import type { Lock, LockedStage } from './lock.js';
 import { differingNames, lockedContent, sameContents } from './lock.js';
 import type { Portability } from './portability.js';
 
@@ -21,9 +23,6 @@ export type StageHold =
   | { readonly kind: 'elsewhere'; readonly classes: ReadonlyMap<string, Contents> }
   /** Anything that the gates accept. */
   | { readonly kind: 'gates-alone' };
-
-/** How what came of a stage stands to the lock. 'rebuilt': made on this class, which is not locked. */
-export type LockVerdict = 'as-locked' | 'rebuilt' | 'by-gates';
 
 export interface Hold {
   readonly lock: Lock;

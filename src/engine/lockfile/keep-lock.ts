@@ -4,14 +4,17 @@ import type { JsonObject } from '../../base/json.js';
 import { quickKeyOf } from '../action/manifest.js';
 import { type Moment, newMoment } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
-import { EngineError } from '../model/engine-error.js';
+import { flushState } from '../action/session-warnings.js';
+import type { AcceptedStage } from '../model/accepted-stage.js';
+import type { Contents } from '../model/artifact.js';
+import { EngineError, messageOf } from '../model/engine-error.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
+import { checkGates, concludeBuild, type EndedBuild } from '../schedule/conclusion.js';
+import { NO_SIGHTS, type Sights } from '../store/files/sights.js';
 import type { Stamp } from '../store/files/stamp.js';
 import { isRacy, lookAt } from '../store/files/stamp.js';
-import type { AcceptedStage } from '../store/state-log.js';
 import { encodeLock } from './encode-lock.js';
 import { lockableOf } from './facts.js';
-import type { Contents } from './lock.js';
 import { lockedContent } from './lock.js';
 import { readLockFile, sameText, writeLockFile } from './lock-file.js';
 import type { LockFile } from './lock-path.js';
@@ -69,6 +72,24 @@ export async function keepLock(
   if (stamp === undefined) return undefined;
   session.writer?.noteLock({ stamp, stages: proofOf(session.plan, selected) });
   return stamp;
+}
+
+/**
+ * Writes the lock after a build that has every result and meets every gate; others write nothing. A failed write is a warning.
+ * @returns how the lock looks now that it is right; undefined where it is not.
+ */
+export async function keepLockOf(session: Session, lock: LockFile, { selected, ends, checks }: EndedBuild): Promise<Sights | undefined> {
+  if (concludeBuild({ ends, checks }, checkGates(selected, ends)) !== 'built') return undefined;
+  const results = new Map([...ends].flatMap(([id, { accepted }]) => (accepted === undefined ? [] : [[id, accepted] as const])));
+  try {
+    const stamp = await keepLock(session, lock, selected, results);
+    flushState(session);
+    return stamp === undefined ? undefined : { ...NO_SIGHTS, followed: [lock.path, stamp] };
+  } catch (error) {
+    const message = `${lock.name} is not written: ${messageOf(error)}`;
+    session.ports.emit({ kind: 'warning', stage: undefined, code: 'lock-not-written', message });
+    return undefined;
+  }
 }
 
 function findSettledStamp({ path }: LockFile): Stamp | undefined {

@@ -1,7 +1,7 @@
 /** What does a lock file hold? Per stage what its action is made of, the same on every machine, and the digests of what came of it. */
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
-import type { Artifact } from '../model/artifact.js';
+import type { Content, Contents } from '../model/artifact.js';
 import type { OutlineMap } from './outline.js';
 
 export interface Lock {
@@ -41,11 +41,6 @@ export interface ClassResult {
   readonly inputs: Contents;
   readonly outputs: Contents;
 }
-
-export type Contents = Readonly<Record<string, Content>>;
-
-/** As of an artifact, without its size. */
-export type Content = Pick<Artifact, 'kind' | 'digest' | 'executable'>;
 
 export function lockedContent({ kind, digest, executable }: Content): Content {
   return { kind, digest, executable };

@@ -2,8 +2,9 @@
 
 import { assertNever } from '../../base/assert-never.js';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import type { Content, Contents } from '../model/artifact.js';
 import type { StageId } from '../model/plan.js';
-import type { ClassResult, Content, Contents, Facts, Lock, LockedResults, LockedStage } from './lock.js';
+import type { ClassResult, Facts, Lock, LockedResults, LockedStage } from './lock.js';
 import { sameContent } from './lock.js';
 import type { Portability } from './portability.js';
 

@@ -2,8 +2,9 @@
 import { parseDigest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
+import type { Content, Contents } from '../model/artifact.js';
 import { LOCK_VERSION } from './encode-lock.js';
-import type { ClassResult, Content, Contents, Facts, Lock, LockedResults, LockedStage } from './lock.js';
+import type { ClassResult, Facts, Lock, LockedResults, LockedStage } from './lock.js';
 import { LockRefused, linesOf } from './lock-refused.js';
 import type { FailAt, Outline, OutlineMap } from './outline.js';
 import { parseOutline, toJson } from './outline.js';

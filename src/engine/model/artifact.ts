@@ -15,6 +15,11 @@ export interface Artifact {
 
 export type Artifacts = Readonly<Record<string, Artifact>>;
 
+export type Contents = Readonly<Record<string, Content>>;
+
+/** As of an artifact, without its size. */
+export type Content = Pick<Artifact, 'kind' | 'digest' | 'executable'>;
+
 export function parseArtifact(value: Json | undefined): Artifact | undefined {
   if (!isJsonObject(value)) return undefined;
   const { kind, sizeBytes, executable } = value;

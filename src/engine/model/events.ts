@@ -1,10 +1,10 @@
 /** What happens during a build, as it happens? Renderers turn these into lines; nothing else prints. */
 
-import type { Outlook } from '../insight/history/forecast.js';
-import type { Holder } from '../store/lock/lock-holder.js';
 import type { CheckResult } from './check-result.js';
 import type { GateResult } from './gate-result.js';
+import type { Holder } from './lock-holder.js';
 import type { Outcome } from './outcome.js';
+import type { Outlook } from './outlook.js';
 import type { StageId } from './plan.js';
 
 export type BuildEvent =

@@ -1,5 +1,5 @@
 /** What must be known of a stage's result for the key of a stage that reads it? */
-import type { ActionKey } from '../action/manifest.js';
+import type { ActionKey } from './action-key.js';
 import type { Artifact } from './artifact.js';
 
 export interface KnownResult {

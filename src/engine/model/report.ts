@@ -1,6 +1,5 @@
 /** What is left when a build has ended? */
 import type { JsonObject } from '../../base/json.js';
-import type { LockVerdict } from '../lockfile/hold.js';
 import type { CheckResult } from './check-result.js';
 import type { GateResult } from './gate-result.js';
 import type { Outcome } from './outcome.js';
@@ -29,3 +28,6 @@ export interface StageReport {
   /** Where the outputs lie, relative to the project folder, by port. Empty where the stage failed. */
   readonly artifacts: Readonly<Record<string, string>>;
 }
+
+/** How what came of a stage stands to the lock. 'rebuilt': made on this class, which is not locked. */
+export type LockVerdict = 'as-locked' | 'rebuilt' | 'by-gates';

@@ -1,6 +1,6 @@
 /** How did a stage end, and with which result? */
 import type { JsonObject } from '../../base/json.js';
-import type { AcceptedStage } from '../store/state-log.js';
+import type { AcceptedStage } from './accepted-stage.js';
 import type { Outcome } from './outcome.js';
 
 /** `accepted` is the result that its readers take; absent where the stage did not succeed. */

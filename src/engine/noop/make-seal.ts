@@ -5,6 +5,7 @@ import { identifyHost } from '../action/host.js';
 import { encodeVariable } from '../action/manifest.js';
 import { type Moment, newMoment } from '../action/pin-stage.js';
 import { findSettled, openSession, placeOf } from '../action/session.js';
+import type { AcceptedStage } from '../model/accepted-stage.js';
 import { checkGate } from '../model/gate-result.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { EnginePorts } from '../model/ports.js';
@@ -13,7 +14,6 @@ import { joinSights, NO_SIGHTS, type Sights, seeTree } from '../store/files/sigh
 import { stampOf, stampOfLink } from '../store/files/stamp.js';
 import { writeWhole } from '../store/files/write-file.js';
 import { findTouched } from '../store/publish.js';
-import type { AcceptedStage } from '../store/state-log.js';
 import { encodeSeal, type Seal, type SettledReport, sealPath } from './seal.js';
 
 /** What the asker has to say for a seal. */

@@ -10,9 +10,7 @@ import type { PartService } from '../execute/part-service.js';
 import { keepInPlace, restoreResult } from '../execute/restore-result.js';
 import { removeRunFolder } from '../execute/run-folder.js';
 import { type CompletedRun, runOnce } from '../execute/run-once.js';
-import { endAsLocked } from '../lockfile/end-as-locked.js';
-import { assertHeld, type Hold } from '../lockfile/hold.js';
-import type { Contents } from '../lockfile/lock.js';
+import type { Contents } from '../model/artifact.js';
 import { EngineError } from '../model/engine-error.js';
 import type { WarningCode } from '../model/events.js';
 import { type Failure, toFailure } from '../model/failure.js';
@@ -20,6 +18,7 @@ import type { PlannedStage, StageId } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
 import type { OngoingRun } from './ongoing-runs.js';
+import type { ResultRule } from './result-rule.js';
 import type { RunRoom } from './run-room.js';
 
 /** What there is to do for a stage: nothing any more, or a run. */
@@ -40,7 +39,7 @@ export interface StageNeeds {
   /** Aborted when the build turns to a newer plan: runs go on, and nothing waits for them. */
   readonly superseded: AbortSignal;
   /** Of a frozen build. */
-  readonly hold: Hold | undefined;
+  readonly rule: ResultRule | undefined;
   /** How the stages that it depends on, directly or not, have ended. */
   readonly endOf: (stage: StageId) => StageEnd | undefined;
 }
@@ -53,13 +52,11 @@ export async function approach(needs: StageNeeds): Promise<Approach> {
   if (run !== undefined) return { kind: 'join', run };
   const failed = await findFailure(needs, pinned);
   if (failed !== undefined) return { kind: 'ended', end: failed };
-  const held = needs.hold?.of(stage, pinned.manifest);
+  needs.rule?.assertAction(stage, pinned.manifest);
   if (needs.forced) return { kind: 'run', pinned, reasons: ['forced'] };
-  if (held !== undefined && held.kind !== 'gates-alone') {
-    const end = await endAsLocked(session, stage, pinned, held);
-    if (end !== undefined) return { kind: 'ended', end };
-    if (held.kind === 'exactly') return { kind: 'run', pinned, reasons: ['what is locked is not in the cache'] };
-  }
+  const ruled = await needs.rule?.find(session, stage, pinned);
+  if (ruled?.kind === 'ended') return ruled;
+  if (ruled?.kind === 'must-run') return { kind: 'run', pinned, reasons: ruled.reasons };
   const inPlace = await keepInPlace(session, stage, pinned);
   if (inPlace !== undefined) return { kind: 'ended', end: inPlace };
   const restored = await restoreFromRecord(needs, pinned);
@@ -176,7 +173,7 @@ type Conclusion =
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** Waits for a run, and keeps what it made where that is of its inputs as they still are. */
-async function concludeRun({ session, stage, room, superseded, hold }: StageNeeds, run: OngoingRun): Promise<Conclusion> {
+async function concludeRun({ session, stage, room, superseded, rule }: StageNeeds, run: OngoingRun): Promise<Conclusion> {
   const end = await unlessAborted(run.ended, superseded);
   if (end === 'aborted') return { kind: 'ended', end: cancelled };
   room.runs.release(stage.id);
@@ -185,7 +182,7 @@ async function concludeRun({ session, stage, room, superseded, hold }: StageNeed
     const what = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(run.pinned));
     if (what !== undefined) return { kind: 'input-changed', what };
     if (end.kind === 'failed') return end;
-    if (hold !== undefined) assertHeld(hold.of(stage, run.pinned.manifest), contentsOf(end));
+    rule?.assertOutputs(stage, run.pinned.manifest, contentsOf(end));
     const before = session.state.stages.get(stage.id);
     const measured = end.device === undefined ? run.pinned : pinDevice(run.pinned, end.device);
     const accepted = await keepResult(session, stage, measured, end);

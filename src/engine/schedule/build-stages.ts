@@ -3,19 +3,19 @@ import { setMaxListeners } from 'node:events';
 import type { Session } from '../action/session.js';
 import { measure } from '../execute/measure.js';
 import { createPartService } from '../execute/part-service.js';
-import type { Outlook } from '../insight/history/forecast.js';
-import type { Hold } from '../lockfile/hold.js';
+import type { AcceptedStage } from '../model/accepted-stage.js';
 import type { CheckResult } from '../model/check-result.js';
 import { dependenciesOf } from '../model/dependencies.js';
 import type { Outcome } from '../model/outcome.js';
+import type { Outlook } from '../model/outlook.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
-import type { AcceptedStage } from '../store/state-log.js';
 import type { Approach, StageNeeds } from './build-stage.js';
 import { approach, endWithFailure, joinRun, unlessAborted } from './build-stage.js';
 import { cpuUnits, poolUnits } from './cpu-units.js';
 import { computePriority, computeUrgency } from './critical-path.js';
+import type { ResultRule } from './result-rule.js';
 import { isOtherTurn, type OtherTurn, runInTurn } from './run-in-turn.js';
 import type { RunRoom } from './run-room.js';
 import { createStageQueue } from './stage-queue.js';
@@ -30,7 +30,7 @@ export interface StagesToBuild {
   /** Stages that run once more when they have ended well, to compare the results. */
   readonly checked: ReadonlySet<StageId>;
   /** Of a frozen build. */
-  readonly hold: Hold | undefined;
+  readonly rule: ResultRule | undefined;
   readonly room: RunRoom;
   /** Aborted when there is a newer plan: nothing more is begun, and runs go on without this build of the old one. */
   readonly superseded: AbortSignal;
@@ -82,7 +82,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     room,
     superseded,
     forced: order.forced.has(stage.id),
-    hold: order.hold,
+    rule: order.rule,
     endOf: id => finished.get(id),
   });
 

@@ -5,13 +5,13 @@ import { parseDigest } from '../../base/digest.js';
 import { placeOf } from '../action/session.js';
 import { removeRunFolder } from '../execute/run-folder.js';
 import { runOnce } from '../execute/run-once.js';
-import type { CheckResult } from '../model/check-result.js';
+import type { AcceptedStage } from '../model/accepted-stage.js';
+import type { CheckResult, Difference } from '../model/check-result.js';
 import { EngineError } from '../model/engine-error.js';
 import { toFailure } from '../model/failure.js';
 import { decodeTree } from '../store/files/tree.js';
-import type { AcceptedStage } from '../store/state-log.js';
 import type { StageNeeds } from './build-stage.js';
-import { type Difference, type FirstResult, findDifferences } from './differences.js';
+import { type FirstResult, findDifferences } from './differences.js';
 
 /**
  * Runs the stage once more. `accepted` is the first of the two runs, whether it was made in this build or is recorded: its key names the same action.

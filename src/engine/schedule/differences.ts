@@ -4,20 +4,8 @@ import { join } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
 import type { CollectedOutput } from '../execute/collect.js';
 import type { Artifact } from '../model/artifact.js';
+import type { Difference } from '../model/check-result.js';
 import type { TreeEntry } from '../store/files/tree.js';
-
-/** `path`: of the output under artifacts/<stage>/, or of an entry in it. */
-export type Difference =
-  /** `offset` counts from 0; where one file is the other's beginning it is the shorter one's size. */
-  | { readonly kind: 'bytes'; readonly path: string; readonly offset: number; readonly sizes: readonly [number, number] }
-  | { readonly kind: 'gone'; readonly path: string }
-  | { readonly kind: 'new'; readonly path: string }
-  /** A file became a folder or a link, an executable a plain file, or a link leads elsewhere. */
-  | { readonly kind: 'form'; readonly path: string; readonly forms: readonly [string, string] }
-  /** The digests differ, and the first result's bytes are no longer to be had. */
-  | { readonly kind: 'unread'; readonly path: string }
-  /** A part of the work, computed again, has other bytes than the kept one. */
-  | { readonly kind: 'part'; readonly path: string };
 
 /** The first result: what it was, and where its bytes are to be had. */
 export interface FirstResult {

@@ -5,12 +5,11 @@ import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes, parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
-import { isJsonObject } from '../../base/json.js';
+import { isJsonObject, parseJson } from '../../base/json.js';
 import type { Artifacts } from '../model/artifact.js';
 import { encodeArtifacts, parseArtifacts, sameArtifacts } from '../model/artifact.js';
 import { isMissing } from '../model/engine-error.js';
 import type { CacheFolder } from './cache-folder.js';
-import { parseJson } from './files/tree.js';
 import { writeWhole } from './files/write-file.js';
 
 export interface ActionRecord {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type ActionRecord, openActionRecords } from './action-records.js';
 import type { CacheFolder } from './cache-folder.js';
-import { filesUnder } from './maintenance/inventory.js';
+import { filesUnder } from './files/list-files.js';
 
 export function* listRecords(cache: CacheFolder): Generator<ActionRecord> {
   const records = openActionRecords(cache);

@@ -1,10 +1,9 @@
 /** How is it written down which parts a run used? A list of their keys, as a blob that the result names. */
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { parseDigest } from '../../base/digest.js';
-import { isJsonObject } from '../../base/json.js';
+import { isJsonObject, parseJson } from '../../base/json.js';
 import type { ActionRecord } from './action-records.js';
 import type { BlobStore } from './blob-store.js';
-import { parseJson } from './files/tree.js';
 
 export function encodePartList(keys: Iterable<string>): string {
   return encodeCanonicalJson({ format: 1, parts: [...new Set(keys)].sort() });

@@ -1,10 +1,9 @@
 /** Which platform class is this machine of? Computed once per machine and library, and kept under a guard that is cheap to check. */
 import { readFileSync } from 'node:fs';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
-import { isJsonObject } from '../../base/json.js';
+import { isJsonObject, parseJson } from '../../base/json.js';
 import type { PlatformClassPort } from '../model/ports.js';
 import type { CacheFolder } from './cache-folder.js';
-import { parseJson } from './files/tree.js';
 import { writeWhole } from './files/write-file.js';
 
 export interface PlatformClass {

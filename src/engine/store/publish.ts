@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes } from '../../base/digest.js';
+import type { Published, PublishedArtifact } from '../model/accepted-stage.js';
 import type { Artifact } from '../model/artifact.js';
 import { systemCode } from '../model/engine-error.js';
 import type { BlobStore } from './blob-store.js';
@@ -13,7 +14,6 @@ import { withOpenFolders } from './files/open-folders.js';
 import { lookAtLink, stampOfLink } from './files/stamp.js';
 import type { TreeEntry } from './files/tree.js';
 import { decodeTree, encodeTree, signatureOf, walkFolder } from './files/tree.js';
-import type { Published, PublishedArtifact } from './state-log.js';
 
 /** Puts the content of a digest at a path that does not exist yet; false where it is not to be had whole. */
 export type FetchFile = (digest: Digest, path: string, executable: boolean) => Promise<boolean>;

@@ -4,36 +4,13 @@ import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
-import type { ActionKey } from '../action/manifest.js';
-import type { Artifact } from '../model/artifact.js';
+import type { AcceptedStage, PublishedArtifact } from '../model/accepted-stage.js';
+import type { ActionKey } from '../model/action-key.js';
 import { parseArtifact } from '../model/artifact.js';
 import { isMissing } from '../model/engine-error.js';
 import { encodeCheckedLine, parseCheckedLine } from './files/checked-line.js';
 import { parseSights, type Sights } from './files/sights.js';
 import type { Stamp } from './files/stamp.js';
-
-/** The last accepted result of a stage, as it was published. */
-export interface AcceptedStage extends Published {
-  readonly key: ActionKey;
-  /** Of the manifest, as it was written when the result was accepted. */
-  readonly quickKey: string;
-  readonly metrics: JsonObject | undefined;
-  /** Of the result before, where it was another. */
-  readonly previousMetrics: JsonObject | undefined;
-  readonly durationMs: number;
-}
-
-/** What stands under artifacts/ for a stage. */
-export interface Published {
-  readonly outputs: Readonly<Record<string, PublishedArtifact>>;
-  /** Stamp of the stage's folder: while it is this, no name in it has come or gone. */
-  readonly folderStamp: string;
-}
-
-export interface PublishedArtifact extends Artifact {
-  /** Stamps of all that was published: equal ones mean that nobody has touched it. */
-  readonly signature: string;
-}
 
 /** A digest that holds as long as the file's stamp is this. */
 export interface StampedDigest {

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { loadHistory } from '../../../src/engine/insight/history/history-file.js';
 import type { RunRecord } from '../../../src/engine/insight/history/run-record.js';
-import { findRunLog, findStageLog } from '../../../src/engine/insight/status/stage-log.js';
+import { findRunLog, findStageLog } from '../../../src/engine/insight/history/stage-log.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
 import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
 import { givenWorld, type World } from '../../support/world.js';

@@ -1,7 +1,7 @@
 /** How does a run end, however it ends: and is only success ever kept? */
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { findStageLog } from '../../../src/engine/insight/status/stage-log.js';
+import { findStageLog } from '../../../src/engine/insight/history/stage-log.js';
 import type { BuildEvent } from '../../../src/engine/model/events.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
 import type { World } from '../../support/world.js';

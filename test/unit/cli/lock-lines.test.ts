@@ -1,9 +1,8 @@
 /** Does the end of a frozen build say how the results stand to the lock? */
 
 import { formatLockLines } from '../../../src/cli/render/lock-lines.js';
-import type { LockVerdict } from '../../../src/engine/lockfile/hold.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
-import type { BuildReport } from '../../../src/engine/model/report.js';
+import type { BuildReport, LockVerdict } from '../../../src/engine/model/report.js';
 import { makeTextConsole } from '../../support/text-console.js';
 
 function reportOf(verdicts: Readonly<Record<string, LockVerdict | undefined>>): BuildReport {

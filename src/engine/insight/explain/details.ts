@@ -2,13 +2,13 @@
 
 import { parseDigest } from '../../../base/digest.js';
 import type { Json } from '../../../base/json.js';
-import { isJsonObject } from '../../../base/json.js';
+import { isJsonObject, parseJson } from '../../../base/json.js';
 import type { Change } from '../../action/changes.js';
 import { inputOf } from '../../action/input-of.js';
 import type { Session } from '../../action/session.js';
 import { EngineError } from '../../model/engine-error.js';
 import type { PlannedStage } from '../../model/plan.js';
-import { decodeTree, parseJson, type TreeEntry } from '../../store/files/tree.js';
+import { decodeTree, type TreeEntry } from '../../store/files/tree.js';
 import type { Cause } from './cause.js';
 import { compareCode } from './code-changes.js';
 import { compareTrees, type TreeChanges } from './tree-changes.js';

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { type Figure, readFigure } from '../../../base/figure.js';
 import type { Json, JsonObject } from '../../../base/json.js';
-import { isJsonObject } from '../../../base/json.js';
+import { isJsonObject, parseJson } from '../../../base/json.js';
 import {
   anyList,
   formatJsonProblems,
@@ -17,7 +17,6 @@ import {
 } from '../../../base/json-shape.js';
 import { EngineError, isMissing, messageOf } from '../../model/engine-error.js';
 import type { Plan } from '../../model/plan.js';
-import { parseJson } from '../../store/files/tree.js';
 import { isRunName } from './run-name.js';
 import type { RunGate } from './run-record.js';
 import { readGate } from './run-record.js';

@@ -1,9 +1,10 @@
 /** How long would a build take that is not begun yet? By what each stage took last. */
 import { dependenciesOf } from '../../model/dependencies.js';
+import type { Task } from '../../model/outlook.js';
 import type { Plan, PlannedStage } from '../../model/plan.js';
 import { cpuUnits } from '../../schedule/cpu-units.js';
 import type { Examined } from '../status/status.js';
-import { forecast, type Task } from './forecast.js';
+import { forecast } from './forecast.js';
 
 export interface ExpectedTime {
   readonly durationMs: number;

@@ -1,21 +1,5 @@
 /** How long will it take, by what the stages took last? The longest chain of what is left, or the work that a pool has left, whichever is longer. */
-
-/** A stage that may have to run. */
-export interface Task {
-  readonly stage: string;
-  readonly dependsOn: readonly string[];
-  /** Units that it takes of each pool. */
-  readonly units: Readonly<Record<string, number>>;
-  /** What its last run took; undefined where it has never run. */
-  readonly expectedMs: number | undefined;
-}
-
-export interface Outlook {
-  /** In topological order. */
-  readonly tasks: readonly Task[];
-  /** Units of each pool; of one that is not named, 1. */
-  readonly capacity: Readonly<Record<string, number>>;
-}
+import type { Outlook } from '../../model/outlook.js';
 
 /** Beyond this share of what it took last, a running stage is another than then: nothing is said. */
 const MOST_OVERRUN = 1.25;

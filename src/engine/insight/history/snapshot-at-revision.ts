@@ -2,12 +2,11 @@
 import { encodeCanonicalJson } from '../../../base/canonical-json.js';
 import type { Digest } from '../../../base/digest.js';
 import type { JsonObject } from '../../../base/json.js';
-import { isJsonObject } from '../../../base/json.js';
+import { isJsonObject, parseJson } from '../../../base/json.js';
 import type { Lock, LockedStage } from '../../lockfile/lock.js';
 import { checkGate } from '../../model/gate-result.js';
 import { joinMetrics } from '../../model/metrics.js';
 import type { PlannedStage } from '../../model/plan.js';
-import { parseJson } from '../../store/files/tree.js';
 import { type MatchFacts, matchResults } from './match-results.js';
 import { encodeGate, headlinesOf } from './record-run.js';
 import type { Metrics, Snapshot, StageSnapshot } from './snapshot.js';

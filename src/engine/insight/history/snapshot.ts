@@ -1,9 +1,9 @@
 /** What was known of a pipeline at one moment? Its parameters; and per stage the params, figures and gates of the result that it had then. */
 import type { Figure } from '../../../base/figure.js';
 import type { JsonObject } from '../../../base/json.js';
+import type { AcceptedStage } from '../../model/accepted-stage.js';
 import { checkGate } from '../../model/gate-result.js';
 import type { Plan } from '../../model/plan.js';
-import type { AcceptedStage } from '../../store/state-log.js';
 import { encodeGate, headlinesOf } from './record-run.js';
 import type { RunGate, RunRecord, RunStage } from './run-record.js';
 

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../../base/json.js';
 import type { Change } from '../../action/changes.js';
 import { describeChangeOf, inputOf } from '../../action/input-of.js';
-import { findDevice, heldActions, type PinnedStage } from '../../action/pin-stage.js';
+import { findDevice, type PinnedStage } from '../../action/pin-stage.js';
 import type { Session } from '../../action/session.js';
 import { compareWithLast, findSettled, isResultOf, openSession, placeOf } from '../../action/session.js';
-import { findArtifacts } from '../../lockfile/end-as-locked.js';
+import { heldActions } from '../../lockfile/held-actions.js';
 import type { Hold, StageHold } from '../../lockfile/hold.js';
 import { findEqual, lockedResults } from '../../lockfile/hold.js';
 import type { LockFile } from '../../lockfile/lock-path.js';
+import type { AcceptedStage } from '../../model/accepted-stage.js';
 import type { Artifacts } from '../../model/artifact.js';
 import { dependenciesOf, selectStages } from '../../model/dependencies.js';
 import { EngineError } from '../../model/engine-error.js';
@@ -21,8 +22,9 @@ import type { EnginePorts } from '../../model/ports.js';
 import type { ActionResult } from '../../store/action-records.js';
 import { cacheFolderAt } from '../../store/cache-folder.js';
 import { decodeTree } from '../../store/files/tree.js';
+import { findArtifacts } from '../../store/find-artifacts.js';
 import { findTouched, resign } from '../../store/publish.js';
-import type { AcceptedStage, KnownDevice } from '../../store/state-log.js';
+import type { KnownDevice } from '../../store/state-log.js';
 import { createRivals, type Rivals } from './rivals.js';
 
 export type StageStatus =

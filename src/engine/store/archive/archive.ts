@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { removeLeftovers } from '../../execute/run-folder.js';
 import { selectStages } from '../../model/dependencies.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { Plan, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
 import { type CacheFolder, makeCacheFolder } from '../cache-folder.js';
+import { removeLeftovers } from '../leftovers.js';
 import { takeInventory } from '../maintenance/inventory.js';
 import { withLock } from '../maintenance/keep-house.js';
 import { partsOf } from '../part-list.js';

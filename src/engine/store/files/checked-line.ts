@@ -1,8 +1,7 @@
 /** How does a line of a log show that it is whole? Its CRC-32 stands before it. */
 import { crc32 } from 'node:zlib';
 import type { JsonObject } from '../../../base/json.js';
-import { isJsonObject } from '../../../base/json.js';
-import { parseJson } from './tree.js';
+import { isJsonObject, parseJson } from '../../../base/json.js';
 
 /** The line of a record, with its end. */
 export function encodeCheckedLine(record: object): string {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { encodeCanonicalJson } from '../../../base/canonical-json.js';
 import type { Digest } from '../../../base/digest.js';
 import { digestBytes, parseDigest } from '../../../base/digest.js';
-import type { Json, JsonObject } from '../../../base/json.js';
-import { isJsonObject } from '../../../base/json.js';
+import type { JsonObject } from '../../../base/json.js';
+import { isJsonObject, parseJson } from '../../../base/json.js';
 import { EngineError } from '../../model/engine-error.js';
 import type { FileLook } from './stamp.js';
 import { lookAt, lookAtLink } from './stamp.js';
@@ -144,12 +144,4 @@ export function isInnerLink(path: string, target: string): boolean {
     if (depth < 0) return false;
   }
   return true;
-}
-
-export function parseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,17 +1,7 @@
 /** Who holds a lock? What the holder says of itself, for people: nothing is decided by it. */
 import { hostname, userInfo } from 'node:os';
-import { isJsonObject, type Json } from '../../../base/json.js';
-import { parseJson } from '../files/tree.js';
-
-export interface Holder {
-  /** "tanren build quantize". */
-  readonly command: string;
-  readonly pid: number;
-  readonly user: string;
-  readonly host: string;
-  /** Of its clock, which is most often ours too. */
-  readonly sinceMs: number;
-}
+import { isJsonObject, type Json, parseJson } from '../../../base/json.js';
+import type { Holder } from '../../model/lock-holder.js';
 
 const LONGEST = 200;
 

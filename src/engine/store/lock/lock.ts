@@ -9,7 +9,8 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemCode } from '../../model/engine-error.js';
-import { describeSelf, type Holder, parseHolder } from './lock-holder.js';
+import type { Holder } from '../../model/lock-holder.js';
+import { describeSelf, parseHolder } from './lock-holder.js';
 
 export interface Lock {
   release(): Promise<void>;

@@ -4,11 +4,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { artifactFolder } from '../../model/artifact-path.js';
 import { selectStages } from '../../model/dependencies.js';
+import type { Holder } from '../../model/lock-holder.js';
 import type { Plan, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
 import { cacheFolderAt } from '../cache-folder.js';
 import { acquireLock } from '../lock/lock.js';
-import type { Holder } from '../lock/lock-holder.js';
 
 export interface CleanOptions {
   /** Whose artifacts go: of these stages alone, not of what they depend on. */

@@ -3,7 +3,8 @@ import { rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
 import type { CacheFolder } from '../cache-folder.js';
-import { filesUnder, type Inventory, type KeptRecord } from './inventory.js';
+import { filesUnder } from '../files/list-files.js';
+import type { Inventory, KeptRecord } from './inventory.js';
 
 export interface GarbageLimits {
   /** Blobs and records together; results that pipelines hold stay even where they alone are more. */

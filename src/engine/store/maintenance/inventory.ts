@@ -1,16 +1,16 @@
 /** What is in a cache folder, and what holds it there? Every record with the blobs that it names, every blob with its size. Writes nothing. */
-import { readdirSync, type Stats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
 import { parseDigest } from '../../../base/digest.js';
 import { isJsonObject, type JsonObject } from '../../../base/json.js';
 import type { Artifacts } from '../../model/artifact.js';
-import { isMissing } from '../../model/engine-error.js';
 import type { ActionRecord, ActionResult } from '../action-records.js';
 import { openActionRecords } from '../action-records.js';
 import type { BlobStore } from '../blob-store.js';
 import { openBlobStore } from '../blob-store.js';
 import type { CacheFolder } from '../cache-folder.js';
+import { filesUnder } from '../files/list-files.js';
 import { decodeTree } from '../files/tree.js';
 import { loadState } from '../state-log.js';
 
@@ -144,34 +144,4 @@ function findAccepted(cache: CacheFolder): ReadonlySet<string> {
     for (const { key } of loadState(path).state.stages.values()) keys.add(key);
   }
   return keys;
-}
-
-/** Names in a folder; one that is not there has none. */
-export function listNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-interface FoundFile {
-  readonly name: string;
-  readonly path: string;
-}
-
-/** All files below, in the order of their paths. A folder that is not there holds none. */
-export function filesUnder(folder: string): FoundFile[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .flatMap(entry => {
-        const path = join(folder, entry.name);
-        return entry.isDirectory() ? filesUnder(path) : [{ name: entry.name, path }];
-      });
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
 }

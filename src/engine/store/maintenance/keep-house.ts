@@ -8,12 +8,13 @@ import { messageOf } from '../../model/engine-error.js';
 import type { EnginePorts } from '../../model/ports.js';
 import { openBlobStore } from '../blob-store.js';
 import type { CacheFolder } from '../cache-folder.js';
+import { listNames } from '../files/list-files.js';
 import { isUnfinished } from '../files/write-file.js';
 import { acquireLock, type Lock } from '../lock/lock.js';
 import { isTakenAway, tryLock, turnsFolder } from '../lock/turns.js';
 import type { GarbageLimits, GarbagePlan } from './collect-garbage.js';
 import { planGarbage, removeGarbage } from './collect-garbage.js';
-import { type Inventory, listNames, takeInventory } from './inventory.js';
+import { type Inventory, takeInventory } from './inventory.js';
 
 type Ports = Pick<EnginePorts, 'emit' | 'signal'>;
 

@@ -4,10 +4,11 @@ import { parse as parseYaml } from 'yaml';
 import { digestBytes } from '../../../../src/base/digest.js';
 import type { Json, JsonObject } from '../../../../src/base/json.js';
 import { encodeLock } from '../../../../src/engine/lockfile/encode-lock.js';
-import type { Contents, Facts, Lock, LockedResults } from '../../../../src/engine/lockfile/lock.js';
+import type { Facts, Lock, LockedResults } from '../../../../src/engine/lockfile/lock.js';
 import { LockRefused } from '../../../../src/engine/lockfile/lock-refused.js';
 import { encodeOutline, parseOutline, toJson } from '../../../../src/engine/lockfile/outline.js';
 import { parseLock } from '../../../../src/engine/lockfile/parse-lock.js';
+import type { Contents } from '../../../../src/engine/model/artifact.js';
 
 const file = (text: string) => ({ kind: 'file' as const, digest: digestBytes(text), executable: false });
 const facts = (params: JsonObject): Facts => ({

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Digest } from '../../../../src/base/digest.js';
 import { digestBytes } from '../../../../src/base/digest.js';
-import type { ActionKey } from '../../../../src/engine/action/manifest.js';
+import type { AcceptedStage } from '../../../../src/engine/model/accepted-stage.js';
+import type { ActionKey } from '../../../../src/engine/model/action-key.js';
 import type { Sights } from '../../../../src/engine/store/files/sights.js';
 import type { Stamp } from '../../../../src/engine/store/files/stamp.js';
-import type { AcceptedStage } from '../../../../src/engine/store/state-log.js';
 import { loadState, openStateWriter, parseState } from '../../../../src/engine/store/state-log.js';
 
 let folder: string;

@@ -1,7 +1,8 @@
 /** Is the time that is left computed from what is known, and nothing said where it is not? */
 import { describeAbout, trackTimeLeft } from '../../../../../src/cli/render/time-left.js';
-import { forecast, type Outlook, type Task } from '../../../../../src/engine/insight/history/forecast.js';
+import { forecast } from '../../../../../src/engine/insight/history/forecast.js';
 import type { BuildEvent } from '../../../../../src/engine/model/events.js';
+import type { Outlook, Task } from '../../../../../src/engine/model/outlook.js';
 import type { StageId } from '../../../../../src/engine/model/plan.js';
 
 const task = (

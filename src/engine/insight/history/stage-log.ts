@@ -6,7 +6,7 @@ import type { Plan, StageId } from '../../model/plan.js';
 import { openActionRecords } from '../../store/action-records.js';
 import { openBlobStore } from '../../store/blob-store.js';
 import { type CacheFolder, cacheFolderAt } from '../../store/cache-folder.js';
-import type { RunRecord } from '../history/run-record.js';
+import type { RunRecord } from './run-record.js';
 
 /** The log's text; undefined where the stage has not run, or wrote nothing. */
 export function findStageLog(plan: Plan, stage: StageId, cacheFolder = join(plan.projectFolder, 'cache')): string | undefined {

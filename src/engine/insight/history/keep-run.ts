@@ -1,0 +1,28 @@
+/** The record of a build that has ended, written to the history. */
+
+import type { Session } from '../../action/session.js';
+import { messageOf } from '../../model/engine-error.js';
+import type { GateResult } from '../../model/gate-result.js';
+import { concludeBuild, type EndedBuild } from '../../schedule/conclusion.js';
+import { appendRun } from './history-file.js';
+import type { RunRecorder } from './record-run.js';
+import type { Asked } from './run-record.js';
+
+/** Nothing is written of a build in which everything stayed as it was. A failed write is a warning. Only under the lock. */
+export function keepRun(
+  { ports, cache }: Session,
+  recorder: RunRecorder,
+  ended: EndedBuild,
+  gates: readonly GateResult[],
+  asked: Asked,
+): void {
+  const { plan, selected, ends } = ended;
+  const record = recorder.finish({ plan, selected, ends, gates, conclusion: concludeBuild(ended, gates), asked });
+  if (record === undefined) return;
+  try {
+    appendRun(cache.history(plan.pipeline), record);
+  } catch (error) {
+    const message = `the history is not written: ${messageOf(error)}`;
+    ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
+  }
+}

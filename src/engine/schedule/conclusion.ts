@@ -1,0 +1,72 @@
+/** What a build comes to: its gates, its conclusion, and its report. */
+import { artifactPath } from '../model/artifact-path.js';
+import type { CheckResult } from '../model/check-result.js';
+import type { GateResult } from '../model/gate-result.js';
+import { checkGate } from '../model/gate-result.js';
+import type { Plan, PlannedStage, StageId } from '../model/plan.js';
+import type { BuildReport, LockVerdict, StageReport } from '../model/report.js';
+import type { StageEnd } from '../model/stage-end.js';
+import { cancelled } from '../model/stage-end.js';
+
+export type StageEnds = ReadonlyMap<StageId, StageEnd>;
+
+/** How the stages of a plan ended: of the last plan, where newer ones came during the build. */
+export interface EndedBuild {
+  readonly plan: Plan;
+  readonly selected: readonly PlannedStage[];
+  readonly ends: StageEnds;
+  readonly checks: readonly CheckResult[];
+  /** How a result relates to the lock; only in a frozen build. */
+  readonly verdictOf?: VerdictOf | undefined;
+}
+
+export type VerdictOf = (stage: StageId, accepted: NonNullable<StageEnd['accepted']>) => LockVerdict;
+
+/** Every gate of every stage that has a result. */
+export function checkGates(selected: readonly PlannedStage[], ends: StageEnds): readonly GateResult[] {
+  return selected.flatMap(stage => {
+    const accepted = stage.gate.length === 0 ? undefined : ends.get(stage.id)?.accepted;
+    return accepted === undefined ? [] : stage.gate.map(gate => checkGate(stage.id, gate, accepted.metrics));
+  });
+}
+
+/** The worst that happened: cancelled, then failed, then a second run that differed, then a missed gate. */
+export function concludeBuild(
+  { ends, checks }: Pick<EndedBuild, 'ends' | 'checks'>,
+  gates: readonly GateResult[],
+): BuildReport['conclusion'] {
+  const kinds = new Set([...ends.values()].map(({ outcome }) => outcome.kind));
+  if (kinds.has('cancelled') || checks.some(({ verdict }) => verdict === 'cancelled')) return 'cancelled';
+  if (kinds.has('failed') || kinds.has('skipped')) return 'failed';
+  if (checks.some(({ verdict }) => verdict === 'different' || verdict === 'failed')) return 'not-reproduced';
+  return gates.some(({ verdict }) => verdict === 'missed') ? 'gate-missed' : 'built';
+}
+
+export function reportBuild(ended: EndedBuild, gates: readonly GateResult[], durationMs: number): BuildReport {
+  const stages = new Map(ended.selected.map(stage => [stage.id, reportStage(ended, stage)]));
+  return { stages, gates, checks: ended.checks, durationMs, conclusion: concludeBuild(ended, gates) };
+}
+
+function reportStage({ plan, ends, verdictOf }: EndedBuild, stage: PlannedStage): StageReport {
+  const end = ends.get(stage.id) ?? cancelled;
+  const ports = Object.keys(end.accepted?.outputs ?? {});
+  return {
+    stage: stage.id,
+    outcome: end.outcome,
+    metrics: end.accepted?.metrics,
+    previousMetrics: end.previousMetrics,
+    locked: end.accepted === undefined ? undefined : verdictOf?.(stage.id, end.accepted),
+    artifacts: Object.fromEntries(ports.map(port => [port, artifactPath(plan, stage, port)])),
+  };
+}
+
+/** After newer plans: a stage that ran or was restored under an older one is reported as that, not as up to date. */
+export function mergeEnds(before: StageEnds, after: StageEnds): StageEnds {
+  const merged = new Map(after);
+  for (const [stage, end] of after) {
+    const earlier = before.get(stage);
+    const isDone = earlier?.outcome.kind === 'executed' || earlier?.outcome.kind === 'restored';
+    if (isDone && end.outcome.kind === 'up-to-date') merged.set(stage, { ...earlier, accepted: end.accepted });
+  }
+  return merged;
+}
