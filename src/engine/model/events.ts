@@ -77,6 +77,7 @@ export type WarningCode =
   | 'cache-exposed'
   | 'shared-cache-failed'
   | 'state-damaged'
+  | 'history-newer'
   | 'artifact-edited'
   | 'non-deterministic'
   | 'input-changed'

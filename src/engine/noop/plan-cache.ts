@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
-import type { Json, JsonObject } from '../../base/json.js';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../base/json.js';
 import { findProjectFolder } from '../config/project-folder.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
@@ -103,8 +103,9 @@ function readKept(key: PlanKey): KeptPlan | undefined {
   const end = text.indexOf('\n');
   const body = text.slice(end + 1);
   if (end < 0 || text.slice(0, end) !== digestBytes(body)) return undefined;
-  const kept = JSON.parse(body) as KeptPlan;
-  return kept.key === key.digest ? kept : undefined;
+  const kept = parseJson(body);
+  // Its key is the digest of all that it was made from, this installation's code too: `keepPlan` of this version wrote it.
+  return isJsonObject(kept) && kept.key === key.digest ? (kept as unknown as KeptPlan) : undefined;
 }
 
 /** Keeps a plan without third parties' plugins, whose declarations may change between two builds. A failed write costs the next build some time, nothing else. */

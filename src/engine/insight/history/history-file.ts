@@ -12,7 +12,8 @@ export interface LoadedHistory {
   readonly damagedLines: number;
 }
 
-const HEADER = 'tanren-history 1\n';
+const VERSION = 1;
+const HEADER = `tanren-history ${VERSION}\n`;
 
 /** A log larger than this is cut to the newest runs of less than `KEPT_BYTES` together; the newest one stays however large it is. */
 export const MOST_BYTES = 4_000_000;
@@ -31,9 +32,13 @@ export function loadHistory(path: string): LoadedHistory {
   return { runs, damagedLines: damaged };
 }
 
-/** Adds a run, numbered after the newest. Only under the lock. Reads no more than the newest run. @returns its number. @throws what the file system throws. */
-export function appendRun(path: string, run: Omit<RunRecord, 'run'>): string {
+/**
+ * Adds a run, numbered after the newest. Only under the lock. Reads no more than the newest run.
+ * @returns its number; undefined where a newer Tanren wrote the log, which is left as it is. @throws what the file system throws.
+ */
+export function appendRun(path: string, run: Omit<RunRecord, 'run'>): string | undefined {
   const end = readEnd(path);
+  if (end.kind === 'newer') return undefined;
   const record: RunRecord = { ...run, run: nextAfter(end.kind === 'whole' ? end.newest : findNewest(splitLines(readIfThere(path)).lines)) };
   const line = encodeCheckedLine(encodeRun(record));
   if (end.kind === 'whole' && end.sizeBytes + Buffer.byteLength(line) <= MOST_BYTES) appendFileSync(path, line, { mode: 0o600 });
@@ -46,6 +51,8 @@ export function appendRun(path: string, run: Omit<RunRecord, 'run'>): string {
 
 type End =
   | { readonly kind: 'whole'; readonly newest: RunRecord; readonly sizeBytes: number }
+  /** Its header has a higher version. */
+  | { readonly kind: 'newer' }
   /** There is no log, or a kill or damage has left it without a whole run at its end: it is written anew. */
   | { readonly kind: 'other' };
 
@@ -59,7 +66,7 @@ function readEnd(path: string): End {
   try {
     const head = Buffer.alloc(HEADER.length);
     readSync(file, head, 0, head.length, 0);
-    if (head.toString() !== HEADER) return { kind: 'other' };
+    if (head.toString() !== HEADER) return { kind: isNewer(file) ? 'newer' : 'other' };
     for (let length = PIECE_BYTES; ; length *= 4) {
       const piece = Buffer.alloc(Math.min(length, size));
       readSync(file, piece, 0, piece.length, size - piece.length);
@@ -74,6 +81,13 @@ function readEnd(path: string): End {
 }
 
 const NEWLINE = 10;
+
+function isNewer(file: number): boolean {
+  const head = Buffer.alloc(32);
+  const length = readSync(file, head, 0, head.length, 0);
+  const version = /^tanren-history (\d{1,9})\n/.exec(head.toString('latin1', 0, length))?.[1];
+  return version !== undefined && Number(version) > VERSION;
+}
 
 /** What stands after the header, line by line: a log with another header is one damaged line. */
 function splitLines(text: string): { readonly lines: readonly string[]; readonly damagedLines: number } {

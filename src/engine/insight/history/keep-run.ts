@@ -20,7 +20,10 @@ export function keepRun(
   const record = recorder.finish({ plan, selected, ends, gates, conclusion: concludeBuild(ended, gates), asked });
   if (record === undefined) return;
   try {
-    appendRun(cache.history(plan.pipeline), record);
+    const path = cache.history(plan.pipeline);
+    if (appendRun(path, record) !== undefined) return;
+    const message = `${path} is of a newer version of Tanren: it is left as it is, and this build has no record`;
+    ports.emit({ kind: 'warning', stage: undefined, code: 'history-newer', message });
   } catch (error) {
     const message = `the history is not written: ${messageOf(error)}`;
     ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });

@@ -89,10 +89,18 @@ describe('the history', () => {
     expect(loadHistory(path)).toMatchObject({ damagedLines: 0, runs: [{ run: 'r1' }, { run: 'r3' }, { run: 'r4' }] });
   });
 
-  it('of another version is left out, and begun anew', () => {
+  it('of a newer version is left out, and stays as it is', () => {
     appendRun(path, full);
-    writeFileSync(path, readFileSync(path, 'utf8').replace('tanren-history 1', 'tanren-history 9'));
+    const newer = readFileSync(path, 'utf8').replace('tanren-history 1', 'tanren-history 9');
+    writeFileSync(path, newer);
     expect(loadHistory(path)).toEqual({ runs: [], damagedLines: 1 });
+    expect(appendRun(path, full)).toBeUndefined();
+    expect(readFileSync(path, 'utf8')).toBe(newer);
+  });
+
+  it.each(['tanren-history 0\n', 'tanren-histori 9\n', 'tanren-history 9'])('with the damaged header %j is begun anew', header => {
+    appendRun(path, full);
+    writeFileSync(path, readFileSync(path, 'utf8').replace('tanren-history 1\n', header));
     expect(appendRun(path, full)).toBe('r1');
     expect(loadHistory(path)).toMatchObject({ damagedLines: 0, runs: { length: 1 } });
   });
