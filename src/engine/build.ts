@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { findSettled, openSession, type Session, turnSession } from './action/session.js';
 import { flushState, warnOfOpenedCache } from './action/session-warnings.js';
 import type { Guard } from './execute/guard/guard.js';
+import { savePublishedNames } from './execute/publish-stage.js';
 import type { RunRecorder } from './insight/history/record-run.js';
 import type { LockOrder } from './lockfile/lock-path.js';
 import type { AcceptedStage } from './model/accepted-stage.js';
@@ -19,7 +20,7 @@ import type { ResultRule } from './schedule/result-rule.js';
 import type { RunRoom } from './schedule/run-room.js';
 import { type CacheFolder, cacheFolderAt } from './store/cache-folder.js';
 import { joinSights, NO_SIGHTS } from './store/files/sights.js';
-import { removeAllLeftovers } from './store/leftovers.js';
+import { removeAllLeftovers, warnOfForeignPaths } from './store/leftovers.js';
 import { lockCache } from './store/lock/lock-cache.js';
 
 export interface BuildOptions {
@@ -87,9 +88,9 @@ async function buildUnderLock(
   const lock = await lockCache(cache, ports);
   const recorder = recordRun(ports, started);
   const room = openRunRoom(cache, recorder.ports, options.guard);
-  const clear = async (): Promise<void> => (lock === undefined ? undefined : removeAllLeftovers(plan.projectFolder, cache, ports));
+  const clear = async (): Promise<readonly string[]> => (lock === undefined ? [] : removeAllLeftovers(plan.projectFolder, cache, ports));
   try {
-    await clear();
+    warnOfForeignPaths(await clear(), ports);
     const { session, ended } = await buildNewestPlan(plan, options, recorder.ports, cache, room);
     await room.close();
     await keepRecords(session, recorder, options, ended, { locked: lock !== undefined, clear });
@@ -161,7 +162,7 @@ async function keepRecords(
   recorder: RunRecorder,
   options: BuildOptions,
   ended: EndedBuild,
-  { locked, clear }: { readonly locked: boolean; clear(): Promise<void> },
+  { locked, clear }: { readonly locked: boolean; clear(): Promise<unknown> },
 ): Promise<void> {
   const { plan, ports, cache } = session;
   const { asked = { targets: [], params: [] }, force, failures, jobs, lock, seal } = options;
@@ -170,6 +171,7 @@ async function keepRecords(
   keepRun(session, recorder, ended, checkGates(ended.selected, ended.ends), { ...asked, ...how });
   const lockSeen =
     lock?.use === 'write' ? await (await import('./lockfile/keep-lock.js')).keepLockOf(session, lock.file, ended) : NO_SIGHTS;
+  savePublishedNames(session, ended.ends);
   await clear();
   if (!locked || seal === undefined || lockSeen === undefined) return;
   const { keepSeal } = await import('./noop/make-seal.js');

@@ -16,7 +16,7 @@ import { lookAt, stampsOfLinks } from '../store/files/stamp.js';
 import type { TreeEntry } from '../store/files/tree.js';
 import type { InputDigests, PinnedSource } from '../store/input-digests.js';
 import type { PlatformClass } from '../store/platform-class-cache.js';
-import { publishedSignature } from '../store/publish.js';
+import { publishedSignature } from '../store/published.js';
 import type { KnownDevice } from '../store/state-log.js';
 import { digestStagesBefore } from './build-summary.js';
 import type { CodeDigests, PinnedCode } from './code-digest.js';

@@ -13,7 +13,8 @@ import type { CacheFolder } from '../store/cache-folder.js';
 import { createInputDigests } from '../store/input-digests.js';
 import type { PlatformClass } from '../store/platform-class-cache.js';
 import { createPlatformClass } from '../store/platform-class-cache.js';
-import { findTouched } from '../store/publish.js';
+import { findTouched } from '../store/published.js';
+import { openPublishedNames, type PublishedNames } from '../store/published-names.js';
 import { openStores } from '../store/shared-cache.js';
 import type { LoadedState, State, StateWriter } from '../store/state-log.js';
 import { loadState, openStateWriter } from '../store/state-log.js';
@@ -39,30 +40,29 @@ export interface Session {
   readonly pinner: Pinner;
   /** Code digests whose documents are known to be in the store. */
   readonly noted: Set<Digest>;
+  /** What builds have published under artifacts/. */
+  readonly published: PublishedNames;
   /** Only of a session that may write. */
   readonly writer: StateWriter | undefined;
 }
+
+/** What stays as it is when a session turns to a newer plan. */
+type Opened = Pick<Session, 'ports' | 'cache' | 'loaded' | 'writer' | 'noted' | 'published'>;
 
 /** Opens the cache. 'write' only under the lock. */
 export function openSession(plan: Plan, ports: EnginePorts, cache: CacheFolder, access: 'read' | 'write'): Session {
   const loaded = loadState(cache.state(plan.pipeline));
   const writer = access === 'write' ? openStateWriter(cache.state(plan.pipeline), loaded) : undefined;
-  return sessionOf(plan, ports, cache, loaded, writer, new Set());
+  const published = openPublishedNames(`${plan.projectFolder}/artifacts`);
+  return sessionOf(plan, { ports, cache, loaded, writer, noted: new Set(), published });
 }
 
 /** The same state under a newer plan of the same pipeline; what is known of code and tools is looked at anew. */
-export function turnSession({ ports, cache, loaded, writer, noted }: Session, plan: Plan): Session {
-  return sessionOf(plan, ports, cache, loaded, writer, noted);
+export function turnSession(session: Session, plan: Plan): Session {
+  return sessionOf(plan, session);
 }
 
-function sessionOf(
-  plan: Plan,
-  ports: EnginePorts,
-  cache: CacheFolder,
-  loaded: LoadedState,
-  writer: StateWriter | undefined,
-  noted: Set<Digest>,
-): Session {
+function sessionOf(plan: Plan, { ports, cache, loaded, writer, noted, published }: Opened): Session {
   const { state } = loaded;
   const access = writer === undefined ? 'read' : 'write';
   const code = createCodeDigests(ports.installRoot, state, (module, stamped) => {
@@ -90,6 +90,7 @@ function sessionOf(
     platformClass,
     pinner,
     noted,
+    published,
     writer,
   };
 }

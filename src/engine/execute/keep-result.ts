@@ -6,7 +6,6 @@ import type { Digest } from '../../base/digest.js';
 import { quickKeyOf } from '../action/manifest.js';
 import type { PinnedStage } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
-import { placeOf } from '../action/session.js';
 import type { AcceptedStage, Published } from '../model/accepted-stage.js';
 import type { Artifact } from '../model/artifact.js';
 import { differingPorts } from '../model/artifact.js';
@@ -17,10 +16,11 @@ import { publicMode } from '../store/blob-store.js';
 import { encodeTree } from '../store/files/tree.js';
 import { encodePartList } from '../store/part-list.js';
 import type { Content } from '../store/publish.js';
-import { contentOf, publish } from '../store/publish.js';
+import { contentOf } from '../store/publish.js';
 import type { CollectedOutput } from './collect.js';
 import { keepNotes } from './keep-notes.js';
 import { measure } from './measure.js';
+import { publishStage } from './publish-stage.js';
 import type { CompletedRun } from './run-once.js';
 
 /** Stores, records and publishes a run. A failed cache write is a warning; @throws where the artifacts cannot be written. */
@@ -122,23 +122,6 @@ async function publishOrThrow(
   if (published === undefined)
     throw new EngineError('cache-unreliable', 'a blob that was just stored does not have its digest any more: check the disk');
   return published;
-}
-
-/** Publishes artifacts; undefined where content is not to be had whole, and nothing was changed. @throws EngineError `not-published`. */
-export async function publishStage(
-  session: Session,
-  stage: PlannedStage,
-  outputs: Readonly<Record<string, Artifact>>,
-  content: Content,
-): Promise<Published | undefined> {
-  const { folder, names } = placeOf(session.plan, stage);
-  const artifactsRoot = join(session.plan.projectFolder, 'artifacts');
-  return publish({ artifactsRoot, folder, outputs, names }, content).catch((error: unknown) => {
-    throw new EngineError('not-published', `the artifacts cannot be written: ${messageOf(error)}`, {
-      help: 'free space or make artifacts/ writable, and build again: the result is in the cache',
-      cause: error,
-    });
-  });
 }
 
 function warnOfDifference({ ports }: Session, stage: PlannedStage, differing: readonly string[]): void {

@@ -10,9 +10,11 @@ import type { PlannedStage } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ActionResult } from '../store/action-records.js';
 import { writeWhole } from '../store/files/write-file.js';
-import { contentOf, findTouched, resign } from '../store/publish.js';
-import { accept, publishStage } from './keep-result.js';
+import { contentOf } from '../store/publish.js';
+import { findTouched, resign } from '../store/published.js';
+import { accept } from './keep-result.js';
 import { measure } from './measure.js';
+import { publishStage, warnOfForeign } from './publish-stage.js';
 
 /** The accepted result, where it is this action's and stands where it was published, or can be put there again. */
 export async function keepInPlace(session: Session, stage: PlannedStage, pinned: PinnedStage): Promise<StageEnd | undefined> {
@@ -22,8 +24,10 @@ export async function keepInPlace(session: Session, stage: PlannedStage, pinned:
   const touched = findTouched(folder, accepted, names);
   if (touched === undefined) return { outcome: { kind: 'up-to-date' }, accepted };
   const signed = await resign(folder, accepted, names);
-  if (signed !== undefined)
-    return { outcome: { kind: 'up-to-date' }, accepted: accept(session, stage, pinned, { ...accepted, ...signed }) };
+  if (signed !== undefined) {
+    warnOfForeign(session, stage, signed.foreign);
+    return { outcome: { kind: 'up-to-date' }, accepted: accept(session, stage, pinned, { ...accepted, ...pick(signed) }) };
+  }
   if (!touched.endsWith('missing')) {
     const message = `${touched} in ${folder} since it was published; it is replaced`;
     session.ports.emit({ kind: 'warning', stage: stage.id, code: 'artifact-edited', message });

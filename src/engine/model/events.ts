@@ -79,6 +79,7 @@ export type WarningCode =
   | 'state-damaged'
   | 'history-newer'
   | 'artifact-edited'
+  | 'foreign-files'
   | 'non-deterministic'
   | 'input-changed'
   | 'lock-unavailable'

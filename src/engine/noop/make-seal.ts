@@ -13,7 +13,7 @@ import type { CacheFolder } from '../store/cache-folder.js';
 import { joinSights, NO_SIGHTS, type Sights, seeTree } from '../store/files/sights.js';
 import { stampOf, stampOfLink } from '../store/files/stamp.js';
 import { writeWhole } from '../store/files/write-file.js';
-import { findTouched } from '../store/publish.js';
+import { findTouched } from '../store/published.js';
 import { encodeSeal, type Seal, type SettledReport, sealPath } from './seal.js';
 
 /** What the asker has to say for a seal. */

@@ -1,25 +1,39 @@
-/** What builds that were killed have left. */
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+/** Removing what builds that were killed have left, and naming what beside it no build wrote. */
+import { mkdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { listSome } from '../../base/list-some.js';
 import { messageOf } from '../model/engine-error.js';
 import type { EnginePorts } from '../model/ports.js';
 import type { CacheFolder } from './cache-folder.js';
-import { withOpenFolders } from './files/open-folders.js';
-import { removeStaging } from './publish.js';
+import { listForeign, removeOwn } from './own-names.js';
+import { removeStaging } from './stage-folder.js';
 
-/** Removes what builds that were killed have left. Only under the lock. */
-export async function removeLeftovers(folder: string): Promise<void> {
-  await withOpenFolders(folder, () => rmSync(folder, { recursive: true, force: true }));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+/** Removes what killed builds have left in the cache. Only under the lock. */
+export async function removeTemporary(cache: CacheFolder): Promise<void> {
+  await removeOwn(cache.root, relative(cache.root, cache.temporary));
+  mkdirSync(cache.temporary, { recursive: true, mode: 0o700 });
 }
 
-/** As `removeLeftovers`, of the cache and of artifacts/ together. A failure is a warning. Only under the lock. */
-export async function removeAllLeftovers(projectFolder: string, cache: CacheFolder, { emit }: Pick<EnginePorts, 'emit'>): Promise<void> {
+/** As `removeTemporary`, of the cache and of artifacts/ together. A failure is a warning. Only under the lock. @returns paths of what no build wrote: it stays. */
+export async function removeAllLeftovers(
+  projectFolder: string,
+  cache: CacheFolder,
+  { emit }: Pick<EnginePorts, 'emit'>,
+): Promise<readonly string[]> {
   try {
-    await removeLeftovers(cache.temporary);
-    await removeStaging(join(projectFolder, 'artifacts'));
+    await removeTemporary(cache);
+    const staged = await removeStaging(join(projectFolder, 'artifacts'));
+    const cached = ['', relative(cache.root, cache.temporary)].flatMap(under => listForeign(cache.root, under));
+    return [...cached.map(path => join(cache.root, path)), ...staged].map(path => relative(projectFolder, path));
   } catch (error) {
     const message = `what an earlier build has left cannot be removed: ${messageOf(error)}`;
     emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
+    return [];
   }
+}
+
+/** Names what no build wrote. */
+export function warnOfForeignPaths(paths: readonly string[], { emit }: Pick<EnginePorts, 'emit'>): void {
+  if (paths.length === 0) return;
+  emit({ kind: 'warning', stage: undefined, code: 'foreign-files', message: `no build wrote ${listSome(paths)}: it stays` });
 }

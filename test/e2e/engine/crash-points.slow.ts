@@ -5,6 +5,14 @@ const plans: readonly CrashPlan[] = (['cold', 'edit', 'restore', 'gc'] as const)
   (['before', 'torn'] as const).map(how => ({ occasion, how, stride: 1 })),
 );
 
+const besides: readonly CrashPlan[] = (['edit', 'restore'] as const).flatMap(occasion =>
+  (['before', 'torn'] as const).map(how => ({ occasion, how, stride: 1, beside: 'a file' })),
+);
+
+it.each(besides)('$occasion, $how every write, beside files that no build wrote, which stay', plan => {
+  expect(playCrashPoints(plan)).toBeGreaterThan(10);
+}, 600_000);
+
 it.each(plans)('$occasion, $how every write', plan => {
   expect(playCrashPoints(plan)).toBeGreaterThan(10);
 }, 600_000);

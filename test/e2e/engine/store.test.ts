@@ -45,15 +45,6 @@ describe('artifacts', () => {
     expect(world.read('artifacts/strip/text')).toBe('ONE\nTWO');
   });
 
-  it('lose strangers among them', async () => {
-    await world.build();
-    world.write('artifacts/strip/stranger', 'x');
-    const { outcomes } = await world.build();
-
-    expect(outcomes.strip).toBe('restored');
-    expect(readdirSync(world.path('artifacts/strip'))).toEqual(['text']);
-  });
-
   it('that are folders come back with modes, links and empty folders, and without strangers', async () => {
     world.stages = { folders: { uses: 'folders', inputs: { text: 'source.txt' } }, list: { uses: 'list', inputs: { all: 'folders.all' } } };
     await world.build();

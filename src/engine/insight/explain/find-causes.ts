@@ -5,7 +5,7 @@ import { findChanges } from '../../action/changes.js';
 import { inputOf } from '../../action/input-of.js';
 import { compareWithLast, placeOf, type Session } from '../../action/session.js';
 import type { PlannedStage, StageId } from '../../model/plan.js';
-import { findTouched } from '../../store/publish.js';
+import { findTouched } from '../../store/published.js';
 import type { Examined } from '../status/status.js';
 import { type Cause, describeCause } from './cause.js';
 import { createDetails, type Details } from './details.js';

@@ -23,7 +23,7 @@ import type { ActionResult } from '../../store/action-records.js';
 import { cacheFolderAt } from '../../store/cache-folder.js';
 import { decodeTree } from '../../store/files/tree.js';
 import { findArtifacts } from '../../store/find-artifacts.js';
-import { findTouched, resign } from '../../store/publish.js';
+import { findTouched, resign } from '../../store/published.js';
 import type { KnownDevice } from '../../store/state-log.js';
 import { createRivals, type Rivals } from './rivals.js';
 

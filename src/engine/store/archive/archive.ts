@@ -7,7 +7,7 @@ import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { Plan, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
 import { type CacheFolder, makeCacheFolder } from '../cache-folder.js';
-import { removeLeftovers } from '../leftovers.js';
+import { removeTemporary } from '../leftovers.js';
 import { takeInventory } from '../maintenance/inventory.js';
 import { withLock } from '../maintenance/keep-house.js';
 import { partsOf } from '../part-list.js';
@@ -149,9 +149,9 @@ export async function importArchive(
   ports: Pick<EnginePorts, 'emit' | 'signal'>,
 ): Promise<TakenArchive> {
   makeCacheFolder(cache);
-  return withLock(cache, ports, lock => {
+  return withLock(cache, ports, async lock => {
     // What a killed import has left.
-    if (lock !== undefined) removeLeftovers(cache.temporary);
+    if (lock !== undefined) await removeTemporary(cache);
     return takeArchive(cache, archive, ports.signal);
   });
 }

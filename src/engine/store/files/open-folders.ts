@@ -19,12 +19,17 @@ export async function withOpenFolders<T>(folder: string, work: () => T | Promise
 
 /** Gives the owner of everything in `folder`, and of the folder itself, the right to read it, and to change what is in folders. Links are not followed. */
 export function openFolders(folder: string): void {
-  open(folder, FOLDER);
+  openFolder(folder);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) openFolders(path);
     else if (entry.isFile()) open(path, FILE);
   }
+}
+
+/** As `openFolders`, of the folder alone. */
+export function openFolder(folder: string): void {
+  open(folder, FOLDER);
 }
 
 export function isForbidden(error: unknown): boolean {

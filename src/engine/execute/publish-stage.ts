@@ -1,0 +1,71 @@
+/** Publishing what a stage has made, and saying which files stood in its folder that no build wrote. */
+import { join } from 'node:path';
+import { listSome } from '../../base/list-some.js';
+import { placeOf, type Session } from '../action/session.js';
+import type { Published } from '../model/accepted-stage.js';
+import type { Artifact } from '../model/artifact.js';
+import { artifactFolder } from '../model/artifact-path.js';
+import { EngineError, messageOf } from '../model/engine-error.js';
+import type { PlannedStage, StageId } from '../model/plan.js';
+import type { StageEnd } from '../model/stage-end.js';
+import type { Content } from '../store/publish.js';
+import { publish } from '../store/publish.js';
+
+/** Publishes artifacts; undefined where content is not to be had whole, and nothing was changed. @throws EngineError `not-published`, `output-blocked`. */
+export async function publishStage(
+  session: Session,
+  stage: PlannedStage,
+  outputs: Readonly<Record<string, Artifact>>,
+  content: Content,
+): Promise<Published | undefined> {
+  const publication = {
+    artifactsRoot: join(session.plan.projectFolder, 'artifacts'),
+    folder: nameOf(session, stage),
+    names: placeOf(session.plan, stage).names,
+    outputs,
+    accepted: session.state.stages.get(stage.id)?.outputs,
+  };
+  try {
+    const placed = await publish(publication, content, session.published);
+    if (placed === undefined) return undefined;
+    warnOfForeign(session, stage, placed.foreign);
+    return { outputs: placed.outputs, folderStamp: placed.folderStamp };
+  } catch (error) {
+    if (error instanceof EngineError) throw error;
+    throw new EngineError('not-published', `the artifacts cannot be written: ${messageOf(error)}`, {
+      help: 'free space or make artifacts/ writable, and build again: the result is in the cache',
+      cause: error,
+    });
+  }
+}
+
+/** Says which files in the stage's folder no build wrote, where there are any. */
+export function warnOfForeign(session: Session, stage: PlannedStage, names: readonly string[]): void {
+  if (names.length === 0) return;
+  const message = `artifacts/${nameOf(session, stage)} holds what no build wrote: ${listSome(names)}; it stays`;
+  session.ports.emit({ kind: 'warning', stage: stage.id, code: 'foreign-files', message });
+}
+
+/** Brings the list of published names in line with what the stages have now. */
+export function savePublishedNames(session: Session, ends: ReadonlyMap<StageId, StageEnd>): void {
+  try {
+    for (const [id, { accepted }] of ends) {
+      const stage = session.plan.stages.get(id);
+      if (stage === undefined || accepted === undefined) continue;
+      const { names } = placeOf(session.plan, stage);
+      session.published.settle(
+        nameOf(session, stage),
+        Object.keys(accepted.outputs).map(port => names[port] ?? port),
+      );
+    }
+    session.published.save();
+  } catch (error) {
+    const message = `the list of published files is not written: ${messageOf(error)}`;
+    session.ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
+  }
+}
+
+/** The stage's folder, relative to artifacts/. */
+function nameOf({ plan }: Session, stage: PlannedStage): string {
+  return artifactFolder(plan, stage).slice('artifacts/'.length);
+}

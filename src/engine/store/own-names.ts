@@ -1,0 +1,79 @@
+/** Which files of a cache folder are Tanren's, by the forms of their paths. Everything else in the folder belongs to somebody else, and stays. */
+import type { Dirent } from 'node:fs';
+import { readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMissing, systemCode } from '../model/engine-error.js';
+import { withOpenFolders } from './files/open-folders.js';
+
+/** Names of `writeWhole` and other writers for what is not complete. */
+const TEMPORARY = '(\\.[0-9a-f]{12})?(\\.tmp)?';
+
+/** Paths of files, relative to the cache folder. */
+const FILES = [
+  /^\.(gitignore|tanren)(\.[0-9a-f]{12}\.tmp)?$/,
+  new RegExp(`^cas/([0-9a-f]{2})/\\1[0-9a-f]{62}${TEMPORARY}$`),
+  new RegExp(`^actions/([0-9a-f]{2})/\\1[0-9a-f]{62}\\.json${TEMPORARY}$`),
+  new RegExp(`^state/[^/]+\\.(log|seal|json)${TEMPORARY}$`),
+  new RegExp(`^(logs/[^/]+|history)/[^/]+\\.log${TEMPORARY}$`),
+  new RegExp(`^plans/[^/]+\\.json${TEMPORARY}$`),
+];
+
+/** Folders that hold files of these forms. */
+const FOLDERS = /^(cas|actions|state|logs|history|plans|turns|tmp|(cas|actions)\/[0-9a-f]{2}|logs\/[^/]+)$/;
+
+/** Folders and files that are Tanren's with all that is in them. `import-…` and `lock-…` are files. */
+const WHOLE = /^(lock|tmp\/[a-z]+-[0-9a-f]{16}|turns\/[0-9a-f]{64}(\.[0-9a-f]{12})?)$/;
+
+export function isOwnFile(path: string): boolean {
+  return FILES.some(form => form.test(path)) || WHOLE.test(path);
+}
+
+/** Paths in the cache folder that are not Tanren's, relative to it, in order. A folder stands for all that is in it. */
+export function findForeign(root: string, under = ''): readonly string[] {
+  return listEntries(join(root, under)).flatMap(entry => {
+    const path = under === '' ? entry.name : `${under}/${entry.name}`;
+    if (WHOLE.test(path)) return [];
+    if (entry.isDirectory() && FOLDERS.test(path)) return findForeign(root, path);
+    return !entry.isDirectory() && isOwnFile(path) ? [] : [path];
+  });
+}
+
+/** As `findForeign`, of one folder alone: names that are neither own files nor own folders. */
+export function listForeign(root: string, under = ''): readonly string[] {
+  return listEntries(join(root, under)).flatMap(({ name }) => {
+    const path = under === '' ? name : `${under}/${name}`;
+    return FOLDERS.test(path) || isOwnFile(path) ? [] : [path];
+  });
+}
+
+/** Removes what is Tanren's under `under`, but `keep`. */
+export async function removeOwn(root: string, under: string, keep: readonly string[] = []): Promise<void> {
+  for (const entry of listEntries(join(root, under))) {
+    const path = under === '' ? entry.name : `${under}/${entry.name}`;
+    if (keep.includes(path)) continue;
+    if (WHOLE.test(path)) await withOpenFolders(join(root, path), () => rmSync(join(root, path), { recursive: true, force: true }));
+    else if (entry.isDirectory() && FOLDERS.test(path)) {
+      await removeOwn(root, path, keep);
+      removeEmpty(join(root, path));
+    } else if (!entry.isDirectory() && isOwnFile(path)) rmSync(join(root, path), { force: true });
+  }
+}
+
+/** Leaves a folder that holds something. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
+  }
+}
+
+/** A folder that is not there holds nothing. */
+function listEntries(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}

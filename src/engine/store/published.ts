@@ -1,0 +1,98 @@
+/** Whether what stands under artifacts/ is what was published there, by its stamps or by its content. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { digestBytes } from '../../base/digest.js';
+import type { Published, PublishedArtifact } from '../model/accepted-stage.js';
+import type { Artifact } from '../model/artifact.js';
+import { digestPath } from './files/digest-file.js';
+import { lookAtLink, stampOfLink } from './files/stamp.js';
+import type { TreeEntry } from './files/tree.js';
+import { encodeTree, signatureOf, walkFolder } from './files/tree.js';
+
+/** The signature of what stands at a published path; undefined where it is not of the kind, or cannot be read. Links are not followed. */
+export function publishedSignature(path: string, kind: 'file' | 'tree'): string | undefined {
+  const look = lookAtLink(path);
+  if (look === undefined) return undefined;
+  if (kind === 'file') return look.kind === 'file' ? look.stamp : undefined;
+  return look.kind === 'folder' ? findFolderSignature(path) : undefined;
+}
+
+/** Somebody may have put a socket in it, or taken our right to read it: then it is not what was published. */
+function findFolderSignature(path: string): string | undefined {
+  try {
+    return signatureOf(walkFolder(path, 'keep'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is not as it was published, by its stamps; undefined where everything is there, alone, and untouched. */
+export function findTouched(
+  folder: string,
+  { outputs, folderStamp: stamp }: Published,
+  names: Readonly<Record<string, string>>,
+): string | undefined {
+  const isListed = stampOfLink(folder) === stamp;
+  for (const port of Object.keys(outputs)) {
+    const name = names[port] ?? port;
+    const published = outputs[port];
+    const signature = published === undefined ? undefined : publishedSignature(`${folder}/${name}`, published.kind);
+    if (signature === undefined) return `${name} is missing`;
+    if (signature !== published?.signature) return `${name} was changed`;
+  }
+  const [foreign] = isListed ? [] : listForeign(folder, outputs, names);
+  return foreign === undefined ? undefined : `${foreign} is no output of the stage`;
+}
+
+/** Names in the folder that are of no output. */
+function listForeign(folder: string, outputs: Published['outputs'], names: Readonly<Record<string, string>>): readonly string[] {
+  const expected = new Set(Object.keys(outputs).map(port => names[port] ?? port));
+  return listNames(folder).filter(name => !expected.has(name));
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Do touched files still hold what was published? @returns the new signatures, and what else is in the folder; undefined where an output differs. */
+export async function resign(
+  folder: string,
+  { outputs }: Published,
+  names: Readonly<Record<string, string>>,
+): Promise<(Published & { readonly foreign: readonly string[] }) | undefined> {
+  const stamp = stampOfLink(folder);
+  const foreign = listForeign(folder, outputs, names);
+  const signed: Record<string, PublishedArtifact> = {};
+  for (const [port, artifact] of Object.entries(outputs)) {
+    const path = join(folder, names[port] ?? port);
+    const before = publishedSignature(path, artifact.kind);
+    if (before === undefined || !(await holds(path, artifact)) || publishedSignature(path, artifact.kind) !== before) return undefined;
+    signed[port] = { ...artifact, signature: before };
+  }
+  return { outputs: signed, folderStamp: stamp, foreign };
+}
+
+/** Has what stands at `path` the content and form of the artifact? */
+export async function holds(path: string, artifact: Artifact): Promise<boolean> {
+  if (artifact.kind === 'file') {
+    const look = lookAtLink(path);
+    return (
+      look?.executable === artifact.executable &&
+      look.sizeBytes === artifact.sizeBytes &&
+      (await digestPath(path, look.sizeBytes)) === artifact.digest
+    );
+  }
+  const tree: TreeEntry[] = [];
+  for (const entry of walkFolder(path, 'keep')) {
+    if (entry.kind !== 'file') tree.push(entry);
+    else {
+      const { sizeBytes, executable } = entry.look;
+      tree.push({ kind: 'file', path: entry.path, digest: await digestPath(join(path, entry.path), sizeBytes), sizeBytes, executable });
+    }
+  }
+  return digestBytes(encodeTree(tree)) === artifact.digest;
+}

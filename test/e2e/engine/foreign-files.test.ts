@@ -1,0 +1,183 @@
+/** Files in artifacts/ and cache/ that no build wrote: they stay, whatever is built, restored, collected or cleaned beside them. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import type { StageId } from '../../../src/engine/model/plan.js';
+import type { Built, World } from '../../support/world.js';
+import { givenWorld } from '../../support/world.js';
+
+const CHAIN = { strip: { uses: 'strip', inputs: { text: 'source.txt' } }, count: { uses: 'count', inputs: { text: 'strip.text' } } };
+const FOLDERS = { folders: { uses: 'folders', inputs: { text: 'source.txt' } } };
+
+let world: World;
+beforeEach(() => {
+  world = givenWorld(CHAIN, { 'source.txt': 'one\ntwo' });
+});
+afterEach(() => world.remove());
+
+function foreign(built: Built): readonly string[] {
+  return built.events.flatMap(event => (event.kind === 'warning' && event.code === 'foreign-files' ? [event.message] : []));
+}
+
+function failureOf(built: Built, stage: string) {
+  const outcome = built.report.stages.get(stage as StageId)?.outcome;
+  return outcome?.kind === 'failed' ? outcome.failure : undefined;
+}
+
+describe('a file beside the outputs of a stage', () => {
+  it('stays where it is, and is named once', async () => {
+    await world.build();
+    world.write('artifacts/strip/model.bin', 'mine');
+    const first = await world.build();
+
+    expect(first.outcomes).toEqual({ strip: 'up-to-date', count: 'up-to-date' });
+    expect(foreign(first)).toEqual(['artifacts/strip holds what no build wrote: model.bin; it stays']);
+    expect(foreign(await world.build())).toEqual([]);
+    expect(world.read('artifacts/strip/model.bin')).toBe('mine');
+  });
+
+  it.each([
+    ['the stage runs', () => world.write('source.txt', 'three')],
+    ['an output is restored', () => rmSync(world.path('artifacts/strip/text'))],
+    ['an edited output is replaced', () => world.write('artifacts/strip/text', 'no')],
+    ['the cache is gone', () => rmSync(world.path('cache'), { recursive: true })],
+  ])('stays when %s', async (_what, change) => {
+    await world.build();
+    world.write('artifacts/strip/model.bin', 'mine');
+    mkdirSync(world.path('artifacts/strip/runs'));
+    world.write('artifacts/strip/runs/1', 'mine too');
+    change();
+    const built = await world.build();
+
+    expect(built.report.conclusion).toBe('built');
+    expect(foreign(built)).toEqual(['artifacts/strip holds what no build wrote: model.bin, runs; it stays']);
+    expect(world.read('artifacts/strip/text')).toBe(world.read('source.txt').toUpperCase());
+    expect(world.read('artifacts/strip/model.bin')).toBe('mine');
+    expect(world.read('artifacts/strip/runs/1')).toBe('mine too');
+    expect(existsSync(world.path('artifacts/.staging'))).toBe(false);
+  });
+
+  it('stays beside a folder that is an output, whose content is replaced', async () => {
+    world.stages = FOLDERS;
+    await world.build();
+    world.write('artifacts/folders/notes.txt', 'mine');
+    world.write('artifacts/folders/all/stranger', 'x');
+    world.write('source.txt', 'three');
+    await world.build();
+
+    expect(readdirSync(world.path('artifacts/folders')).sort()).toEqual(['all', 'notes.txt']);
+    expect(existsSync(world.path('artifacts/folders/all/stranger'))).toBe(false);
+    expect(world.read('artifacts/folders/all/text.txt')).toBe('three');
+  });
+
+  it('stays where an output of an earlier plan goes', async () => {
+    await world.build();
+    world.write('artifacts/strip/model.bin', 'mine');
+    world.stages = { strip: FOLDERS.folders };
+    await world.build();
+
+    expect(readdirSync(world.path('artifacts/strip')).sort()).toEqual(['all', 'model.bin']);
+  });
+});
+
+describe('what stands in the way of an output', () => {
+  it.each([
+    ['a file at its place', 'artifacts/strip', () => world.write('artifacts/strip/text', 'mine'), 'artifacts/strip/text'],
+    ['a file where the folder of the stage belongs', 'artifacts', () => world.write('artifacts/strip', 'mine'), 'artifacts/strip'],
+    [
+      'a link where the folder of the stage belongs',
+      'artifacts',
+      () => symlinkSync('/tmp', world.path('artifacts/strip')),
+      'artifacts/strip',
+    ],
+  ])('fails the stage and stays: %s', async (_what, folder, put, path) => {
+    mkdirSync(world.path(folder), { recursive: true });
+    put();
+    const built = await world.build();
+
+    expect(failureOf(built, 'strip')).toMatchObject({ code: 'output-blocked', details: { path: world.path(path) } });
+    rmSync(world.path(path));
+    expect((await world.build()).outcomes).toEqual({ strip: 'restored', count: 'executed' });
+  });
+
+  it('is the output where it has its bytes', async () => {
+    await world.build();
+    for (const name of ['cache', 'artifacts/.tanren']) rmSync(world.path(name), { recursive: true });
+
+    expect((await world.build()).outcomes).toEqual({ strip: 'executed', count: 'executed' });
+  });
+
+  it('was published, where the marker of artifacts/ lists it, though the cache is gone', async () => {
+    await world.build();
+    rmSync(world.path('cache'), { recursive: true });
+    world.write('source.txt', 'three');
+
+    expect((await world.build()).report.conclusion).toBe('built');
+    expect(world.read('artifacts/strip/text')).toBe('THREE');
+  });
+});
+
+describe('the marker of artifacts/', () => {
+  it('is that of a clean build, whatever was built before', async () => {
+    const clean = async (): Promise<string> => {
+      for (const name of ['cache', 'artifacts']) rmSync(world.path(name), { recursive: true, force: true });
+      await world.build({ jobs: 4 });
+      return world.read('artifacts/.tanren');
+    };
+    const expected = await clean();
+    world.stages = { count: CHAIN.count, strip: CHAIN.strip };
+    world.stages = CHAIN;
+    await world.build({ targets: ['strip' as StageId], force: 'targets' });
+    await world.build({ force: 'targets' });
+
+    expect(world.read('artifacts/.tanren')).toBe(expected);
+    expect(expected).toMatch(/^tanren-artifacts 1\n/);
+  });
+
+  it('comes to artifacts of a version that wrote none', async () => {
+    await world.build();
+    rmSync(world.path('artifacts/.tanren'));
+    world.write('source.txt', 'three');
+    const built = await world.build();
+
+    expect([built.report.conclusion, built.warnings]).toEqual(['built', []]);
+    expect(world.read('artifacts/.tanren')).toContain('"strip"');
+  });
+
+  it.each([
+    ['cut', (text: string) => text.slice(0, -10)],
+    ['emptied', () => ''],
+    ['of a newer version', () => 'tanren-artifacts 9\n?\n'],
+  ])('that is %s costs nothing while the state is there', async (_what, change) => {
+    await world.build();
+    world.write('artifacts/.tanren', change(world.read('artifacts/.tanren')));
+    world.write('source.txt', 'three');
+
+    expect((await world.build()).report.conclusion).toBe('built');
+    expect(world.read('artifacts/strip/text')).toBe('THREE');
+  });
+});
+
+describe('files in the cache that no build wrote', () => {
+  it('stay, and a build that runs names them', async () => {
+    await world.build();
+    world.write('cache/results.sqlite', 'mine');
+    world.write('cache/tmp/notes.txt', 'mine');
+    mkdirSync(world.path('cache/tmp/run-0123456789abcdef'));
+    world.write('cache/tmp/run-0123456789abcdef/left', 'of a killed build');
+    world.write('source.txt', 'three');
+    const built = await world.build();
+
+    expect(foreign(built)).toEqual(['no build wrote cache/results.sqlite, cache/tmp/notes.txt: it stays']);
+    expect(readdirSync(world.path('cache/tmp'))).toEqual(['notes.txt']);
+    expect(readFileSync(world.path('cache/results.sqlite'), 'utf8')).toBe('mine');
+  });
+
+  it('stay beside new artifacts that are not whole yet', async () => {
+    await world.build();
+    mkdirSync(world.path('artifacts/.staging/0123456789abcdef.old'), { recursive: true });
+    world.write('artifacts/.staging/notes.txt', 'mine');
+    world.write('source.txt', 'three');
+    await world.build();
+
+    expect(readdirSync(world.path('artifacts/.staging'))).toEqual(['notes.txt']);
+  });
+});
