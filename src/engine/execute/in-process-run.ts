@@ -1,4 +1,4 @@
-/** How is a stage run that only starts programs? Here, without a worker: the programs are the processes. */
+/** The runner of plugins that only start programs: no worker, as the programs are the processes. */
 import { join } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
 import type { Context } from '../../stage/context.js';
@@ -7,15 +7,19 @@ import { seededRandom } from '../../stage/random.js';
 import { baseEnvironment, runTool, startTool } from '../../stage/tool-runner.js';
 import type { Failure } from '../model/failure.js';
 import { toFailure } from '../model/failure.js';
-import type { ActionDocument } from './worker/action-document.js';
+import type { Runner, RunOrder } from './runner.js';
 import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './worker/action-document.js';
 import { createMemo } from './worker/run-parts.js';
-import type { RunOrder } from './worker-run.js';
 
-/** Runs the action in this process. @returns undefined where it succeeded. */
-export async function runInProcess(declared: StagePlugin, action: ActionDocument, order: RunOrder): Promise<Failure | undefined> {
+/** Runs actions of one plugin in this process. */
+export function inProcessRunner(plugin: StagePlugin): Runner {
+  return { run: order => runInProcess(plugin, order) };
+}
+
+async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Failure | undefined> {
   // A plugin takes params of its own type: these were checked against its schema when the plan was made.
   const plugin = declared as unknown as StagePlugin<JsonObject>;
+  const { action } = order;
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
   const watched = { signal: order.signal, log: order.listener.log };
   const programs = {

@@ -1,37 +1,25 @@
-/** What comes of one try to run an action? Its outputs, digested, in a folder of their own; or why there are none. */
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+/** One try to run an action: its outputs, digested, in a folder of their own, or the failure. */
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
 import { type Mask, makeMask, maskJson } from '../../stage/mask.js';
-import { summarizeBuild } from '../action/build-summary.js';
-import { seedOf } from '../action/manifest.js';
-import type { PinnedInput, PinnedStage } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
-import { artifactName } from '../model/artifact-path.js';
 import { EngineError } from '../model/engine-error.js';
 import type { Failure } from '../model/failure.js';
 import { toFailure } from '../model/failure.js';
-import type { PlannedStage, StageId } from '../model/plan.js';
-import { isInProcess } from '../model/plugin-entry.js';
-import type { StageEnd } from '../model/stage-end.js';
+import type { PlannedStage } from '../model/plan.js';
 import { withOpenFolders } from '../store/files/open-folders.js';
 import type { CollectedOutput } from './collect.js';
 import { collectOutputs } from './collect.js';
-import { declaredBy } from './declared-places.js';
-import type { Guard } from './guard/guard.js';
-import { runInProcess } from './in-process-run.js';
 import { measure } from './measure.js';
-import type { RunKeeper } from './part-service.js';
-import type { Reaper } from './reaper.js';
-import { linkInputs, makeRunFolder, writeActionDocument } from './run-folder.js';
+import { outputPaths, type RunHelpers, runAction } from './run-action.js';
+import { makeRunFolder } from './run-folder.js';
 import { openRunLog } from './run-log.js';
 import { type MetricsFile, readMetrics } from './stage-metrics.js';
-import type { Starters } from './starter/starters.js';
 import { watchDevice } from './watch-device.js';
-import type { ActionDocument } from './worker/action-document.js';
 import { absolutePaths, RUN_LAYOUT } from './worker/action-document.js';
-import { type RunListener, type RunOrder, runInWorker } from './worker-run.js';
 
 export interface CompletedRun {
   readonly kind: 'completed';
@@ -47,18 +35,6 @@ export interface CompletedRun {
 }
 
 export type RunEnd = CompletedRun | { readonly kind: 'failed'; readonly folder: string; readonly failure: Failure };
-
-/** What a run uses besides the session. */
-export interface RunHelpers {
-  readonly keeper: RunKeeper;
-  readonly reaper: Reaper;
-  readonly starters: Starters;
-  /** How the stages before it have ended. */
-  readonly endOf: (stage: StageId) => StageEnd | undefined;
-  /** Absolute path of the run's log. */
-  readonly logPath: string;
-  readonly guard: Guard | undefined;
-}
 
 export async function runOnce(session: Session, stage: PlannedStage, pinned: PinnedStage, helpers: RunHelpers): Promise<RunEnd> {
   const { ports, plan } = session;
@@ -80,7 +56,8 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
     const usage = (bytes: number): void => {
       peakBytes = bytes;
     };
-    const act = () => run(session, stage, pinned, folder, helpers, signal, { write, identify: device.identify, usage, mask });
+    const ear = { write, identify: device.identify, usage, mask };
+    const act = () => runAction(session, stage, pinned, { folder, helpers, signal, ear });
     const failure = await measure(ports, stage.id, 'run', act, () => ({ peakBytes }));
     if (timeout?.aborted === true && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
     if (failure !== undefined) return { kind: 'failed', folder, failure: withLog(failure) };
@@ -121,84 +98,6 @@ function newRunFolder({ cache, ports }: Session): string {
   }
 }
 
-async function run(
-  session: Session,
-  stage: PlannedStage,
-  pinned: PinnedStage,
-  folder: string,
-  helpers: RunHelpers,
-  signal: AbortSignal,
-  listener: { write(level: 'info' | 'warning' | 'output', text: string): void; readonly mask: Mask } & Pick<
-    RunListener,
-    'identify' | 'usage'
-  >,
-): Promise<Failure | undefined> {
-  const { ports } = session;
-  const { mask } = listener;
-  const { plugin, modulePath } = stage.plugin;
-  const paths = linkInputs(folder, pinned.inputs.map(toRunInput));
-  const build = plugin.needs === 'build-summary' ? summarizeBuild(session.plan, stage, helpers.endOf) : undefined;
-  const action: ActionDocument = {
-    format: 1,
-    plugin: plugin.name,
-    modulePath,
-    key: seedOf(pinned.manifest),
-    params: stage.params,
-    ...paths,
-    outputs: outputPaths(stage),
-    env: [...stage.env, ...stage.secrets],
-    secrets: stage.secrets,
-    ...(build === undefined ? {} : { build }),
-  };
-  const order = {
-    folder,
-    installRoot: ports.installRoot,
-    environment: ports.environment,
-    declaredEnv: declaredEnv(stage, ports.environment),
-    ...helpers,
-    signal,
-    mask,
-    listener: {
-      log(level: 'info' | 'warning' | 'output', said: string) {
-        const text = mask.apply(said);
-        listener.write(level, text);
-        for (const message of text.replace(/\r?\n$/, '').split(/\r?\n/)) ports.emit({ kind: 'log', stage: stage.id, level, message });
-        if (level === 'warning') ports.emit({ kind: 'warning', stage: stage.id, code: 'stage-warning', message: text });
-      },
-      progress(done: number, total: number, what: string) {
-        ports.emit({ kind: 'progress', stage: stage.id, done, total, what: mask.apply(what) });
-      },
-      identify: (identity: JsonObject) => listener.identify(maskObject(identity, mask)),
-      usage: listener.usage,
-    },
-  };
-  const guard = helpers.guard?.open(await declaredBy(session, stage, pinned, folder));
-  try {
-    const failure = await runUnder({ ...order, guard }, stage, action);
-    return guard?.judge() ?? failure;
-  } finally {
-    await guard?.close();
-  }
-}
-
-async function runUnder(order: RunOrder, { plugin: entry }: PlannedStage, action: ActionDocument): Promise<Failure | undefined> {
-  if (isInProcess(entry)) return runInProcess(entry.plugin, action, order);
-  const { folder } = order;
-  writeActionDocument(folder, action);
-  const failure = await runInWorker(order);
-  if (failure === undefined || existsSync(join(folder, RUN_LAYOUT.action))) return failure;
-  return toFailure(
-    new EngineError('run-folder-removed', 'the folder in which the stage ran, under cache/tmp, was removed meanwhile', {
-      help: 'build again, and leave cache/ alone while a build runs',
-      cause: new Error(failure.message),
-    }),
-  );
-}
-
-function maskObject(identity: JsonObject, mask: Mask): JsonObject {
-  return Object.fromEntries(Object.entries(identity).map(([name, value]) => [name, maskJson(value, mask)]));
-}
-
 function maskFailure(failure: Failure, mask: Mask): Failure {
   const { message, help, details, causes, stack } = failure;
   return {
@@ -209,21 +108,6 @@ function maskFailure(failure: Failure, mask: Mask): Failure {
     causes: causes.map(mask.apply),
     stack: stack === undefined ? undefined : mask.apply(stack),
   };
-}
-
-function toRunInput({ port, entry, path, artifact, signature, proof }: PinnedInput) {
-  const known = artifact.kind === 'file' && proof === 'settled' ? { stamp: signature, digest: artifact.digest } : undefined;
-  return { port, entry, path, kind: artifact.kind, known };
-}
-
-function outputPaths(stage: PlannedStage): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.keys(stage.outputPorts).map(port => [port, `${RUN_LAYOUT.outputs}/${artifactName(stage, port)}`]));
-}
-
-function declaredEnv(stage: PlannedStage, environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    [...stage.env, ...stage.secrets].flatMap(name => (environment[name] === undefined ? [] : [[name, environment[name] ?? '']])),
-  );
 }
 
 function timedOut(timeoutMs: number): EngineError {

@@ -1,54 +1,43 @@
-/** How is an action run in a process of its own, and what if that process does not end well? */
+/** The worker runner: an action in a process of its own, and a failure for each way in which that process can end badly. */
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
-import type { JsonObject } from '../../base/json.js';
-import { hearMasked, type Mask } from '../../stage/mask.js';
+import { hearMasked } from '../../stage/mask.js';
 import { killGroup, sweepGroup } from '../../stage/process-group.js';
 import { baseEnvironment } from '../../stage/tool-runner.js';
 import { EngineError } from '../model/engine-error.js';
 import type { Failure } from '../model/failure.js';
 import { toFailure } from '../model/failure.js';
-import type { RunGuard } from './guard/guard.js';
-import type { RunKeeper } from './part-service.js';
-import type { Reaper } from './reaper.js';
-import type { Starters } from './starter/starters.js';
+import { writeActionDocument } from './run-folder.js';
+import type { Runner, RunOrder } from './runner.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 import { isFromWorker, type ToWorker } from './worker/messages.js';
-
-/** What a running stage says, whoever runs it. */
-export interface RunListener {
-  log(level: 'info' | 'warning' | 'output', text: string): void;
-  progress(done: number, total: number, what: string): void;
-  /** Of the device that the stage measures on. */
-  identify(identity: JsonObject): void;
-  /** The most memory that the worker had at a time; nothing where there is no worker. */
-  usage(peakBytes: number): void;
-}
-
-export interface RunOrder {
-  readonly folder: string;
-  readonly installRoot: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly declaredEnv: Readonly<Record<string, string>>;
-  readonly keeper: RunKeeper;
-  readonly listener: RunListener;
-  readonly signal: AbortSignal;
-  readonly reaper: Reaper;
-  readonly starters: Starters;
-  /** Where what the run starts is to be watched. */
-  readonly guard: RunGuard | undefined;
-  /** Takes the stage's secrets out of a text. */
-  readonly mask: Mask;
-}
 
 const WORKER_GRACE_MS = 100;
 const TAIL_CHARACTERS = 4_000;
 
-/** Runs the action whose document stands in `folder`. @returns undefined where it succeeded. */
-export async function runInWorker(order: RunOrder): Promise<Failure | undefined> {
+/** Runs an action in a process of its own, which gets the action's document and its folder. */
+export const workerRunner: Runner = {
+  async run(order) {
+    writeActionDocument(order.folder, order.action);
+    const failure = await runWorker(order);
+    return failure === undefined || existsSync(join(order.folder, RUN_LAYOUT.action)) ? failure : folderRemoved(failure);
+  },
+};
+
+function folderRemoved({ message }: Failure): Failure {
+  return toFailure(
+    new EngineError('run-folder-removed', 'the folder in which the stage ran, under cache/tmp, was removed meanwhile', {
+      help: 'build again, and leave cache/ alone while a build runs',
+      cause: new Error(message),
+    }),
+  );
+}
+
+async function runWorker(order: RunOrder): Promise<Failure | undefined> {
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
   const main = workerMain(order.installRoot);
   const command = [process.execPath, main, order.folder];

@@ -1,0 +1,133 @@
+/** One run of a stage's action: its inputs linked, its order made, and the runner of its plugin asked. */
+import type { JsonObject } from '../../base/json.js';
+import { type Mask, maskJson } from '../../stage/mask.js';
+import { summarizeBuild } from '../action/build-summary.js';
+import { seedOf } from '../action/manifest.js';
+import type { PinnedInput, PinnedStage } from '../action/pin-stage.js';
+import type { Session } from '../action/session.js';
+import { artifactName } from '../model/artifact-path.js';
+import type { Failure } from '../model/failure.js';
+import type { PlannedStage, StageId } from '../model/plan.js';
+import { isInProcess, type PluginEntry } from '../model/plugin-entry.js';
+import type { StageEnd } from '../model/stage-end.js';
+import { declaredBy } from './declared-places.js';
+import type { Guard } from './guard/guard.js';
+import { inProcessRunner } from './in-process-run.js';
+import type { RunKeeper } from './part-service.js';
+import type { Reaper } from './reaper.js';
+import { linkInputs } from './run-folder.js';
+import type { RunListener, Runner } from './runner.js';
+import type { Starters } from './starter/starters.js';
+import type { ActionDocument } from './worker/action-document.js';
+import { RUN_LAYOUT } from './worker/action-document.js';
+import { workerRunner } from './worker-run.js';
+
+/** What a run uses besides the session. */
+export interface RunHelpers {
+  readonly keeper: RunKeeper;
+  readonly reaper: Reaper;
+  readonly starters: Starters;
+  /** How the stages before it have ended. */
+  readonly endOf: (stage: StageId) => StageEnd | undefined;
+  /** Absolute path of the run's log. */
+  readonly logPath: string;
+  readonly guard: Guard | undefined;
+}
+
+/** What is heard of a run before it is masked and reported. */
+export interface RunEar extends Pick<RunListener, 'identify' | 'usage'> {
+  write(level: 'info' | 'warning' | 'output', text: string): void;
+  readonly mask: Mask;
+}
+
+/** Runs the action in a run folder that was made for it. @returns undefined where it succeeded. */
+export async function runAction(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  run: { readonly folder: string; readonly helpers: RunHelpers; readonly signal: AbortSignal; readonly ear: RunEar },
+): Promise<Failure | undefined> {
+  const { ports } = session;
+  const { folder, helpers, signal, ear } = run;
+  const guard = helpers.guard?.open(await declaredBy(session, stage, pinned, folder));
+  try {
+    const failure = await runnerOf(stage.plugin).run({
+      action: makeAction(session, stage, pinned, folder, helpers.endOf),
+      folder,
+      installRoot: ports.installRoot,
+      environment: ports.environment,
+      declaredEnv: declaredEnv(stage, ports.environment),
+      ...helpers,
+      guard,
+      signal,
+      mask: ear.mask,
+      listener: listenTo(session, stage, ear),
+    });
+    return guard?.judge() ?? failure;
+  } finally {
+    await guard?.close();
+  }
+}
+
+function runnerOf(entry: PluginEntry): Runner {
+  return isInProcess(entry) ? inProcessRunner(entry.plugin) : workerRunner;
+}
+
+/** Links the inputs into the folder. */
+function makeAction(
+  { plan }: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  folder: string,
+  endOf: RunHelpers['endOf'],
+): ActionDocument {
+  const { plugin, modulePath } = stage.plugin;
+  const build = plugin.needs === 'build-summary' ? summarizeBuild(plan, stage, endOf) : undefined;
+  return {
+    format: 1,
+    plugin: plugin.name,
+    modulePath,
+    key: seedOf(pinned.manifest),
+    params: stage.params,
+    ...linkInputs(folder, pinned.inputs.map(toRunInput)),
+    outputs: outputPaths(stage),
+    env: [...stage.env, ...stage.secrets],
+    secrets: stage.secrets,
+    ...(build === undefined ? {} : { build }),
+  };
+}
+
+/** What a run says becomes events and lines of its log, without secrets. */
+function listenTo({ ports: { emit } }: Session, { id }: PlannedStage, { write, identify, usage, mask }: RunEar): RunListener {
+  return {
+    log(level, said) {
+      const text = mask.apply(said);
+      write(level, text);
+      for (const message of text.replace(/\r?\n$/, '').split(/\r?\n/)) emit({ kind: 'log', stage: id, level, message });
+      if (level === 'warning') emit({ kind: 'warning', stage: id, code: 'stage-warning', message: text });
+    },
+    progress: (done, total, what) => emit({ kind: 'progress', stage: id, done, total, what: mask.apply(what) }),
+    identify: identity => identify(maskObject(identity, mask)),
+    usage,
+  };
+}
+
+function maskObject(identity: JsonObject, mask: Mask): JsonObject {
+  return Object.fromEntries(Object.entries(identity).map(([name, value]) => [name, maskJson(value, mask)]));
+}
+
+function toRunInput({ port, entry, path, artifact, signature, proof }: PinnedInput) {
+  const known = artifact.kind === 'file' && proof === 'settled' ? { stamp: signature, digest: artifact.digest } : undefined;
+  return { port, entry, path, kind: artifact.kind, known };
+}
+
+/** Where each output port is written, relative to the run folder. */
+export function outputPaths(stage: PlannedStage): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.keys(stage.outputPorts).map(port => [port, `${RUN_LAYOUT.outputs}/${artifactName(stage, port)}`]));
+}
+
+function declaredEnv(stage: PlannedStage, environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...stage.env, ...stage.secrets].flatMap(name => (environment[name] === undefined ? [] : [[name, environment[name] ?? '']])),
+  );
+}
