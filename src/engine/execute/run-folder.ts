@@ -28,23 +28,28 @@ export function makeRunFolder(folder: string): void {
 
 /** Links the inputs under names of their ports, with the extensions they have. */
 export function linkInputs(folder: string, inputs: readonly RunInput[]): RunPaths {
-  const paths: Record<string, string | Record<string, string>> = {};
+  const paths = new Map<string, string | Map<string, string>>();
   const known: Record<string, { stamp: string; digest: Digest }> = {};
-  for (const input of inputs) {
-    const extension = input.kind === 'file' ? extname(input.path) : '';
-    const name = input.entry === undefined ? input.port : `${input.port}/${input.entry}`;
-    const link = `${RUN_LAYOUT.inputs}/${name}${extension}`;
-    if (input.entry !== undefined) mkdirSync(join(folder, RUN_LAYOUT.inputs, input.port), { recursive: true });
-    symlinkSync(input.path, join(folder, link), input.kind === 'file' ? 'file' : 'junction');
-    if (input.known !== undefined) known[link] = input.known;
-    if (input.entry === undefined) {
-      paths[input.port] = link;
-      continue;
-    }
-    const record = paths[input.port];
-    paths[input.port] = { ...(typeof record === 'object' ? record : {}), [input.entry]: link };
+  for (const { port, entry, path, kind, known: knownContent } of inputs) {
+    const extension = kind === 'file' ? extname(path) : '';
+    const link = `${RUN_LAYOUT.inputs}/${entry === undefined ? port : `${port}/${entry}`}${extension}`;
+    if (entry !== undefined) entriesOf(port).set(entry, link);
+    else paths.set(port, link);
+    symlinkSync(path, join(folder, link), kind === 'file' ? 'file' : 'junction');
+    if (knownContent !== undefined) known[link] = knownContent;
   }
-  return { inputs: paths, known };
+  const plain = [...paths].map(([port, at]) => [port, typeof at === 'string' ? at : Object.fromEntries(at)] as const);
+  return { inputs: Object.fromEntries(plain), known };
+
+  /** The record of a port, with a folder of its own. */
+  function entriesOf(port: string): Map<string, string> {
+    const there = paths.get(port);
+    if (there instanceof Map) return there;
+    mkdirSync(join(folder, RUN_LAYOUT.inputs, port));
+    const entries = new Map<string, string>();
+    paths.set(port, entries);
+    return entries;
+  }
 }
 
 export function writeActionDocument(folder: string, action: ActionDocument): void {

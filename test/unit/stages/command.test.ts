@@ -1,6 +1,7 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
+import { checkPlaces } from '../../../stages/command/places.js';
 import { command } from '../../../stages/command/stage.js';
 import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 
@@ -153,6 +154,8 @@ describe("command's params", () => {
     ['meet where case tells nothing apart', { inputs: { i: 'x' }, outputs: { o: 'X/y' } }, 'inputs.i and outputs.o meet: "x" and "X/y"'],
     ['meet, with the accent apart', { inputs: { i: '\u00e9' }, outputs: { o: 'e\u0301' } }, 'inputs.i and outputs.o meet'],
     ['meet', { inputs: { i: 'x' }, outputs: { o: 'x/y' } }, 'inputs.i and outputs.o meet: "x" and "x/y"'],
+    ['meet, the inner one first', { inputs: { i: 'a/b/c' }, outputs: { o: 'a' } }, 'inputs.i and outputs.o meet: "a/b/c" and "a"'],
+    ['meet in the same place', { inputs: { i: 'a' }, outputs: { o: 'a' } }, 'inputs.i and outputs.o meet: "a" and "a"'],
     [
       'give the shell two scripts',
       { run: ['a', 'b'], shell: 'sh', outputs: { o: 'o' } },
@@ -160,5 +163,27 @@ describe("command's params", () => {
     ],
   ])('are refused where they %s', (_, params, problem) => {
     expect(() => parseParams(command, { run: ['x'], ...params })).toThrow(problem);
+  });
+
+  it('are compared with names, not with each other: ten thousand inputs take no more steps each than ten', () => {
+    const { normalize } = String.prototype;
+    let steps = 0;
+    const counting = function (this: string, form?: string): string {
+      steps += 1;
+      return normalize.call(this, form);
+    };
+    const stepsFor = (count: number): number => {
+      const inputs = Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, `in/p${index}`]));
+      steps = 0;
+      expect(checkPlaces(inputs, { out: 'out' })).toEqual([]);
+      return steps / (count + 1);
+    };
+    Object.defineProperty(String.prototype, 'normalize', { value: counting, configurable: true, writable: true });
+    try {
+      expect(stepsFor(10)).toBeGreaterThan(0);
+      expect(stepsFor(10_000)).toBeLessThanOrEqual(stepsFor(10));
+    } finally {
+      Object.defineProperty(String.prototype, 'normalize', { value: normalize, configurable: true, writable: true });
+    }
   });
 });
