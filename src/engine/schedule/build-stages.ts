@@ -1,5 +1,6 @@
 /** In which order, and how many at a time, are stages built? Each when all that it reads is there, the most urgent first. */
 import { setMaxListeners } from 'node:events';
+import PQueue from 'p-queue';
 import type { Session } from '../action/session.js';
 import { measure } from '../execute/measure.js';
 import { createPartService } from '../execute/part-service.js';
@@ -18,7 +19,6 @@ import { computePriority, computeUrgency } from './critical-path.js';
 import type { ResultRule } from './result-rule.js';
 import { isOtherTurn, type OtherTurn, runInTurn } from './run-in-turn.js';
 import type { RunRoom } from './run-room.js';
-import { createStageQueue } from './stage-queue.js';
 
 export interface StagesToBuild {
   /** In topological order. */
@@ -50,7 +50,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   const cpu = cpuUnits(plan, order.jobs);
   room.setCapacity(poolUnits(plan, order.jobs));
   // Looking (digests, restores) takes little of a processor: it does not wait for the slots of runs.
-  const looks = createStageQueue({ look: 2 * cpu });
+  const looks = new PQueue({ concurrency: 2 * cpu });
   // Every stage that runs listens to them: with many at once no sign of a leak.
   setMaxListeners(0, ports.signal, superseded);
   const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
@@ -106,7 +106,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     const urgent = urgencyOf(stage.id);
     return endWithFailure(async () => {
       const lookAt = async () => (superseded.aborted ? leftAlone : measure(ports, stage.id, 'look', () => approach(needs)));
-      const look = await looks.add(lookAt, { urgency: urgent, units: { look: 1 } });
+      const look = await looks.add(lookAt, { priority: urgent });
       if (look.kind === 'ended') return look.end;
       if (look.kind === 'join') {
         const joined = await joinRun(needs, look.run);

@@ -1,6 +1,6 @@
-/** Which ready stage runs next? The most urgent one whose units are free in every pool that it takes from. */
+/** The queue of stages that are ready: the most urgent one whose units are free in every pool that it takes from runs next. */
 import PQueue from 'p-queue';
-import { invariant } from '../../base/invariant.js';
+import { comesFirst, createReadyHeap, type ReadyHeap, type Waiting } from './ready-heap.js';
 
 /** Units of each pool that a run takes. */
 export type Units = Readonly<Record<string, number>>;
@@ -10,71 +10,66 @@ export interface StageQueue {
   add<T>(work: () => Promise<T>, options: { readonly urgency: number; readonly units: Units }): Promise<T>;
 }
 
-interface Entry {
-  readonly run: () => Promise<unknown>;
-  readonly urgency: number;
+interface ReadyRun extends Waiting {
+  start(giveBack: () => void): void;
+}
+
+type Taken = readonly (readonly [pool: string, units: number])[];
+
+/** Runs that take the same units: one of them fits when all do. */
+interface Lane {
   readonly units: Units;
+  readonly waiting: ReadyHeap<ReadyRun>;
 }
 
-interface QueueOptions {
-  readonly urgency?: number;
-  readonly units?: Units;
-  readonly priority?: number;
-  readonly timeout?: number;
-}
-
-/** @param capacity units of each pool. A run that asks for more than there are takes them all; a pool that is not named has one unit. */
+/**
+ * Units are admitted first, and p-queue runs what is admitted: it is never given more than fits, and says when a run has ended.
+ * @param capacity units of each pool. A run that asks for more than there are takes them all; a pool that is not named has one unit.
+ */
 export function createStageQueue(capacity: Units): StageQueue {
+  const running = new PQueue();
   const taken = new Map<string, number>();
+  const lanes = new Map<string, Lane>();
   const capacityOf = (pool: string): number => capacity[pool] ?? 1;
-  const wanted = (units: Units): readonly (readonly [string, number])[] =>
-    Object.entries(units).map(([pool, count]) => [pool, Math.min(count, capacityOf(pool))] as const);
-  const fits = (units: Units): boolean => wanted(units).every(([pool, count]) => (taken.get(pool) ?? 0) + count <= capacityOf(pool));
-  const change = (units: Units, sign: 1 | -1): void => {
-    for (const [pool, count] of wanted(units)) taken.set(pool, (taken.get(pool) ?? 0) + sign * count);
+  const wanted = (units: Units): Taken => Object.entries(units).map(([pool, count]) => [pool, Math.min(count, capacityOf(pool))] as const);
+  const fits = ({ units }: Lane): boolean => wanted(units).every(([pool, count]) => (taken.get(pool) ?? 0) + count <= capacityOf(pool));
+  const change = (units: Taken, sign: 1 | -1): void => {
+    for (const [pool, count] of units) taken.set(pool, (taken.get(pool) ?? 0) + sign * count);
   };
 
-  /** p-queue's queue: it says that it is empty while nothing fits, so that p-queue waits for the next run to end. */
-  class FittingQueue {
-    readonly entries: Entry[] = [];
-
-    get size(): number {
-      return this.entries.some(entry => fits(entry.units)) ? 1 : 0;
+  let asked = 0;
+  const laneOf = (units: Units): Lane => {
+    const name = JSON.stringify(Object.entries(units).sort());
+    const lane = lanes.get(name) ?? { units, waiting: createReadyHeap<ReadyRun>(() => asked++) };
+    lanes.set(name, lane);
+    return lane;
+  };
+  const findNext = (): Lane | undefined => {
+    let next: Lane | undefined;
+    for (const lane of lanes.values()) {
+      const [first, best] = [lane.waiting.peek(), next?.waiting.peek()];
+      if (first !== undefined && (best === undefined || comesFirst(first, best)) && fits(lane)) next = lane;
     }
-
-    enqueue(run: Entry['run'], options?: QueueOptions): void {
-      const urgency = options?.urgency ?? 0;
-      const at = this.entries.findIndex(entry => entry.urgency < urgency);
-      this.entries.splice(at < 0 ? this.entries.length : at, 0, { run, urgency, units: options?.units ?? {} });
+    return next;
+  };
+  const startWhatFits = (): void => {
+    for (let lane = findNext(); lane !== undefined; lane = findNext()) {
+      // The capacity may change while it runs: it gives back what it took.
+      const units = wanted(lane.units);
+      change(units, 1);
+      lane.waiting.take()?.start(() => change(units, -1));
     }
+  };
+  running.on('next', startWhatFits);
 
-    dequeue(): Entry['run'] | undefined {
-      const at = this.entries.findIndex(entry => fits(entry.units));
-      const [entry] = at < 0 ? [] : this.entries.splice(at, 1);
-      invariant(entry !== undefined, 'p-queue takes from a queue in which nothing fits');
-      change(entry.units, 1);
-      return entry.run;
-    }
-
-    filter(options: Readonly<Partial<QueueOptions>>): Entry['run'][] {
-      return this.entries.filter(entry => entry.urgency === options.urgency).map(entry => entry.run);
-    }
-
-    setPriority(): void {
-      invariant(false, 'the urgency of a stage does not change');
-    }
-
-    remove(): void {
-      invariant(false, 'a stage is not taken out of the queue');
-    }
-  }
-
-  const queue = new PQueue<FittingQueue, QueueOptions>({ queueClass: FittingQueue });
   return {
-    async add(work, { urgency, units }) {
-      // The units are free again before p-queue looks for the next one.
-      const run = () => work().finally(() => change(units, -1));
-      return queue.add(run, { urgency, units });
-    },
+    add: (work, { urgency, units }) =>
+      new Promise((resolve, reject) => {
+        const start = (giveBack: () => void): void => {
+          running.add(() => work().finally(giveBack)).then(resolve, reject);
+        };
+        laneOf(units).waiting.add({ urgency, start });
+        startWhatFits();
+      }),
   };
 }

@@ -43,6 +43,46 @@ describe('the queue', () => {
     await Promise.all(ends);
   });
 
+  it('gives back what a run took, though the pool has changed meanwhile', async () => {
+    const capacity = { cpu: 4 };
+    const world = watch(capacity);
+    const ends = [world.add('wide', 1, { cpu: 4 })];
+    await world.settle();
+    capacity.cpu = 2;
+    ends.push(world.add('next', 0, { cpu: 2 }), world.add('last', 0, { cpu: 2 }));
+    await world.finish('wide');
+    expect(world.started).toEqual(['wide', 'next']);
+    await world.finish('next');
+    await world.finish('last');
+    await Promise.all(ends);
+  });
+
+  it('takes equals in the order in which they came, across pools', async () => {
+    const world = watch({ cpu: 1, npu: 1 });
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const ends = names.map((name, index) => world.add(name, 0, index % 2 === 0 ? { cpu: 1 } : { cpu: 1, npu: 1 }));
+    await world.settle();
+    for (const name of names) await world.finish(name);
+    await Promise.all(ends);
+    expect(world.started).toEqual(names);
+  });
+
+  it('looks at the pools as often per run, however many wait', async () => {
+    const looksFor = async (count: number): Promise<number> => {
+      let looks = 0;
+      const capacity = {
+        get cpu() {
+          looks += 1;
+          return 1;
+        },
+      };
+      const queue = createStageQueue(capacity);
+      await Promise.all(Array.from({ length: count }, (_, urgency) => queue.add(async () => undefined, { urgency, units: { cpu: 1 } })));
+      return looks / count;
+    };
+    expect(await looksFor(5_000)).toBeLessThanOrEqual((await looksFor(50)) + 1);
+  });
+
   it('goes on after a failure', async () => {
     const queue = createStageQueue({ cpu: 1 });
     const failing = queue.add(() => Promise.reject(new Error('no')), { urgency: 1, units: { cpu: 1 } });
