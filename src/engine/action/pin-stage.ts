@@ -223,7 +223,8 @@ function once<T>(known: Map<string, T>, name: string, look: (name: string) => T)
   return known.get(name);
 }
 
-function nameOf({ ref }: PinnedInput): string {
+/** "source a.txt", "artifact a.text". */
+export function nameOf({ ref }: PinnedInput): string {
   return ref.kind === 'source' ? `source ${ref.path}` : `artifact ${ref.stage}.${ref.port}`;
 }
 

@@ -15,12 +15,13 @@ import type { Guard } from './guard/guard.js';
 import { inProcessRunner } from './in-process-run.js';
 import type { RunKeeper } from './part-service.js';
 import type { Reaper } from './reaper.js';
-import { linkInputs } from './run-folder.js';
+import { linkInputs, type RunInput } from './run-folder.js';
 import type { RunListener, Runner } from './runner.js';
 import type { Starters } from './starter/starters.js';
 import type { ActionDocument } from './worker/action-document.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 import { workerRunner } from './worker-run.js';
+import { assertUnwritten, clockOf, copyArtifacts, isProvenFor } from './written-inputs.js';
 
 /** What a run uses besides the session. */
 export interface RunHelpers {
@@ -32,6 +33,8 @@ export interface RunHelpers {
   /** Absolute path of the run's log. */
   readonly logPath: string;
   readonly guard: Guard | undefined;
+  /** 'copies': each artifact that it reads is a copy of its own. */
+  readonly artifacts: 'links' | 'copies';
 }
 
 /** What is heard of a run before it is masked and reported. */
@@ -49,10 +52,12 @@ export async function runAction(
 ): Promise<Failure | undefined> {
   const { ports } = session;
   const { folder, helpers, signal, ear } = run;
-  const guard = helpers.guard?.open(await declaredBy(session, stage, pinned, folder));
+  const ownCopies = helpers.artifacts === 'copies' ? await copyArtifacts(session, folder, pinned.inputs) : undefined;
+  const read = ownCopies === undefined ? pinned : { ...pinned, inputs: ownCopies };
+  const guard = helpers.guard?.open(await declaredBy(session, stage, read, folder));
   try {
     const failure = await runnerOf(stage.plugin).run({
-      action: makeAction(session, stage, pinned, folder, helpers.endOf),
+      action: makeAction(session, stage, read, folder, helpers.endOf),
       folder,
       installRoot: ports.installRoot,
       environment: ports.environment,
@@ -63,7 +68,9 @@ export async function runAction(
       mask: ear.mask,
       listener: listenTo(session, stage, ear),
     });
-    return guard?.judge() ?? failure;
+    const judged = guard?.judge() ?? failure;
+    if (judged === undefined && ownCopies !== undefined) await assertUnwritten(ownCopies);
+    return judged;
   } finally {
     await guard?.close();
   }
@@ -82,6 +89,8 @@ function makeAction(
   endOf: RunHelpers['endOf'],
 ): ActionDocument {
   const { plugin, modulePath } = stage.plugin;
+  const beganMs = clockOf(folder);
+  const inputs = pinned.inputs.map(input => toRunInput(input, beganMs));
   const build = plugin.needs === 'build-summary' ? summarizeBuild(plan, stage, endOf) : undefined;
   return {
     format: 1,
@@ -89,7 +98,7 @@ function makeAction(
     modulePath,
     key: seedOf(pinned.manifest),
     params: stage.params,
-    ...linkInputs(folder, pinned.inputs.map(toRunInput)),
+    ...linkInputs(folder, inputs),
     outputs: outputPaths(stage),
     env: [...stage.env, ...stage.secrets],
     secrets: stage.secrets,
@@ -116,8 +125,10 @@ function maskObject(identity: JsonObject, mask: Mask): JsonObject {
   return Object.fromEntries(Object.entries(identity).map(([name, value]) => [name, maskJson(value, mask)]));
 }
 
-function toRunInput({ port, entry, path, artifact, signature, proof }: PinnedInput) {
-  const known = artifact.kind === 'file' && proof === 'settled' ? { stamp: signature, digest: artifact.digest } : undefined;
+function toRunInput(input: PinnedInput, beganMs: number): RunInput {
+  const { port, entry, path, artifact, signature, proof } = input;
+  const isKnown = artifact.kind === 'file' && proof === 'settled' && (input.ref.kind === 'source' || isProvenFor(input, beganMs));
+  const known = isKnown ? { stamp: signature, digest: artifact.digest } : undefined;
   return { port, entry, path, kind: artifact.kind, known };
 }
 

@@ -20,10 +20,13 @@ import { openRunLog } from './run-log.js';
 import { type MetricsFile, readMetrics } from './stage-metrics.js';
 import { watchDevice } from './watch-device.js';
 import { absolutePaths, RUN_LAYOUT } from './worker/action-document.js';
+import { clockOf } from './written-inputs.js';
 
 export interface CompletedRun {
   readonly kind: 'completed';
   readonly folder: string;
+  /** When it began to read published artifacts, by the clock of the file system; undefined where it read copies of its own. */
+  readonly sharedMs: number | undefined;
   readonly outputs: Readonly<Record<string, CollectedOutput>>;
   readonly metrics: JsonObject | undefined;
   readonly log: Buffer | undefined;
@@ -34,13 +37,21 @@ export interface CompletedRun {
   readonly device: JsonObject | undefined;
 }
 
-export type RunEnd = CompletedRun | { readonly kind: 'failed'; readonly folder: string; readonly failure: Failure };
+export type RunEnd = CompletedRun | FailedRun;
+
+export interface FailedRun {
+  readonly kind: 'failed';
+  readonly folder: string;
+  readonly sharedMs: number | undefined;
+  readonly failure: Failure;
+}
 
 export async function runOnce(session: Session, stage: PlannedStage, pinned: PinnedStage, helpers: RunHelpers): Promise<RunEnd> {
   const { ports, plan } = session;
   const { logPath } = helpers;
   const started = performance.now();
   const folder = newRunFolder(session);
+  const sharedMs = helpers.artifacts === 'links' ? clockOf(folder) : undefined;
   const log = openRunLog(logPath, message => ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message }));
   let peakBytes: number | undefined;
   let logged = 'nothing' as 'nothing' | 'something';
@@ -60,12 +71,13 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
     const act = () => runAction(session, stage, pinned, { folder, helpers, signal, ear });
     const failure = await measure(ports, stage.id, 'run', act, () => ({ peakBytes }));
     if (timeout?.aborted === true && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
-    if (failure !== undefined) return { kind: 'failed', folder, failure: withLog(failure) };
+    if (failure !== undefined) return { kind: 'failed', folder, sharedMs, failure: withLog(failure) };
     const collect = () => collectOutputs(stage, absolutePaths(folder, outputPaths(stage)), folder);
     const outputs = await measure(ports, stage.id, 'collect', () => withOpenFolders(join(folder, RUN_LAYOUT.outputs), collect));
     return {
       kind: 'completed',
       folder,
+      sharedMs,
       outputs,
       metrics: readMetrics(stage, port => readOutput(outputs[port])),
       log: log.close(),
@@ -74,7 +86,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
       device: device.get(),
     };
   } catch (error) {
-    return { kind: 'failed', folder, failure: withLog(toFailure(error)) };
+    return { kind: 'failed', folder, sharedMs, failure: withLog(toFailure(error)) };
   } finally {
     log.close();
   }

@@ -1,15 +1,18 @@
 /** How is one stage brought up to date? Kept where it stands, restored from the cache, or run. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeChange, findChanges } from '../action/changes.js';
-import { type PinnedStage, pinDevice } from '../action/pin-stage.js';
+import { nameOf, type PinnedStage, pinDevice } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import { compareWithLast } from '../action/session.js';
 import { keepResult } from '../execute/keep-result.js';
 import { measure } from '../execute/measure.js';
 import type { PartService } from '../execute/part-service.js';
+import { repairArtifact } from '../execute/repair-artifact.js';
 import { keepInPlace, restoreResult } from '../execute/restore-result.js';
+import type { RunHelpers } from '../execute/run-action.js';
 import { removeRunFolder } from '../execute/run-folder.js';
 import { type CompletedRun, runOnce } from '../execute/run-once.js';
+import { findWritten } from '../execute/written-inputs.js';
 import type { Contents } from '../model/artifact.js';
 import { EngineError } from '../model/engine-error.js';
 import type { WarningCode } from '../model/events.js';
@@ -111,10 +114,22 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
   const { emit, signal } = session.ports;
   let pinned = first;
   let inputRuns = 0;
+  let artifacts: RunHelpers['artifacts'] = 'links';
   for (let attempt = 1; ; attempt++) {
     emit({ kind: 'stage-started', stage: stage.id, reasons, attempt });
-    const conclusion = await concludeRun(needs, startRun(needs, pinned));
+    const conclusion = await concludeRun(needs, startRun(needs, pinned, artifacts));
     if (conclusion.kind === 'ended') return conclusion.end;
+    if (conclusion.kind === 'artifact-written') {
+      warn(
+        needs,
+        'input-changed',
+        `${conclusion.artifact} was written to while the stage ran; it is restored, and the stage runs again on a copy`,
+      );
+      artifacts = 'copies';
+      attempt--;
+      pinned = await pinNow(needs);
+      continue;
+    }
     if (conclusion.kind === 'input-changed') {
       if (++inputRuns > 1) throw inputChanged(conclusion.what);
       warn(needs, 'input-changed', `${conclusion.what} changed while the stage ran; it runs again`);
@@ -134,7 +149,7 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
 export async function joinRun(needs: StageNeeds, run: OngoingRun): Promise<StageEnd | undefined> {
   const conclusion = await concludeRun(needs, run);
   if (conclusion.kind === 'ended') return conclusion.end;
-  if (conclusion.kind === 'input-changed' || needs.stage.retries > 0) return undefined;
+  if (conclusion.kind !== 'failed' || needs.stage.retries > 0) return undefined;
   return noteFailure(needs, run.pinned, conclusion.failure);
 }
 
@@ -144,7 +159,7 @@ function noteFailure({ stage, room }: StageNeeds, pinned: PinnedStage, failure: 
   return end;
 }
 
-function startRun(needs: StageNeeds, pinned: PinnedStage): OngoingRun {
+function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers['artifacts']): OngoingRun {
   const { session, stage, parts, room, endOf } = needs;
   const logPath = session.cache.log(session.plan.pipeline, stage.id);
   const keeper = parts.keeperFor({
@@ -160,6 +175,7 @@ function startRun(needs: StageNeeds, pinned: PinnedStage): OngoingRun {
       reaper: room.reaper,
       starters: room.starters,
       guard: room.guard,
+      artifacts,
       endOf,
       logPath,
     });
@@ -170,6 +186,8 @@ type Conclusion =
   | { readonly kind: 'ended'; readonly end: StageEnd }
   /** `what`: a source, an artifact, a program, or a module of the plugin. */
   | { readonly kind: 'input-changed'; readonly what: string }
+  /** An artifact that it read was written to, and is restored. */
+  | { readonly kind: 'artifact-written'; readonly artifact: string }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** Waits for a run, and keeps what it made where that is of its inputs as they still are. */
@@ -179,7 +197,13 @@ async function concludeRun({ session, stage, room, superseded, rule }: StageNeed
   room.runs.release(stage.id);
   try {
     if (session.ports.signal.aborted) return { kind: 'ended', end: cancelled };
-    const what = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(run.pinned));
+    const { sharedMs } = end;
+    const written = sharedMs === undefined ? undefined : await findWritten(run.pinned.inputs, sharedMs);
+    if (written !== undefined) {
+      await repairArtifact(session, written, room.repairs);
+      return { kind: 'artifact-written', artifact: nameOf(written) };
+    }
+    const what = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(withoutArtifacts(run.pinned)));
     if (what !== undefined) return { kind: 'input-changed', what };
     if (end.kind === 'failed') return end;
     rule?.assertOutputs(stage, run.pinned.manifest, contentsOf(end));
@@ -193,6 +217,11 @@ async function concludeRun({ session, stage, room, superseded, rule }: StageNeed
   } finally {
     await removeRunFolder(end.folder);
   }
+}
+
+/** Artifacts are looked at apart. */
+function withoutArtifacts(pinned: PinnedStage): PinnedStage {
+  return { ...pinned, inputs: pinned.inputs.filter(({ ref }) => ref.kind === 'source') };
 }
 
 /** Waits for `work`, or for the signal where that comes first. */

@@ -74,6 +74,12 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
       : undefined;
   };
 
+  /** Artifacts may have been restored since their stage ended: the state knows how they stand. */
+  const endOf = (id: StageId): StageEnd | undefined => {
+    const end = finished.get(id);
+    return end?.accepted === undefined ? end : { ...end, accepted: session.state.stages.get(id) ?? end.accepted };
+  };
+
   const needsOf = (stage: PlannedStage): StageNeeds => ({
     session,
     stage,
@@ -83,7 +89,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     superseded,
     forced: order.forced.has(stage.id),
     rule: order.rule,
-    endOf: id => finished.get(id),
+    endOf,
   });
 
   const checkOne = async (stage: PlannedStage): Promise<CheckResult | undefined> => {

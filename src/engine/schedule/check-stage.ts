@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDigest } from '../../base/digest.js';
 import { placeOf } from '../action/session.js';
+import { repairArtifact } from '../execute/repair-artifact.js';
 import { removeRunFolder } from '../execute/run-folder.js';
 import { runOnce } from '../execute/run-once.js';
+import { findWritten } from '../execute/written-inputs.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import type { CheckResult, Difference } from '../model/check-result.js';
 import { EngineError } from '../model/engine-error.js';
@@ -41,12 +43,15 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
     reaper: room.reaper,
     starters: room.starters,
     guard: room.guard,
+    artifacts: 'links',
     endOf,
     logPath: cache.log(`${plan.pipeline}/.check`, stage.id),
   });
   try {
     if (ports.signal.aborted) return { verdict: 'cancelled', stage: stage.id };
-    if ((await pinner.findChanged(pinned)) !== undefined) throw inputChanged();
+    const written = run.sharedMs === undefined ? undefined : await findWritten(pinned.inputs, run.sharedMs);
+    if (written !== undefined) await repairArtifact(session, written, room.repairs);
+    if (written !== undefined || (await pinner.findChanged(pinned)) !== undefined) throw inputChanged();
     if (run.kind === 'failed') return { verdict: 'failed', stage: stage.id, failure: run.failure };
     const { names } = placeOf(plan, stage);
     const differences = await findDifferences(firstResult(needs, accepted), run.outputs, names);

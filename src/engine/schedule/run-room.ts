@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import type { PinnedStage } from '../action/pin-stage.js';
 import type { Guard } from '../execute/guard/guard.js';
 import { createReaper, type Reaper } from '../execute/reaper.js';
+import type { Repairs } from '../execute/repair-artifact.js';
 import { createStarters, type Starters } from '../execute/starter/starters.js';
 import type { StageId } from '../model/plan.js';
 import type { EnginePorts } from '../model/ports.js';
@@ -28,6 +29,7 @@ export interface RunRoom {
   readonly guard: Guard | undefined;
   readonly failures: Map<StageId, FailedRun>;
   readonly turns: Turns;
+  readonly repairs: Repairs;
   /** Units of each pool; what runs already keeps those that it has. */
   setCapacity(capacity: Units): void;
   /** Ends what still runs. */
@@ -56,6 +58,7 @@ export function openRunRoom(
     guard,
     failures: new Map(),
     turns: createTurns(cache, { emit, signal }),
+    repairs: new Map(),
     setCapacity(next) {
       for (const pool of Object.keys(capacity)) delete capacity[pool];
       Object.assign(capacity, next);

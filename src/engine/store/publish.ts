@@ -138,7 +138,8 @@ function makeArtifactsRoot(root: string): void {
   writeFileSync(join(root, '.gitignore'), '*\n!.gitignore\n');
 }
 
-async function place(artifact: Artifact, path: string, content: Content): Promise<boolean> {
+/** Puts an artifact at a path that does not exist yet; false where it is not to be had whole. */
+export async function place(artifact: Artifact, path: string, content: Content): Promise<boolean> {
   if (artifact.kind === 'file') return placeFile(artifact.digest, path, artifact.executable, content);
   const tree = content.fetchTree(artifact.digest);
   if (tree === undefined) return false;

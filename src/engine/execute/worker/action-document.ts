@@ -25,7 +25,14 @@ export interface ActionDocument {
   readonly known: Readonly<Record<string, { readonly stamp: string; readonly digest: Digest }>>;
 }
 
-export const RUN_LAYOUT = { action: 'action.json', inputs: 'inputs', outputs: 'outputs', scratch: 'scratch', parts: 'parts' } as const;
+export const RUN_LAYOUT = {
+  action: 'action.json',
+  inputs: 'inputs',
+  outputs: 'outputs',
+  scratch: 'scratch',
+  parts: 'parts',
+  copies: 'copies',
+} as const;
 
 /** The document's paths made absolute. */
 export function absoluteInputs(folder: string, inputs: ActionDocument['inputs']): InputPaths {

@@ -100,11 +100,16 @@ function toLook(stats: BigIntStats): FileLook {
 /** How far a file system's clock may lag behind: some ticks of the kernel; where times are whole seconds (FAT, some network file systems), two seconds. */
 const RACY_WINDOW_MS = { fine: 50, coarse: 2_000 };
 
+/** May the file system's times be whole seconds? */
+export function isCoarse({ changedMs }: FileLook): boolean {
+  return changedMs % 1000 === 0;
+}
+
 /**
  * Could a later change leave the stamp as it is? So where the inode changed too shortly before it was read, or lies in the future:
  * such a stamp proves nothing, and the file is digested again next time.
  */
 export function isRacy(look: FileLook, takenMs: number): boolean {
-  const windowMs = look.changedMs % 1000 === 0 ? RACY_WINDOW_MS.coarse : RACY_WINDOW_MS.fine;
+  const windowMs = isCoarse(look) ? RACY_WINDOW_MS.coarse : RACY_WINDOW_MS.fine;
   return look.changedMs > takenMs - windowMs;
 }

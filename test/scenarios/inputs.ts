@@ -1,0 +1,175 @@
+/** Scenarios of stages that write to what they read, and of sources that lead to what the build writes. */
+import { doesNotMatch, match, strictEqual } from 'node:assert';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { CliProcess, CliWorld } from '../support/cli-world.js';
+import { project, type Scenario } from './scene.js';
+
+/** `spoil` runs the module spoil.js of the project, which may write to its input; `copy` is the same without it. */
+const PIPELINE = `version: 1
+sources: {text: text.txt}
+plugins: {spoil: ./spoil.mjs, copy: ./copy.mjs}
+stages:
+  a: {uses: copy, inputs: {text: "\${sources.text}"}}
+  b: {uses: spoil, inputs: {text: a.text}}
+  c: {uses: copy, inputs: {text: a.text}}
+`;
+
+const pluginOf = (name: string, run: string, kind = 'file'): string => `
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+const port = { kind: '${kind}', optional: false, entries: undefined, entryKinds: {}, description: '' };
+const read = async path => { ${name === 'copy' ? '' : run} return readFileSync(path, 'utf8'); };
+export const plugin = {
+  name: '${name}', version: 1, description: '', determinism: 'exact', runsModels: 'never',
+  params: { type: 'object' }, inputs: { text: port }, outputs: { text: { ...port, kind: 'file' } },
+  async run({ inputs, outputs }) {
+    ${name === 'copy' ? run : ''}
+    writeFileSync(outputs.text, await read(inputs.text));
+  },
+};
+`;
+
+const TEXT = 'one\ntwo\n';
+
+/** Plays with a plugin `spoil` that does `spoil` to its input \`path\`. */
+function spoiling(number: number, title: string, spoil: string, scene: (world: CliWorld) => Promise<void> | void): Scenario {
+  return project(number, title, PIPELINE, world => {
+    world.write('text.txt', TEXT);
+    world.write('spoil.mjs', pluginOf('spoil', spoil));
+    world.write('copy.mjs', pluginOf('copy', ''));
+    return scene(world);
+  });
+}
+
+/** Builds: the stage that writes fails, and everything else is right; with the plugin mended, so is that. */
+function expectCaught(world: CliWorld): void {
+  for (const attempt of ['first', 'second']) {
+    const built = world.run('build', '--keep-going');
+    strictEqual(built.exitCode, 1, `${attempt}: ${built.stdout}${built.stderr}`);
+    match(built.stdout + built.stderr, /error\[input-written\]: b: the stage writes to its input "text" \(artifact a\.text\)/);
+    strictEqual(world.read('artifacts/a/text'), TEXT, attempt);
+    strictEqual(world.read('artifacts/c/text'), TEXT, attempt);
+    strictEqual(world.exists('artifacts/b/text'), false, attempt);
+  }
+  world.write('spoil.mjs', pluginOf('spoil', ''));
+  const mended = world.run('build');
+  strictEqual(mended.exitCode, 0, mended.stdout + mended.stderr);
+  strictEqual(world.read('artifacts/b/text'), TEXT);
+  match(world.run('build').stdout, /nothing to do/);
+}
+
+async function waitFor(world: CliWorld, name: string): Promise<void> {
+  for (let tries = 0; !world.exists(name); tries++) {
+    if (tries > 2000) throw new Error(`${name} does not come`);
+    await wait(10);
+  }
+}
+
+async function expectBuilt(build: CliProcess): Promise<void> {
+  strictEqual(await build.ended, 0, build.output());
+}
+
+export const INPUTS: readonly Scenario[] = [
+  spoiling(
+    160,
+    'a stage that writes to an artifact it reads fails, and the artifact is restored',
+    "appendFileSync(path, 'three');",
+    expectCaught,
+  ),
+  spoiling(
+    161,
+    'so it is where the write keeps the size and sets the time back',
+    "const { atime, mtime } = statSync(path); writeFileSync(path, 'eno\\ntwo\\n'); utimesSync(path, atime, mtime);",
+    expectCaught,
+  ),
+  spoiling(
+    162,
+    'a stage that reads beside it keeps nothing of what it read spoiled',
+    "while (!existsSync('PROJECT/c-started')) await wait(5); writeFileSync(path, 'eno\\ntwo\\n'); writeFileSync('PROJECT/spoiled', '');",
+    world => {
+      const slow = "writeFileSync('PROJECT/c-started', ''); while (!existsSync('PROJECT/spoiled')) await wait(5);";
+      world.write('slow.mjs', pluginOf('slow', slow));
+      for (const name of ['spoil.mjs', 'slow.mjs']) world.write(name, world.read(name).replaceAll('PROJECT', world.folder));
+      world.write(
+        'pipeline.yaml',
+        PIPELINE.replace('c: {uses: copy', 'c: {uses: slow').replace('copy: ./copy.mjs}', 'copy: ./copy.mjs, slow: ./slow.mjs}'),
+      );
+      const built = world.run('build', '--keep-going', '-j', '4');
+      strictEqual(built.exitCode, 1, built.stdout + built.stderr);
+      match(built.stdout + built.stderr, /error\[input-written\]: b:/);
+      match(built.stdout + built.stderr, /warning\[input-changed\]: c: artifact a\.text was written to/);
+      strictEqual(world.read('artifacts/a/text'), TEXT);
+      strictEqual(world.read('artifacts/c/text'), TEXT);
+      const blobs = readdirSync(join(world.folder, 'cache/cas'), { recursive: true, withFileTypes: true }).filter(entry => entry.isFile());
+      for (const { parentPath, name } of blobs) doesNotMatch(readFileSync(join(parentPath, name), 'utf8'), /eno/);
+    },
+  ),
+  project(
+    163,
+    'a stage that writes into a folder it reads fails, and the folder is restored',
+    `version: 1
+plugins: {spoil: ./spoil.mjs}
+stages:
+  a: {uses: command, with: {run: ['mkdir out out/empty; echo one > out/1'], shell: sh, outputs: {parts: {path: out, kind: folder}}}}
+  b: {uses: spoil, inputs: {text: a.parts}}
+`,
+    world => {
+      world.write('spoil.mjs', pluginOf('spoil', "writeFileSync(path + '/2', 'two'); path += '/1';", 'folder'));
+      const built = world.run('build');
+      strictEqual(built.exitCode, 1, built.stdout + built.stderr);
+      match(built.stdout + built.stderr, /error\[input-written\]: b:/);
+      strictEqual(world.exists('artifacts/a/parts/2'), false);
+      strictEqual(world.exists('artifacts/a/parts/empty'), true);
+    },
+  ),
+  spoiling(
+    164,
+    'an artifact that a person edits while a stage reads it is restored, and the stage runs again',
+    "writeFileSync('PROJECT/reading', ''); while (!existsSync('PROJECT/go')) await wait(5);",
+    async world => {
+      world.write('spoil.mjs', world.read('spoil.mjs').replaceAll('PROJECT', world.folder));
+      const build = world.start('build');
+      await waitFor(world, 'reading');
+      world.write('artifacts/a/text', 'forged\n');
+      world.write('go', '');
+      await expectBuilt(build);
+      match(build.output(), /input-changed|was written to while the stage ran/);
+      for (const stage of ['a', 'b', 'c']) strictEqual(world.read(`artifacts/${stage}/text`), TEXT);
+    },
+  ),
+  spoiling(
+    165,
+    'where the cache has lost the artifact, its stage runs again in the next build',
+    "appendFileSync(path, 'three'); rmSync('PROJECT/cache/cas', { recursive: true, force: true });",
+    world => {
+      world.write('spoil.mjs', world.read('spoil.mjs').replaceAll('PROJECT', world.folder));
+      const built = world.run('build', 'b');
+      strictEqual(built.exitCode, 1, built.stdout + built.stderr);
+      match(built.stdout + built.stderr, /error\[input-written\]: b: artifact a\.text was written to .* does not have it whole/);
+      world.write('spoil.mjs', pluginOf('spoil', ''));
+      const mended = world.run('build');
+      strictEqual(mended.exitCode, 0, mended.stdout + mended.stderr);
+      for (const stage of ['a', 'b', 'c']) strictEqual(world.read(`artifacts/${stage}/text`), TEXT);
+    },
+  ),
+  project(
+    166,
+    'a stage that writes to a source fails, and the source is left as it is',
+    `version: 1
+sources: {text: text.txt}
+plugins: {spoil: ./spoil.mjs}
+stages:
+  b: {uses: spoil, inputs: {text: "\${sources.text}"}}
+`,
+    world => {
+      world.write('text.txt', TEXT);
+      world.write('spoil.mjs', pluginOf('spoil', "appendFileSync(path, 'x');"));
+      const built = world.run('build');
+      strictEqual(built.exitCode, 1, built.stdout + built.stderr);
+      match(built.stdout + built.stderr, /error\[input-changed\]/);
+      strictEqual(world.exists('artifacts/b'), false);
+    },
+  ),
+];
