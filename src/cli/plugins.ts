@@ -41,7 +41,7 @@ export async function loadPlugin(name: string, specifier: string, projectFolder:
 export async function findPluginFiles(specifier: string, projectFolder: string): Promise<readonly string[]> {
   if (!isPath(specifier)) return [];
   const modulePath = resolvePlugin(specifier, projectFolder);
-  const { createModuleGraph } = await import('../engine/action/module-graph.js');
+  const { createModuleGraph } = await import('../engine/action/code/module-graph.js');
   try {
     return (await createModuleGraph()).closureOf(modulePath).map(module => module.path);
   } catch {

@@ -51,6 +51,11 @@ export interface StagePlugin<Params = never> {
   readonly needs?: 'build-summary';
   /** Semantic checks that JSON Schema cannot express; each message is shown at the stage's `with`. */
   readonly checkParams?: (params: Params) => readonly string[];
+  /**
+   * Further files and folders that belong to its code: relative to its module, or `file:` URLs. They enter the code digest, and may be loaded: what it imports
+   * by a computed name, and data that it reads from beside itself.
+   */
+  readonly reads?: readonly string[];
   /** Does the work. Import heavy modules inside it (`await import('./run.js')`), so that planning stays light. */
   readonly run: (job: StageJob<Params>) => Promise<void>;
 }

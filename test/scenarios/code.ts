@@ -86,6 +86,12 @@ stages:
   );
 }
 
+/** A helper that exports a number under its own name: CommonJS, or an ES module where it has to be one. */
+function textOf(path: string, value: number): string {
+  const name = path.includes('/dir/') ? 'dir' : (/(\w+)\.\w+$/.exec(path)?.[1] ?? '');
+  return path.endsWith('.cjs') ? `exports.${name} = ${value};` : `export const ${name} = ${value};`;
+}
+
 export const CODE: readonly Scenario[] = [
   ...edits.map(([number, title, edit, then]) =>
     project(number, title, '', async world => {
@@ -126,6 +132,11 @@ export const CODE: readonly Scenario[] = [
         'plugin.js': `${STAGE}export const late = { ...stage, name: 'late', async run({ outputs }) { const { text } = await import('./heavy.js'); writeFileSync(outputs.out, text); } };`,
         'heavy.js': "export const text = 'one';",
       });
+      // The code is known from an earlier build when the build begins.
+      world.write('go', '');
+      strictEqual(world.run('build').exitCode, 0);
+      for (const name of ['go', 'started']) world.unlink(name);
+      world.write('pipeline.yaml', world.read('pipeline.yaml').replace('echo > out', 'echo again > out'));
       const build = world.start('build');
       await waitFor(world, 'started');
       world.write('plugins/heavy.js', "export const text = 'two';");
@@ -168,4 +179,34 @@ export const late = { ...stage, name: 'late', inputs: {}, async run({ outputs, c
     strictEqual(world.run('build').exitCode, 0);
     strictEqual(world.read('artifacts/act/out'), 'two kept');
   }),
+  project(
+    107,
+    'modules that a plugin reaches by require, #imports, createRequire and links: an edit of each runs the stage',
+    '',
+    world => {
+      const helpers = ['plugins/sub.cjs', 'plugins/dir/index.cjs', 'plugins/bare.js', 'lib/inner.js', 'real/help.js', 'plugins/made.js'];
+      givenPlugin(world, {
+        'plugin.js': `${STAGE}import { createRequire } from 'node:module'; import sub from './all.cjs'; import { inner } from '#inner'; import { help } from '../linked/entry.js';
+const made = createRequire(import.meta.url)('./made');
+export const late = { ...stage, name: 'late', inputs: {}, async run({ outputs }) { writeFileSync(outputs.out, [sub, inner, help, made.made].join()); } };`,
+        'all.cjs': "module.exports = [require('./sub.cjs').sub, require('./dir').dir, require('./bare').bare].join();",
+        'dir/package.json': '{ "main": "index.cjs" }',
+      });
+      world.write('package.json', '{ "type": "module", "imports": { "#inner": "./lib/inner.js" } }');
+      for (const [index, path] of helpers.entries()) world.write(path, textOf(path, index));
+      world.write('real/entry.js', "export * from './help.js';");
+      symlinkSync('real', `${world.folder}/linked`);
+      world.write('pipeline.yaml', 'version: 1\nplugins: {late: ./plugins/plugin.js}\nstages:\n  act: {uses: late}\n');
+      const first = world.run('build');
+      strictEqual(first.exitCode, 0, first.stdout + first.stderr);
+      strictEqual(world.read('artifacts/act/out'), '0,1,2,3,4,5');
+      for (const [index, path] of helpers.entries()) {
+        world.write(path, textOf(path, 9));
+        strictEqual(world.run('build').exitCode, 0);
+        strictEqual(world.read('artifacts/act/out'), '0,1,2,3,4,5'.replace(`${index}`, '9'), path);
+        world.write(path, textOf(path, index));
+      }
+    },
+    { pace: 'slow' },
+  ),
 ];

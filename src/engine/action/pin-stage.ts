@@ -19,7 +19,8 @@ import type { PlatformClass } from '../store/platform-class-cache.js';
 import { publishedSignature } from '../store/published.js';
 import type { KnownDevice } from '../store/state-log.js';
 import { digestStagesBefore } from './build-summary.js';
-import type { CodeDigests, PinnedCode } from './code-digest.js';
+import type { CodeDigests } from './code/code-digest.js';
+import { type CodeRoot, codeOf, type PinnedCode } from './code/pinned-code.js';
 import { identifyHost } from './host.js';
 import type { PinnedPort } from './manifest.js';
 import { keyOf, makeManifest, withDevice } from './manifest.js';
@@ -58,7 +59,7 @@ export interface Moment {
   readonly sources: Map<string, PinnedSource | undefined>;
   /** By the name that stages use. */
   readonly tools: Map<string, PinnedTool | undefined>;
-  /** By the plugin's module. */
+  /** By the plugin's name. */
   readonly code: Map<string, PinnedCode | undefined>;
 }
 
@@ -95,7 +96,7 @@ export interface PinnerNeeds {
 interface Pieces {
   readonly source: (path: string) => PinnedSource | undefined;
   readonly tool: (name: string) => PinnedTool | undefined;
-  readonly code: (modulePath: string) => PinnedCode | undefined;
+  readonly code: (root: CodeRoot) => PinnedCode | undefined;
   readonly platformClass: () => string | undefined;
 }
 
@@ -133,8 +134,8 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
       }
       if (binding.kind === 'record') ports[port] = { entries };
     }
-    const { plugin, modulePath } = stage.plugin;
-    const code = pieces.code(modulePath);
+    const { plugin } = stage.plugin;
+    const code = pieces.code(codeOf(stage.plugin));
     const modelClass = plugin.runsModels === 'always' ? pieces.platformClass() : undefined;
     if (code === undefined || (plugin.runsModels === 'always' && modelClass === undefined)) return undefined;
     const tools: PinnedTool[] = [];
@@ -165,18 +166,18 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
       const pieces: Pieces = {
         source: path => once(moment.sources, path, digests.find),
         tool: name => once(moment.tools, name, findTool),
-        code: modulePath => once(moment.code, modulePath, code.find),
+        code: root => once(moment.code, stage.plugin.name, () => code.find(root)),
         platformClass: platformClass.find,
       };
       return assemble(stage, pieces, resultOf);
     },
 
     async pin(stage, resultOf) {
-      const { plugin, modulePath } = stage.plugin;
+      const { plugin } = stage.plugin;
       const moment = newMoment();
       for (const path of new Set(sourcePathsOf(stage))) moment.sources.set(path, digests.find(path) ?? (await digests.digest(path)));
       for (const name of toolsOf(stage)) moment.tools.set(name, await readTool(name));
-      const pinnedCode = await code.read(modulePath);
+      const pinnedCode = await code.read(codeOf(stage.plugin));
       const modelClass = plugin.runsModels === 'always' ? await platformClass.get() : undefined;
       const pieces: Pieces = {
         source: path => moment.sources.get(path),

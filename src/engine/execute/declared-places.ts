@@ -1,6 +1,7 @@
 /** Which files may a run touch? What its stage declares, as paths for a guard. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { PinnedCode } from '../action/code/pinned-code.js';
 import type { PinnedStage } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import type { PlannedStage } from '../model/plan.js';
@@ -9,12 +10,12 @@ import type { GuardedRun } from './guard/guard.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 
 /** Programs that the stage starts itself see its scratch folder and its tools; a worker also its inputs, its code, and kept parts. */
-export async function declaredBy(session: Session, stage: PlannedStage, pinned: PinnedStage, folder: string): Promise<GuardedRun> {
+export function declaredBy(session: Session, stage: PlannedStage, pinned: PinnedStage, folder: string): GuardedRun {
   const { projectFolder } = session.plan;
   const shared = { projectFolder, ownCopies: [], network: stage.network, besides: folder } as const;
   const tools = pinned.tools.map(tool => tool.path);
   if (isInProcess(stage.plugin)) return { ...shared, writable: [join(folder, RUN_LAYOUT.scratch)], readable: tools };
-  const code = await codeOf(session.ports.installRoot, stage.plugin.modulePath);
+  const code = codePlaces(session.ports.installRoot, pinned.code);
   const inputs = pinned.inputs.map(input => input.path);
   const { cache } = session;
   const parts = [cache, ...(cache.shared === undefined ? [] : [cache.shared])].map(({ root }) => join(root, 'cas'));
@@ -22,13 +23,11 @@ export async function declaredBy(session: Session, stage: PlannedStage, pinned: 
 }
 
 /** Node itself, Tanren, the modules that the plugin reaches, and the packages that both may import. */
-async function codeOf(installRoot: string, modulePath: string): Promise<readonly string[]> {
+function codePlaces(installRoot: string, { root, modules }: PinnedCode): readonly string[] {
   const shared = [process.execPath, installRoot, ...packagesAbove(installRoot)];
-  if (modulePath.startsWith(`${installRoot}/`)) return shared;
-  const { createModuleGraph } = await import('../action/module-graph.js');
-  const modules = (await createModuleGraph()).closureOf(modulePath).map(({ path }) => path);
-  const above = [...new Set(modules.map(path => dirname(path)))].flatMap(packagesAbove);
-  return [...new Set([...shared, ...modules, ...above])];
+  if (modules === undefined) return shared;
+  const above = [...new Set(modules.paths.map(path => dirname(path)))].flatMap(packagesAbove);
+  return [...new Set([...shared, root.modulePath, ...modules.paths, ...above])];
 }
 
 /** What Node looks for from a folder upwards. */

@@ -1,6 +1,7 @@
 /** What must be kept with a result so that a later change of its inputs can be told file by file, and one of its code module by module? */
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { digestBytes, parseDigest } from '../../base/digest.js';
+import { codeOf } from '../action/code/pinned-code.js';
 import type { PinnedStage } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import { messageOf } from '../model/engine-error.js';
@@ -24,6 +25,6 @@ async function noteCode({ code, noted, store }: Session, { plugin }: PlannedStag
   if (digest === undefined || noted.has(digest)) return;
   noted.add(digest);
   if (store.read(digest) !== undefined) return;
-  const document = encodeCanonicalJson(await code.describe(plugin.modulePath));
+  const document = encodeCanonicalJson(await code.describe(codeOf(plugin)));
   if (digestBytes(document) === digest) await store.keepBytes(document, 'no-flush');
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';
-import type { CodeDigests } from '../action/code-digest.js';
+import type { CodeDigests } from '../action/code/code-digest.js';
+import type { CodeRoot } from '../action/code/pinned-code.js';
 import type { Artifact } from '../model/artifact.js';
 import { differingPorts } from '../model/artifact.js';
 import { messageOf } from '../model/engine-error.js';
@@ -19,6 +20,8 @@ import type { PartKeeper } from './worker/run-parts.js';
 export interface PartService {
   /** The keeper of one run. `kept: 'ignore'` computes every part again. */
   keeperFor(run: {
+    /** What it declares to read belongs to its parts too. */
+    plugin: CodeRoot;
     kept: 'use' | 'ignore';
     warn: (code: WarningCode, message: string) => void;
     /** Names what of the stage's code is not as it was when the run began: the run has loaded the older code, so its parts belong to no key. */
@@ -27,7 +30,11 @@ export interface PartService {
     onPart: (part: { readonly name: string; readonly answer: PartAnswerKind }, startMs: number, endMs: number) => void;
   }): RunKeeper;
   /** The keeper of a run whose results are only compared: every part is computed, none kept; `differs` is told of files that are not as the kept ones. */
-  comparingKeeper(run: { differs: (path: string) => void; warn: (code: WarningCode, message: string) => void }): RunKeeper;
+  comparingKeeper(run: {
+    plugin: CodeRoot;
+    differs: (path: string) => void;
+    warn: (code: WarningCode, message: string) => void;
+  }): RunKeeper;
 }
 
 export interface RunKeeper extends PartKeeper {
@@ -57,11 +64,11 @@ export function createPartService({ cache, store, records, code, platformClass }
   const running = new Map<string, Promise<void>>();
   let tickets = 0;
 
-  const manifestOf = async (question: PartQuestion): Promise<JsonObject> => ({
+  const manifestOf = async (question: PartQuestion, plugin: CodeRoot): Promise<JsonObject> => ({
     format: 1,
     part: question.name,
     version: question.version,
-    code: (await code.read(question.modulePath)).digest,
+    code: (await code.read({ ...plugin, modulePath: question.modulePath })).digest,
     manifest: question.manifest,
     blobs: question.blobs,
     ...(question.runsModels === 'always' ? { platformClass: await platformClass() } : {}),
@@ -73,12 +80,12 @@ export function createPartService({ cache, store, records, code, platformClass }
   };
 
   return {
-    comparingKeeper({ differs, warn }) {
+    comparingKeeper({ plugin, differs, warn }) {
       const asked = new Map<string, { readonly key: string; readonly part: string }>();
       return {
         async find(question): Promise<PartAnswer> {
           const ticket = `part-${tickets++}`;
-          asked.set(ticket, { key: digestJson(await manifestOf(question)), part: question.name });
+          asked.set(ticket, { key: digestJson(await manifestOf(question, plugin)), part: question.name });
           return { kind: 'missing', ticket };
         },
         async keep(ticket, folder, names) {
@@ -100,7 +107,7 @@ export function createPartService({ cache, store, records, code, platformClass }
       };
     },
 
-    keeperFor({ kept, warn, findChangedCode, onPart }) {
+    keeperFor({ plugin, kept, warn, findChangedCode, onPart }) {
       const claims = new Map<string, Claim>();
       const used = new Set<string>();
 
@@ -127,7 +134,7 @@ export function createPartService({ cache, store, records, code, platformClass }
 
       return {
         async find(question): Promise<PartAnswer> {
-          const manifest = await manifestOf(question);
+          const manifest = await manifestOf(question, plugin);
           const key = digestJson(manifest);
           for (let other = running.get(key); other !== undefined; other = running.get(key)) await other;
           const { promise, resolve } = withResolvers();

@@ -54,7 +54,7 @@ export async function runAction(
   const { folder, helpers, signal, ear } = run;
   const ownCopies = helpers.artifacts === 'copies' ? await copyArtifacts(session, folder, pinned.inputs) : undefined;
   const read = ownCopies === undefined ? pinned : { ...pinned, inputs: ownCopies };
-  const guard = helpers.guard?.open(await declaredBy(session, stage, read, folder));
+  const guard = helpers.guard?.open(declaredBy(session, stage, read, folder));
   try {
     const failure = await runnerOf(stage.plugin).run({
       action: makeAction(session, stage, read, folder, helpers.endOf),

@@ -163,6 +163,7 @@ function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers[
   const { session, stage, parts, room, endOf } = needs;
   const logPath = session.cache.log(session.plan.pipeline, stage.id);
   const keeper = parts.keeperFor({
+    plugin: pinned.code.root,
     kept: needs.forced ? 'ignore' : 'use',
     warn: (code, message) => warn(needs, code, message),
     findChangedCode: () => session.pinner.findChanged({ inputs: [], tools: [], code: pinned.code }),

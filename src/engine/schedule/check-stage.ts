@@ -35,6 +35,7 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
   ports.emit({ kind: 'check-started', stage: stage.id });
   const partsThatDiffer: Difference[] = [];
   const keeper = parts.comparingKeeper({
+    plugin: pinned.code.root,
     differs: path => partsThatDiffer.push({ kind: 'part', path }),
     warn: (code, message) => ports.emit({ kind: 'warning', stage: stage.id, code, message }),
   });

@@ -9,7 +9,7 @@ import type { ActionKey } from '../model/action-key.js';
 import { parseArtifact } from '../model/artifact.js';
 import { isMissing } from '../model/engine-error.js';
 import { encodeCheckedLine, parseCheckedLine } from './files/checked-line.js';
-import { parseSights, type Sights } from './files/sights.js';
+import { isTexts, parseSights, type Sights } from './files/sights.js';
 import type { Stamp } from './files/stamp.js';
 
 /** A digest that holds as long as the file's stamp is this. */
@@ -22,6 +22,17 @@ export interface StampedDigest {
 export interface StampedCode {
   readonly digest: Digest;
   readonly sights: Sights;
+  readonly modules: LoadableModules;
+}
+
+/** What of a plugin's code a worker may load. */
+export interface LoadableModules {
+  /** Absolute paths without links. */
+  readonly paths: readonly string[];
+  /** Folders of installed packages. */
+  readonly packages: readonly string[];
+  /** 'computed': some module may import what no literal in it names. */
+  readonly imports: 'named' | 'computed';
 }
 
 /** What a device said it is, the last time it was started. */
@@ -177,10 +188,11 @@ function encodeStage(id: string, accepted: AcceptedStage): JsonObject {
   };
 }
 
-function encodeCode(module: string, { digest, sights }: StampedCode): JsonObject {
+function encodeCode(module: string, { digest, sights, modules }: StampedCode): JsonObject {
   return {
     code: module,
     digest,
+    modules: { ...modules },
     sights: { ...sights, trees: sights.trees.map(tree => ({ ...tree })), names: sights.names.map(one => ({ ...one })) },
   };
 }
@@ -235,9 +247,15 @@ function applyCode(state: State, module: string, record: JsonObject): boolean {
   const digest = parseDigest(record.digest);
   if (digest === undefined) return false;
   const sights = parseSights(record.sights);
+  const modules = parseModules(record.modules);
   // A line of an older version: the modules are read again.
-  if (sights !== undefined) state.code.set(module, { digest, sights });
+  if (sights !== undefined && modules !== undefined) state.code.set(module, { digest, sights, modules });
   return true;
+}
+
+function parseModules(value: Json | undefined): LoadableModules | undefined {
+  if (!isJsonObject(value) || !isTexts(value.paths) || !isTexts(value.packages)) return undefined;
+  return { paths: value.paths, packages: value.packages, imports: value.imports === 'named' ? 'named' : 'computed' };
 }
 
 function applyDevice(state: State, { device, identity, seen }: JsonObject): boolean {

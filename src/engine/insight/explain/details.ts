@@ -4,6 +4,7 @@ import { parseDigest } from '../../../base/digest.js';
 import type { Json } from '../../../base/json.js';
 import { isJsonObject, parseJson } from '../../../base/json.js';
 import type { Change } from '../../action/changes.js';
+import { codeOf } from '../../action/code/pinned-code.js';
 import { inputOf } from '../../action/input-of.js';
 import type { Session } from '../../action/session.js';
 import { EngineError } from '../../model/engine-error.js';
@@ -65,7 +66,7 @@ async function compareCodes({ store, code }: Session, { plugin }: PlannedStage, 
   const old = read(before);
   if (old === undefined) return undefined;
   try {
-    return compareCode(old, read(after) ?? (await code.describe(plugin.modulePath)));
+    return compareCode(old, read(after) ?? (await code.describe(codeOf(plugin))));
   } catch (error) {
     // Modules that cannot be read any more are no reason to say nothing else.
     if (error instanceof EngineError) return undefined;

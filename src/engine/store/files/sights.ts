@@ -70,7 +70,7 @@ export function parseSights(value: Json | undefined): Sights | undefined {
   return { itself, followed, trees, names };
 }
 
-function isTexts(value: unknown): value is readonly string[] {
+export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every(one => typeof one === 'string');
 }
 

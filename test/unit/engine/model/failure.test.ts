@@ -1,6 +1,7 @@
 /** Does everything that can be thrown become a failure with a code? */
+import { fileURLToPath } from 'node:url';
 import { InternalError } from '../../../../src/base/invariant.js';
-import { createModuleGraph } from '../../../../src/engine/action/module-graph.js';
+import { createModuleGraph } from '../../../../src/engine/action/code/module-graph.js';
 import { EngineError } from '../../../../src/engine/model/engine-error.js';
 import { toFailure } from '../../../../src/engine/model/failure.js';
 import { StageError } from '../../../../src/stage/stage-error.js';
@@ -39,7 +40,7 @@ describe('a plugin module', () => {
       },
     ],
   ])('%s is refused with a code', async (_name, read) => {
-    const graph = await createModuleGraph(read);
-    expect(() => graph.closureOf('/p/plugin.js')).toThrow(expect.objectContaining({ code: 'plugin-module' }));
+    const graph = await createModuleGraph({ read });
+    expect(() => graph.closureOf(fileURLToPath(import.meta.url))).toThrow(expect.objectContaining({ code: 'plugin-module' }));
   });
 });

@@ -8,6 +8,7 @@ import type { AcceptedStage } from '../../../../src/engine/model/accepted-stage.
 import type { ActionKey } from '../../../../src/engine/model/action-key.js';
 import type { Sights } from '../../../../src/engine/store/files/sights.js';
 import type { Stamp } from '../../../../src/engine/store/files/stamp.js';
+import type { LoadableModules } from '../../../../src/engine/store/state-log.js';
 import { loadState, openStateWriter, parseState } from '../../../../src/engine/store/state-log.js';
 
 let folder: string;
@@ -25,6 +26,8 @@ const SIGHTS: Sights = {
   names: [{ path: '/folder', names: ['a', 'b'] }],
 };
 
+const MODULES: LoadableModules = { paths: ['/module'], packages: ['/node_modules/a'], imports: 'named' };
+
 describe('the state log', () => {
   it('gives back what was written, the last of each name', () => {
     write(path, 3);
@@ -34,7 +37,7 @@ describe('the state log', () => {
     expect([...state.stages.keys()]).toEqual(['stage0', 'stage1', 'stage2']);
     expect(state.stages.get('stage1')).toEqual(accepted(1));
     expect(state.files.get('file1')).toEqual({ stamp: 'stamp1', digest: digestBytes('1') });
-    expect(state.code.get('/module')).toEqual({ sights: SIGHTS, digest: digestBytes('code') });
+    expect(state.code.get('/module')).toEqual({ sights: SIGHTS, modules: MODULES, digest: digestBytes('code') });
   });
 
   it('cut at any byte gives a part of what was written and nothing else, and can be written again', () => {
@@ -98,7 +101,7 @@ describe('the state log', () => {
 
 function write(at: string, stages: number): void {
   const writer = openStateWriter(at, loadState(at));
-  writer.stampCode('/module', { sights: SIGHTS, digest: digestBytes('code') });
+  writer.stampCode('/module', { sights: SIGHTS, modules: MODULES, digest: digestBytes('code') });
   writer.flush();
   for (let i = 0; i < stages; i++) {
     writer.stampFile(`file${i}`, { stamp: `stamp${i}` as Stamp, digest: digestBytes(String(i)) });

@@ -1,0 +1,187 @@
+/** Which modules and packages does a module reach? All that it imports, requires or names as a file beside it, and what these do. */
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { init } from 'es-module-lexer';
+import type { Digest } from '../../../base/digest.js';
+import { digestBytes } from '../../../base/digest.js';
+import { EngineError, messageOf } from '../../model/engine-error.js';
+import { lookAt } from '../../store/files/stamp.js';
+import { walkFolder } from '../../store/files/tree.js';
+import { findSpecifiers, type NamedFile, type NamedFiles } from './find-specifiers.js';
+import { createResolver, isInstalled, type ModuleFiles, type PackageFolder, type Resolver } from './resolve-module.js';
+
+export interface Module {
+  /** Without links. */
+  readonly path: string;
+  readonly digest: Digest;
+  /** Paths of modules that it imports, and of files that it names. */
+  readonly imports: readonly string[];
+  /** Installed packages that it imports: "name@version", with their dependencies. */
+  readonly packages: readonly string[];
+  /** Folders of the installed packages that it imports itself. */
+  readonly packageFolders: readonly string[];
+  /** Packages that it imports by name and that are not installed but linked: their modules are among `imports`. */
+  readonly linked: readonly PackageFolder[];
+  /** 'computed': it may import what no literal in it names. 'unknown': it is no JavaScript. */
+  readonly loads: NamedFiles['imports'];
+}
+
+export interface ModuleGraph {
+  /**
+   * The module and all it reaches, itself first. @param further absolute paths of files and folders that belong to it.
+   * @throws EngineError `plugin-module`.
+   */
+  closureOf(path: string, further?: readonly string[]): readonly Module[];
+  /** The package.json that decides how a module is read and what its specifiers mean. */
+  findScope: Resolver['findScope'];
+  /** Paths, without links, of what `reads` names. @throws EngineError `plugin-module`. */
+  resolveReads(path: string, reads: readonly string[]): readonly string[];
+}
+
+const FILES: ModuleFiles = {
+  kindOf(path) {
+    const kind = lookAt(path)?.kind;
+    return kind === 'file' || kind === 'folder' ? kind : undefined;
+  },
+  read: path => readFileSync(path),
+  realPath: path => realpathSync.native(path),
+};
+
+/** @param files how files are looked at; tests pass changed ones. */
+export async function createModuleGraph(files: Partial<ModuleFiles> = {}): Promise<ModuleGraph> {
+  await init;
+  const all = { ...FILES, ...files };
+  const resolver = createResolver(all);
+  const modules = new Map<string, Module>();
+  const getModule = (path: string): Module => {
+    const known = modules.get(path) ?? readOne(path, all, resolver);
+    modules.set(path, known);
+    return known;
+  };
+  const realOf = (path: string): string => {
+    if (all.kindOf(path) !== 'file') throw unreadable(path, new Error('no such file'));
+    return all.realPath(path);
+  };
+  const resolveReads: ModuleGraph['resolveReads'] = (path, reads) => reads.map(one => resolveRead(one, realOf(path), all));
+  return {
+    findScope: resolver.findScope,
+    resolveReads,
+    closureOf(path, further = []) {
+      const found = new Map<string, Module>();
+      const main = realOf(path);
+      if (getModule(main).loads === 'unknown') throw new EngineError('plugin-module', `module ${path} is not JavaScript`);
+      const queue = [...further.flatMap(one => filesIn(one, all)), main];
+      for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+        if (found.has(next)) continue;
+        const module = getModule(next);
+        found.set(next, module);
+        queue.push(...module.imports);
+      }
+      return [...found.values()];
+    },
+  };
+}
+
+function readOne(path: string, files: ModuleFiles, resolver: Resolver): Module {
+  const content = readOrThrow(path, files);
+  const imports = new Set<string>();
+  const packages = new Set<string>();
+  const folders = new Set<string>();
+  const linked = new Map<string, PackageFolder>();
+  const named = isScript(path) ? findSpecifiers(path, content.toString()) : NOTHING_NAMED;
+  for (const file of named.files) {
+    const resolved = resolver.resolve(file.specifier, path, file.how);
+    if (resolved.kind === 'module') {
+      imports.add(resolved.path);
+      if (resolved.linked !== undefined) linked.set(resolved.linked.folder, resolved.linked);
+    } else if (resolved.kind === 'installed') {
+      folders.add(resolved.package.folder);
+      const { names, modules } = describePackage(resolved.package, resolver);
+      for (const one of names) packages.add(one);
+      for (const one of modules) {
+        imports.add(one.path);
+        linked.set(one.linked.folder, one.linked);
+      }
+    } else if (resolved.kind === 'missing') noteMissing(file, path, packages);
+  }
+  return {
+    path,
+    digest: digestBytes(content),
+    imports: [...imports],
+    packages: [...packages].sort(),
+    packageFolders: [...folders],
+    linked: [...linked.values()],
+    loads: named.imports,
+  };
+}
+
+const NOTHING_NAMED: NamedFiles = { files: [], imports: 'named' };
+
+/** With any other ending it may be loaded too: then it names nothing that may be loaded besides. */
+function isScript(path: string): boolean {
+  return /\.[cm]?[jt]s$/.test(path);
+}
+
+/** @throws EngineError `plugin-module` where the module does not load without it. */
+function noteMissing({ specifier, need }: NamedFile, path: string, packages: Set<string>): void {
+  if (need === 'may') return;
+  if (/^[./#]/.test(specifier) || specifier.startsWith('file:')) {
+    throw new EngineError('plugin-module', `module ${path} imports "${specifier}", which is not there`, {
+      help: 'correct the path in the module',
+    });
+  }
+  packages.add(`${specifier}@?`);
+}
+
+function readOrThrow(path: string, { read }: ModuleFiles): Buffer | string {
+  try {
+    return read(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): EngineError {
+  return new EngineError('plugin-module', `module ${path} cannot be read: ${messageOf(error)}`, { cause: error });
+}
+
+interface InstalledPackage {
+  readonly names: readonly string[];
+  readonly modules: readonly { readonly path: string; readonly linked: PackageFolder }[];
+}
+
+/** "name@version" of an installed package and of all it depends on; of dependencies that are linked, their modules. Platform packages are pinned by their parent's version. */
+function describePackage(root: PackageFolder, { manifestOf, findPackage, resolve }: Resolver): InstalledPackage {
+  const found = new Map<string, string>();
+  const modules: InstalledPackage['modules'][number][] = [];
+  const visit = ({ name, folder }: PackageFolder): void => {
+    if (found.has(folder)) return;
+    const manifest = manifestOf(folder);
+    found.set(folder, `${name}@${typeof manifest?.version === 'string' ? manifest.version : '?'}`);
+    for (const dependency of Object.keys(Object(manifest?.dependencies))) {
+      const inner = findPackage(dependency, folder);
+      if (inner === undefined) found.set(`${folder} ${dependency}`, `${dependency}@?`);
+      else if (isInstalled(inner.folder)) visit(inner);
+      else {
+        const main = (['import', 'require'] as const).map(how => resolve(dependency, join(folder, 'package.json'), how));
+        for (const one of main) if (one.kind === 'module') modules.push({ path: one.path, linked: inner });
+      }
+    }
+  };
+  visit(root);
+  return { names: [...found.values()], modules };
+}
+
+function resolveRead(read: string, from: string, { kindOf, realPath }: ModuleFiles): string {
+  const path = read.startsWith('file:') ? fileURLToPath(read) : join(from, '..', read);
+  if (kindOf(path) !== undefined) return realPath(path);
+  throw new EngineError('plugin-module', `module ${from} declares in \`reads\` "${read}", which is neither a file nor a folder`, {
+    help: 'correct the path: it is relative to the module',
+  });
+}
+
+function filesIn(path: string, { kindOf }: ModuleFiles): readonly string[] {
+  if (kindOf(path) === 'file') return [path];
+  return walkFolder(path, 'follow').flatMap(entry => (entry.kind === 'file' ? [join(path, entry.path)] : []));
+}
