@@ -1,6 +1,6 @@
 /** Scenarios of stages that write to what they read, and of sources that lead to what the build writes. */
 import { doesNotMatch, match, strictEqual } from 'node:assert';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CliProcess, CliWorld } from '../support/cli-world.js';
@@ -29,6 +29,13 @@ export const plugin = {
     writeFileSync(outputs.text, await read(inputs.text));
   },
 };
+`;
+
+const LINKED = `version: 1
+sources: {text: text.txt, link: sub/link}
+stages:
+  a: {uses: command, with: {run: [cp, in, out], inputs: {in: in}, outputs: {text: out}}, inputs: {in: "\${sources.text}"}}
+  b: {uses: command, with: {run: ['ls in > out'], shell: sh, inputs: {in: in}, outputs: {text: out}}, inputs: {in: "\${sources.link}"}}
 `;
 
 const TEXT = 'one\ntwo\n';
@@ -172,4 +179,90 @@ stages:
       strictEqual(world.exists('artifacts/b'), false);
     },
   ),
+  project(
+    167,
+    'a source that links to an artifact, to the cache, or to a folder of either is refused before anything runs',
+    LINKED,
+    world => {
+      const linked = ['artifacts/a/text', 'artifacts/a', '../artifacts/a', 'cache', '.', 'chain'];
+      world.write('text.txt', TEXT);
+      mkdirSync(join(world.folder, 'sub'));
+      symlinkSync('../artifacts/a/text', join(world.folder, 'sub/chain'));
+      symlinkSync('sub/chain', join(world.folder, 'chain'));
+      for (const target of linked) {
+        rmSync(join(world.folder, 'sub/link'), { force: true });
+        symlinkSync(target.startsWith('..') ? target : `../${target}`, join(world.folder, 'sub/link'));
+        const built = world.run('build');
+        strictEqual(built.exitCode, 2, `${target}: ${built.stdout}${built.stderr}`);
+        match(built.stdout + built.stderr, /error\[source-is-written\]: source "link" (is|holds) .* leads to /, target);
+      }
+      strictEqual(world.exists('artifacts/a'), false);
+    },
+  ),
+  project(168, 'a link that is turned to an artifact later, or stands in a folder, fails its stage', LINKED, world => {
+    world.write('text.txt', TEXT);
+    mkdirSync(join(world.folder, 'sub/link'), { recursive: true });
+    world.write('sub/link/plain', 'plain');
+    const first = world.run('build');
+    strictEqual(first.exitCode, 0, first.stdout + first.stderr);
+    symlinkSync('../../artifacts/a/text', join(world.folder, 'sub/link/inner'));
+    for (const target of ['../../artifacts/a/text', '../../artifacts/a', '../../cache/state']) {
+      rmSync(join(world.folder, 'sub/link/inner'));
+      symlinkSync(target, join(world.folder, 'sub/link/inner'));
+      const built = world.run('build');
+      strictEqual(built.exitCode, 1, `${target}: ${built.stdout}${built.stderr}`);
+      match(built.stdout + built.stderr, /error\[source-is-written\]: b: source sub\/link\/inner.* leads to /, target);
+    }
+    rmSync(join(world.folder, 'sub/link'), { recursive: true });
+    symlinkSync('../text.txt', join(world.folder, 'sub/link'));
+    strictEqual(world.run('build').exitCode, 0);
+    rmSync(join(world.folder, 'sub/link'));
+    symlinkSync('../artifacts/a/text', join(world.folder, 'sub/link'));
+    const turned = world.run('build');
+    match(`${turned.exitCode}`, /^[12]$/);
+    match(turned.stdout + turned.stderr, /error\[source-is-written\]/);
+  }),
+  project(
+    169,
+    'a project behind a link, with artifacts/ and cache/ behind links, builds; the same sources are refused there',
+    LINKED,
+    world => {
+      world.write('text.txt', TEXT);
+      world.write('disk/images/1', 'one');
+      world.write('sub/plain.txt', 'plain');
+      symlinkSync('plain.txt', join(world.folder, 'sub/link'));
+      mkdirSync(join(world.folder, 'disk/cache'));
+      symlinkSync('disk', join(world.folder, 'artifacts'));
+      symlinkSync('disk/cache', join(world.folder, 'cache'));
+      const behind = join(world.folder, 'behind');
+      symlinkSync(world.folder, behind);
+      const first = world.with({ folder: behind }).run('build');
+      strictEqual(first.exitCode, 0, first.stdout + first.stderr);
+      strictEqual(world.read('disk/a/text'), TEXT);
+      for (const [target, expected] of [
+        ['../disk/images', 0],
+        ['../disk/a/text', 2],
+        ['../behind/disk/a', 2],
+        ['../disk/cache/state', 2],
+        ['../disk', 2],
+      ] as const) {
+        rmSync(join(world.folder, 'sub/link'));
+        symlinkSync(target, join(world.folder, 'sub/link'));
+        world.write('pipeline.yaml', `${LINKED}# ${target}\n`);
+        const built = world.with({ folder: behind }).run('build');
+        strictEqual(built.exitCode, expected, `${target}: ${built.stdout}${built.stderr}`);
+      }
+    },
+  ),
+  project(170, 'a source that leads into a shared cache fails its stage; one beside that cache does not', LINKED, world => {
+    world.write('text.txt', TEXT);
+    world.write('sub/link', 'plain');
+    const shared = world.with({ environment: { TANREN_CACHE: world.folder } });
+    strictEqual(shared.run('build').exitCode, 0);
+    rmSync(join(world.folder, 'sub/link'));
+    symlinkSync('../cas', join(world.folder, 'sub/link'));
+    const built = shared.run('build');
+    strictEqual(built.exitCode, 1, built.stdout + built.stderr);
+    match(built.stdout + built.stderr, /error\[source-is-written\]: b:/);
+  }),
 ];

@@ -7,6 +7,7 @@ import { artifactFolder, artifactName } from '../model/artifact-path.js';
 import { EngineError } from '../model/engine-error.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { EnginePorts } from '../model/ports.js';
+import { createWrittenCheck } from '../planning/written-places.js';
 import type { ActionRecords } from '../store/action-records.js';
 import type { BlobStore } from '../store/blob-store.js';
 import type { CacheFolder } from '../store/cache-folder.js';
@@ -70,14 +71,14 @@ function sessionOf(plan: Plan, { ports, cache, loaded, writer, noted, published 
     else writer.stampCode(module, stamped);
   });
   const platformClass = createPlatformClass(cache, ports.platformClass, access === 'read' ? 'read-only' : 'keep');
-  const digests = createInputDigests(
-    state,
-    path => (isAbsolute(path) ? path : `${plan.projectFolder}/${path}`),
-    (path, stamp, digest) => {
+  const digests = createInputDigests(state, {
+    resolve: path => (isAbsolute(path) ? path : `${plan.projectFolder}/${path}`),
+    findWritten: writtenCheckOf(plan, cache),
+    remember: (path, stamp, digest) => {
       if (writer === undefined) state.files.set(path, { stamp, digest });
       else writer.stampFile(path, { stamp, digest });
     },
-  );
+  });
   const pinner = createPinner({ plan, digests, code, platformClass, environment: ports.environment, devices: state.devices });
   return {
     plan,
@@ -97,6 +98,19 @@ function sessionOf(plan: Plan, { ports, cache, loaded, writer, noted, published 
 
 function warnOfSharedCache({ emit }: EnginePorts): (message: string) => void {
   return message => emit({ kind: 'warning', stage: undefined, code: 'shared-cache-failed', message });
+}
+
+/** Made when the first source is read: with nothing to do, none is. */
+function writtenCheckOf(plan: Plan, cache: CacheFolder): ReturnType<typeof createWrittenCheck> {
+  let check: ReturnType<typeof createWrittenCheck> | undefined;
+  return path => {
+    check ??= createWrittenCheck({
+      projectFolder: plan.projectFolder,
+      stageFolders: new Set([...plan.stages.values()].map(stage => artifactFolder(plan, stage))),
+      caches: [cache, cache.shared].flatMap(one => (one === undefined ? [] : [one.root])),
+    });
+    return check(path);
+  };
 }
 
 /** Absolute path of the stage's folder under artifacts/, and the names in it by port. */

@@ -50,8 +50,8 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
     expandStage(group, member.value, member.keySpan, scope, diagnostics),
   );
   checkFolders(instances, diagnostics);
-  const stageFolders = instances.map(({ id }) => artifactFolder(request, { id }));
-  checkSources(findMember(root, 'sources'), sources, { projectFolder: request.projectFolder, stageFolders }, diagnostics);
+  const stageFolders = new Set(instances.map(({ id }) => artifactFolder(request, { id })));
+  checkSources(findMember(root, 'sources'), sources, { projectFolder: request.projectFolder, stageFolders, caches: [] }, diagnostics);
   const prepared = new Map<StageId, Prepared>();
   for (const instance of instances) {
     const ready = prepare(instance, request.plugins, diagnostics);

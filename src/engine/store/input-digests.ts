@@ -28,18 +28,24 @@ export interface InputDigests {
   digest(path: string): Promise<PinnedSource>;
 }
 
-/**
- * @param resolve  makes a path as the pipeline file writes it absolute.
- * @param remember keeps the digest of a settled file for later builds.
- */
-export function createInputDigests(
-  state: Pick<State, 'files'>,
-  resolve: (path: string) => string,
-  remember: (path: string, stamp: Stamp, digest: Digest) => void,
-): InputDigests {
+export interface InputPlaces {
+  /** Makes a path as the pipeline file writes it absolute. */
+  resolve(path: string): string;
+  /** Why a path is no source: the build itself writes what it leads to. Asked of what has to be read. */
+  findWritten(path: string): { readonly what: string; readonly help: string } | undefined;
+  /** Keeps the digest of a settled file for later builds. */
+  remember(path: string, stamp: Stamp, digest: Digest): void;
+}
+
+export function createInputDigests(state: Pick<State, 'files'>, { resolve, findWritten, remember }: InputPlaces): InputDigests {
   const known = (path: string, look: FileLook): Digest | undefined => {
     const entry = state.files.get(path);
     return entry?.stamp === look.stamp ? entry.digest : undefined;
+  };
+
+  const assertSource = (path: string): void => {
+    const why = findWritten(path);
+    if (why !== undefined) throw new EngineError('source-is-written', `source ${path} ${why.what}`, { help: why.help });
   };
 
   const read = async (path: string, at: string): Promise<{ look: FileLook; digest: Digest; proof: 'settled' | 'racy' }> => {
@@ -47,6 +53,7 @@ export function createInputDigests(
       const look = lookOrThrow(path, at);
       const kept = known(path, look);
       if (kept !== undefined) return { look, digest: kept, proof: 'settled' };
+      assertSource(path);
       const takenMs = Date.now();
       const digest = await readable(path, () => digestPath(at, look.sizeBytes));
       if (lookAt(at)?.stamp !== look.stamp) {
@@ -85,6 +92,7 @@ export function createInputDigests(
         const { look: last, digest, proof } = await read(path, at);
         return pinFile(last, digest, proof);
       }
+      assertSource(path);
       const entries = readableNow(path, () => walkFolder(at, 'follow'));
       const digests: Digest[] = [];
       let proof: 'settled' | 'racy' = 'settled';
