@@ -1,5 +1,5 @@
 /** How do the bytes of an image file become RGB pixels? By sharp's decoders, with the colours that Pillow's `convert('RGB')` gives. */
-import sharp from 'sharp';
+import type { Metadata } from 'sharp';
 import { DetectionError } from './detection-error.js';
 
 /** Rows from the top, pixels from the left, three bytes R G B each. */
@@ -24,8 +24,6 @@ const FORMATS: readonly string[] = ['jpeg', 'png', 'webp', 'gif', 'tiff'];
 /** Colour spaces whose bytes are R G B or grey. 16-bit RGB keeps its high byte. */
 const SPACES: readonly string[] = ['srgb', 'rgb', 'rgb16', 'b-w'];
 
-type Metadata = Awaited<ReturnType<ReturnType<typeof sharp>['metadata']>>;
-
 /**
  * Decodes an image file: JPEG, PNG, WebP, GIF (first frame) or TIFF (first page).
  *
@@ -43,7 +41,13 @@ export async function decodeImage(bytes: Uint8Array, name: string, options: Deco
   return { width: info.width, height: info.height, data: toRgb(data, info.width * info.height, info.channels) };
 }
 
+/** Its native library takes long to load, and most stages decode nothing. */
+async function loadSharp() {
+  return (await import('sharp')).default;
+}
+
 async function readMetadata(bytes: Uint8Array, name: string): Promise<Metadata> {
+  const sharp = await loadSharp();
   try {
     return await sharp(bytes, { limitInputPixels: false }).metadata();
   } catch (cause) {
@@ -68,6 +72,7 @@ function checkMetadata(metadata: Metadata, name: string, maxPixels: number): voi
 }
 
 async function readPixels(bytes: Uint8Array, name: string, autoOrient: boolean) {
+  const sharp = await loadSharp();
   try {
     return await sharp(bytes, { limitInputPixels: false, failOn: 'error', ignoreIcc: true, autoOrient }).raw({ depth: 'uchar' }).toBuffer({
       resolveWithObject: true,

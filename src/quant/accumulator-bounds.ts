@@ -1,7 +1,7 @@
 /** How large can the sums inside a quantized model's layers become? Bounds proved from the weights alone: they hold for every input. */
 import { getFloat } from '../onnx/ir/attribute.js';
 import { getNode, getValue } from '../onnx/ir/edit.js';
-import type { Graph, Model, Node, ValueId } from '../onnx/ir/model.js';
+import type { Graph, Model, Node, NodeId, ValueId } from '../onnx/ir/model.js';
 import { decodeRawTensor } from '../tensor/raw-tensor.js';
 import { type Dequantized, findDequantized } from './dequantized.js';
 import { axisOf, channelsOf, sumWeights } from './weight-channels.js';
@@ -28,12 +28,18 @@ export type AccumulatorBound = {
 };
 
 /** One entry for every Conv, ConvTranspose, Gemm, MatMul, Add, Sub and Mul of the main graph that computes on dequantized values, in graph order. */
-export function boundAccumulators(model: Model): readonly AccumulatorBound[] {
-  const { graph } = model;
-  return [...graph.nodes.values()].flatMap(node => {
-    const sums = boundNode(graph, node);
-    return sums === undefined ? [] : [describe(graph, node, sums)];
-  });
+export function boundAccumulators({ graph }: Model): readonly AccumulatorBound[] {
+  return [...boundsByNode(graph).values()];
+}
+
+/** The same by node. */
+export function boundsByNode(graph: Graph): ReadonlyMap<NodeId, AccumulatorBound> {
+  return new Map(
+    [...graph.nodes.values()].flatMap(node => {
+      const sums = boundNode(graph, node);
+      return sums === undefined ? [] : [[node.id, describe(graph, node, sums)] as const];
+    }),
+  );
 }
 
 type Sums =

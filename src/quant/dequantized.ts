@@ -56,7 +56,7 @@ function producerOf(graph: Graph, id: ValueId): Node | undefined {
   return producer === undefined ? undefined : graph.nodes.get(producer);
 }
 
-function readNumbers(graph: Graph, id: ValueId | undefined): readonly number[] | undefined {
+export function readNumbers(graph: Graph, id: ValueId | undefined): readonly number[] | undefined {
   const constant = numericConstant(id === undefined ? undefined : graph.values.get(id)?.constant);
   return constant === undefined ? undefined : Array.from(decodeRawTensor(constant).data as ArrayLike<number | bigint>, Number);
 }

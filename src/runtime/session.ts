@@ -20,6 +20,11 @@ export interface SessionOptions {
   readonly optimization: 'disabled' | 'basic' | 'extended' | 'all';
   /** Whether memory of earlier runs is kept for later ones (faster, and the default) or given back. Changes no result. */
   readonly memoryArena?: 'kept' | 'none';
+  /**
+   * How ONNX Runtime computes what stands between DequantizeLinear and QuantizeLinear: 'fused' (the default) in integers where it has a kernel, otherwise in float with weights
+   * dequantized in every run; 'float' in float everywhere, with weights dequantized once. It can change results, except in a model whose float arithmetic is exact.
+   */
+  readonly quantized?: 'fused' | 'float';
   /** Threads inside one operator; one where absent. More can change the last bits of sums: only for what is measured, not compared. */
   readonly threads?: number;
   /** ONNX Runtime's profile goes to "<prefix>_<time>.json" when the session is closed. Changes no result. */
@@ -33,7 +38,12 @@ const INTRA_OP_THREADS = 1;
 
 /** What of the session can change its results: belongs in the manifest of every part that runs a model. */
 export function sessionManifest(options: SessionOptions): JsonObject {
-  return { optimization: options.optimization, intraOpThreads: options.threads ?? INTRA_OP_THREADS, executionProvider: 'cpu' };
+  return {
+    optimization: options.optimization,
+    intraOpThreads: options.threads ?? INTRA_OP_THREADS,
+    executionProvider: 'cpu',
+    ...(options.quantized === 'float' ? { quantized: options.quantized } : {}),
+  };
 }
 
 export interface Session {
@@ -63,6 +73,7 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
     executionMode: 'sequential',
     // What goes wrong is thrown, and said by who catches it.
     logSeverityLevel: 4,
+    ...(options.quantized === 'float' ? { extra: { session: { disable_quant_qdq: '1' } } } : {}),
     ...(options.profilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
   };
   const session = await create(model, settings);

@@ -3,7 +3,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { Detector } from '../../src/detection/detector.js';
-import { openSession } from '../../src/runtime/session.js';
+import { openExact } from '../../src/quant/open-exact.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
 import { type DetectionSettings, detectInImage, openParts } from './detect-image.js';
 
@@ -47,7 +47,7 @@ async function getDetector({ manifest, blobs }: PartJob<ImageDetectionsManifest>
   const previous = opened;
   opened = undefined;
   await previous?.detector.close();
-  const detector = await openParts(parts, manifest, openSession);
+  const detector = await openParts(parts, manifest, openExact);
   opened = { key, detector };
   return detector;
 }
