@@ -1,5 +1,8 @@
 /** What did the user ask for? Arguments in, exit code out; each command's code is loaded when it is run. */
 import { CommanderError } from 'commander';
+import { isCodedError } from '../base/coded-error.js';
+import { explainForbidden } from '../base/file-owner.js';
+import { endWithError } from './end-with-error.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { buildProgram } from './program.js';
 import { makeConsole } from './render/console.js';
@@ -25,13 +28,27 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
       if (error.code !== 'commander.help') makeConsole({ json: false }).problem('error', formatUsageError(error));
       return EXIT.usage;
     }
+    if (isCodedError(error)) {
+      const json = argv.includes('--json');
+      return endWithError(error, makeConsole({ json }), { json }, EXIT.usage);
+    }
     if (isHomeless(error)) {
       process.stderr.write('error[no-folder]: the folder that this was started in does not exist any more\n  help: go to another one\n');
       return EXIT.usage;
     }
+    if (isForbidden(error)) {
+      const why = explainForbidden(error);
+      process.stderr.write(`error[not-permitted]: ${error.message}${why === undefined ? '' : `\n  help: ${why}`}\n`);
+      return EXIT.failed;
+    }
     process.stderr.write(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return EXIT.internal;
   }
+}
+
+/** Of a call to the system, wherever it was made: what is there may not be read, or not be written. */
+function isForbidden(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
 }
 
 function isHomeless(error: unknown): boolean {

@@ -1,11 +1,13 @@
 /** `tanren cache stats | gc | verify`: what does the cache hold, is it whole, and what may go? */
+
 import { formatBytes, formatDuration } from '../../base/format.js';
+import { listSome } from '../../base/list-some.js';
 import { planGarbage, sizeOf, sizeOfRest } from '../../engine/store/maintenance/collect-garbage.js';
 import { type Inventory, takeInventory } from '../../engine/store/maintenance/inventory.js';
 import { collectGarbage, type Users, verifyCache } from '../../engine/store/maintenance/keep-house.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type CacheChoice, cacheOf, findWanted, interruptible, usersOf } from '../open-cache.js';
-import { makeConsole } from '../render/console.js';
+import { type Console, makeConsole } from '../render/console.js';
 
 export interface CacheOptions extends CacheChoice {
   readonly json: boolean;
@@ -90,13 +92,14 @@ export async function runCacheGc(
   const wanted = { users, pins };
   const plan = await interruptible(console, ports => collectGarbage(cache, limits, mode, nowMs, ports, wanted));
   if (plan === undefined) return EXIT.interrupted;
-  const { records, blobs, strangers, freedBytes, keptBytes } = plan;
+  const { records, blobs, damaged, foreign, freedBytes, keptBytes } = plan;
   if (options.json) {
     console.json({
       dryRun: options.dryRun,
       records: records.length,
       blobs: blobs.length,
-      damaged: strangers.length,
+      damaged: damaged.length,
+      foreign,
       freedBytes,
       keptBytes,
     });
@@ -106,11 +109,17 @@ export async function runCacheGc(
   const oldest = records.at(0);
   const age = oldest === undefined ? '' : `, the oldest unused for ${formatDuration(nowMs - oldest.lastUsedMs)}`;
   console.line(`${verb} ${records.length} results and ${blobs.length} blobs, ${formatBytes(freedBytes)}${age}`);
-  if (strangers.length > 0) console.line(`${verb} ${strangers.length} damaged or foreign files`);
+  if (damaged.length > 0) console.line(`${verb} ${damaged.length} damaged or unfinished files`);
+  sayForeign(cache.root, foreign, console);
   console.line(`${formatBytes(keptBytes)} ${options.dryRun ? 'would stay' : 'stay'}`);
   if (options.maxSize !== undefined && keptBytes > options.maxSize)
     console.line(`more than ${formatBytes(options.maxSize)}: ${describeRest(users)}`);
   return EXIT.built;
+}
+
+/** What is in the folder and not Tanren's is left alone, and said. */
+function sayForeign(root: string, paths: readonly string[], console: Console): void {
+  if (paths.length > 0) console.line(`left alone in ${root}, as no build wrote it: ${listSome(paths)}`);
 }
 
 function describeRest(users: Users): string {
@@ -121,17 +130,19 @@ function describeRest(users: Users): string {
 export async function runCacheVerify(options: CacheOptions): Promise<ExitCode> {
   const { json } = options;
   const console = makeConsole({ json });
+  const cache = cacheOf(options);
   const check = await interruptible(console, ports =>
-    verifyCache(cacheOf(options), () => undefined, ports, { users: usersOf(options), nowMs: Date.now() }),
+    verifyCache(cache, () => undefined, ports, { users: usersOf(options), nowMs: Date.now() }),
   );
   if (check === undefined) return EXIT.interrupted;
-  const { blobs, records, damagedBlobs, damagedRecords, incompleteRecords } = check;
+  const { blobs, records, foreign, damagedBlobs, damagedRecords, incompleteRecords } = check;
   const whole = damagedBlobs.length + damagedRecords.length + incompleteRecords.length === 0;
   if (json) console.json(check);
   else {
     for (const digest of damagedBlobs) console.line(`removed blob ${digest}: its bytes do not have this digest`);
     for (const path of damagedRecords) console.line(`removed ${path}: it does not check`);
     for (const key of incompleteRecords) console.line(`result ${key} lacks a blob: a build that wants it makes it again`);
+    sayForeign(cache.root, foreign, console);
     console.line(
       `${blobs} blobs and ${records} records: ${whole ? 'all whole' : 'what was damaged is gone, and is made again when it is wanted'}`,
     );

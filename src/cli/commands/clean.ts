@@ -14,14 +14,17 @@ export async function runClean(targets: readonly string[], options: PipelineOpti
   const signal = abortOnSignals();
   const ports = makeEnginePorts(event => {
     if (event.kind === 'waiting-for-lock') console.line(formatWaiting(event, Date.now()));
+    if (event.kind === 'warning') console.problem('warning', `warning[${event.code}]: ${event.message}`);
   }, signal);
   const what = options.all ? 'everything' : 'artifacts';
-  const removed = await clean(opened.plan, { targets: opened.targets, what }, ports).catch((error: unknown) => {
+  const cleaned = await clean(opened.plan, { targets: opened.targets, what }, ports).catch((error: unknown): 'interrupted' => {
     if (signal.aborted) return 'interrupted';
     throw error;
   });
-  if (removed === 'interrupted') return EXIT.interrupted;
+  if (cleaned === 'interrupted') return EXIT.interrupted;
+  const { removed, left } = cleaned;
   for (const folder of removed) console.line(`removed ${folder}`);
+  for (const path of left) console.line(`left ${path}, as no build wrote it`);
   if (removed.length === 0) console.line('there was nothing to remove');
   else if (!options.all) console.line('the next build restores them from cache/');
   return EXIT.built;

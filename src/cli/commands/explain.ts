@@ -12,7 +12,9 @@ export async function runExplain(targets: readonly string[], options: PipelineOp
   const console = makeConsole({ json: options.json });
   const opened = await openPlan(options, targets, console);
   if (opened === undefined) return EXIT.usage;
-  const ports = makeEnginePorts(() => undefined, neverAborted);
+  const ports = makeEnginePorts(event => {
+    if (event.kind === 'warning') console.problem('warning', `warning[${event.code}]: ${event.message}`);
+  }, neverAborted);
   const explained = await explainStages(opened.plan, opened.targets, ports, { sharedCache: findSharedCache(options.cache) });
   const ids = opened.targets === 'all' ? [...explained.keys()] : opened.targets;
   const explanations = ids.flatMap(id => explained.get(id) ?? []);

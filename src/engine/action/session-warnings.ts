@@ -1,17 +1,45 @@
 /** Warnings about the state and the cache that a build opens. */
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { nameUser } from '../../base/file-owner.js';
 import { messageOf } from '../model/engine-error.js';
 import { findExposure } from '../store/exposure.js';
 import type { Session } from './session.js';
 
-/** Damaged lines of the state, and folders of the cache that other users may write to. */
+/** Damaged lines of the state, folders of the cache that other users may write to, and a build by root of another user's project. */
 export function warnOfOpenedCache({ loaded, ports, cache, plan }: Session): void {
   if (loaded.damagedLines > 0) {
     const message = `${loaded.damagedLines} of ${loaded.lines} lines of ${cache.state(plan.pipeline)} are damaged or of another version, and left out`;
     ports.emit({ kind: 'warning', stage: undefined, code: 'state-damaged', message });
   }
+  const owner = findOwnerUnderRoot(plan.projectFolder);
+  if (owner !== undefined) {
+    const message = `this build runs as root in a folder of ${nameUser(owner)}: what it writes belongs to root, and a build by the owner cannot replace it`;
+    ports.emit({ kind: 'warning', stage: undefined, code: 'root-build', message });
+  }
   const shared = cache.shared === undefined ? undefined : findExposure(cache.shared, 'anybody');
   for (const message of [findExposure(cache, 'mine'), shared])
     if (message !== undefined) ports.emit({ kind: 'warning', stage: undefined, code: 'cache-exposed', message });
+}
+
+/** Says which folder of the cache may not be read, so that an answer without it is not taken for the whole. */
+export function warnOfUnreadableCache({ cache, ports }: Pick<Session, 'cache' | 'ports'>): void {
+  for (const folder of [cache.root, ...['state', 'actions', 'cas'].map(name => join(cache.root, name))]) {
+    try {
+      if (existsSync(folder)) accessSync(folder, constants.R_OK | constants.X_OK);
+    } catch (error) {
+      const message = `what the cache holds is not known: ${messageOf(error)}`;
+      ports.emit({ kind: 'warning', stage: undefined, code: 'cache-unreadable', message });
+      return;
+    }
+  }
+}
+
+/** Whose folder it is, where root builds in the folder of somebody else. */
+function findOwnerUnderRoot(folder: string): number | undefined {
+  if (process.geteuid?.() !== 0) return undefined;
+  const { uid } = statSync(folder);
+  return uid === 0 ? undefined : uid;
 }
 
 /** Writes the state that is still in memory. A failed write is a warning: the next build looks at more than it needs to. */

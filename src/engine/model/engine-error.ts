@@ -1,5 +1,6 @@
 /** How does the engine itself say that a stage cannot be built? */
 import { CodedError } from '../../base/coded-error.js';
+import { explainForbidden } from '../../base/file-owner.js';
 
 /** Codes: docs/errors.md, section "engine". */
 export class EngineError extends CodedError {
@@ -17,6 +18,9 @@ export function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
+/** What went wrong; of a file that another user owns, also whose it is and what to do. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const owner = explainForbidden(error);
+  return owner === undefined ? error.message : `${error.message}; ${owner}`;
 }

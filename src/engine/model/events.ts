@@ -80,6 +80,8 @@ export type WarningCode =
   | 'history-newer'
   | 'artifact-edited'
   | 'foreign-files'
+  | 'cache-unreadable'
+  | 'root-build'
   | 'non-deterministic'
   | 'input-changed'
   | 'lock-unavailable'

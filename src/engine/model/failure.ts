@@ -2,6 +2,7 @@
 import { isCodedError } from '../../base/coded-error.js';
 import { InternalError } from '../../base/invariant.js';
 import type { Json } from '../../base/json.js';
+import { messageOf } from './engine-error.js';
 
 /** One failed stage: the error's stable code and message, what caused it, and where its log is. */
 export interface Failure {
@@ -38,7 +39,7 @@ function systemFailure(error: Error): Failure | undefined {
     return { ...blank, code: 'disk-full', message: `no space left: ${error.message}`, help: 'free space and build again; nothing is lost' };
   }
   if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
-    return { ...blank, code: 'not-permitted', message: error.message, help: 'make the folder writable and build again' };
+    return { ...blank, code: 'not-permitted', message: messageOf(error), help: 'make the folder writable and build again' };
   }
   return undefined;
 }

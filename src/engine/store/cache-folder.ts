@@ -1,8 +1,9 @@
 /** Where in cache/ does what stand? */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Digest } from '../../base/digest.js';
+import { markCacheFolder } from './cache-marker.js';
 
 /** Paths inside one cache folder. Nothing here touches the disk. */
 export interface CacheFolder {
@@ -44,9 +45,5 @@ export function cacheFolderAt(root: string, shared?: string | undefined): CacheF
 export function makeCacheFolder(cache: CacheFolder): void {
   for (const folder of ['cas', 'actions', 'state', 'logs', 'history', 'tmp', 'lock'])
     mkdirSync(join(cache.root, folder), { recursive: true, mode: 0o700 });
-  try {
-    writeFileSync(join(cache.root, '.gitignore'), '*\n!.gitignore\n', { flag: 'wx' });
-  } catch {
-    // It is there already, or the folder is read-only: then the first write that matters says so.
-  }
+  markCacheFolder(cache.root);
 }

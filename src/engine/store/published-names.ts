@@ -53,8 +53,9 @@ export function openPublishedNames(artifactsRoot: string): PublishedNames {
     settle(folder, names) {
       const { state, names: known } = load();
       const before = known.get(folder);
-      if (before?.size === names.length && names.every(name => before.has(name))) return;
-      known.set(folder, new Set(names));
+      if ((before?.size ?? 0) === names.length && names.every(name => before?.has(name))) return;
+      if (names.length === 0) known.delete(folder);
+      else known.set(folder, new Set(names));
       changed ||= state !== 'newer';
     },
     save() {

@@ -11,6 +11,7 @@ import { isMissing, messageOf, systemCode } from '../model/engine-error.js';
 import { type ActionRecords, openActionRecords } from './action-records.js';
 import { type BlobStore, type Fetch, openBlobStore } from './blob-store.js';
 import type { CacheFolder } from './cache-folder.js';
+import { markCacheFolder } from './cache-marker.js';
 import { lookAt } from './files/stamp.js';
 import { UNFINISHED, withFolder } from './files/write-file.js';
 
@@ -37,8 +38,11 @@ type Attempt = <T>(work: () => Promise<T>) => Promise<T | undefined>;
 
 function createAttempt({ root }: CacheFolder, warn: (message: string) => void): Attempt {
   let failed = false;
+  let marked = false;
   return async work => {
     if (failed) return undefined;
+    if (!marked) markCacheFolder(root);
+    marked = true;
     try {
       return await work();
     } catch (error) {

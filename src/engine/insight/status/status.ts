@@ -1,4 +1,5 @@
 /** What would a build do, and why? Looks as a build does, and changes nothing. */
+
 import { join } from 'node:path';
 import type { JsonObject } from '../../../base/json.js';
 import type { Change } from '../../action/changes.js';
@@ -6,6 +7,7 @@ import { describeChangeOf, inputOf } from '../../action/input-of.js';
 import { findDevice, type PinnedStage } from '../../action/pin-stage.js';
 import type { Session } from '../../action/session.js';
 import { compareWithLast, findSettled, isResultOf, openSession, placeOf } from '../../action/session.js';
+import { warnOfUnreadableCache } from '../../action/session-warnings.js';
 import { heldActions } from '../../lockfile/held-actions.js';
 import type { Hold, StageHold } from '../../lockfile/hold.js';
 import { findEqual, lockedResults } from '../../lockfile/hold.js';
@@ -73,7 +75,9 @@ export function openToLook(
   { cacheFolder, sharedCache }: Pick<StatusOptions, 'cacheFolder' | 'sharedCache'>,
   ports: EnginePorts,
 ): Session {
-  return openSession(plan, ports, cacheFolderAt(cacheFolder ?? join(plan.projectFolder, 'cache'), sharedCache), 'read');
+  const cache = cacheFolderAt(cacheFolder ?? join(plan.projectFolder, 'cache'), sharedCache);
+  warnOfUnreadableCache({ cache, ports });
+  return openSession(plan, ports, cache, 'read');
 }
 
 /** As `examineStages`, in a session that is open. */

@@ -1,14 +1,17 @@
-/** How is what builds have made removed? Under the lock, so that no running build loses its ground. */
-import { existsSync, readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+/** Removing what builds have made, and nothing else. Under the lock, so that no running build loses what it works with. */
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { artifactFolder } from '../../model/artifact-path.js';
+import { artifactFolder, artifactName } from '../../model/artifact-path.js';
 import { selectStages } from '../../model/dependencies.js';
-import type { Holder } from '../../model/lock-holder.js';
-import type { Plan, StageId } from '../../model/plan.js';
+import type { Plan, PlannedStage, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
 import { cacheFolderAt } from '../cache-folder.js';
-import { acquireLock } from '../lock/lock.js';
+import { withOpenFolders } from '../files/open-folders.js';
+import { findForeign, removeOwn } from '../own-names.js';
+import { openPublishedNames } from '../published-names.js';
+import { remove } from '../stage-folder.js';
+import { loadState } from '../state-log.js';
+import { withLock } from './keep-house.js';
 
 export interface CleanOptions {
   /** Whose artifacts go: of these stages alone, not of what they depend on. */
@@ -18,31 +21,65 @@ export interface CleanOptions {
   readonly cacheFolder?: string;
 }
 
-/** Removes artifacts, and with 'everything' what the cache holds. @returns the removed folders, relative to the project. */
-export async function clean(plan: Plan, options: CleanOptions, ports: Pick<EnginePorts, 'emit' | 'signal'>): Promise<readonly string[]> {
-  const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
-  const onWaiting = (holder: Holder | undefined): void => ports.emit({ kind: 'waiting-for-lock', folder: cache.root, holder });
-  const lock = existsSync(cache.root) ? await acquireLock(cache.lock, { signal: ports.signal, onWaiting }) : undefined;
-  try {
-    const wanted = options.targets === 'all' ? undefined : new Set(options.targets);
-    const removed: string[] = [];
-    for (const stage of selectStages(plan, options.targets)) {
-      const folder = artifactFolder(plan, stage);
-      if (wanted?.has(stage.id) === false || !existsSync(join(plan.projectFolder, folder))) continue;
-      await rm(join(plan.projectFolder, folder), { recursive: true, force: true });
-      removed.push(folder);
-    }
-    if (options.what === 'everything') removed.push(...(await emptyCache(cache.root)));
-    return removed;
-  } finally {
-    await lock?.release();
-  }
+export interface Cleaned {
+  /** Folders, relative to the project. */
+  readonly removed: readonly string[];
+  /** Paths relative to the project of what no build wrote: it stays. */
+  readonly left: readonly string[];
 }
 
-/** The lock stays: it is held. */
-async function emptyCache(root: string): Promise<readonly string[]> {
-  if (!existsSync(root)) return [];
-  for (const name of readdirSync(root))
-    if (name !== 'lock' && name !== '.gitignore') await rm(join(root, name), { recursive: true, force: true });
-  return ['cache'];
+/** Removes artifacts, and with 'everything' what the cache holds. */
+export async function clean(plan: Plan, options: CleanOptions, ports: Pick<EnginePorts, 'emit' | 'signal'>): Promise<Cleaned> {
+  const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
+  return withLock(cache, ports, async () => {
+    const { removed, left } = await cleanArtifacts(plan, options, loadState(cache.state(plan.pipeline)).state.stages);
+    if (options.what === 'artifacts' || !existsSync(cache.root)) return { removed, left };
+    await removeOwn(cache.root, '', KEPT);
+    return { removed: [...removed, 'cache'], left: [...left, ...findForeign(cache.root).map(path => `cache/${path}`)] };
+  });
+}
+
+/** The lock is held, and the folder stays a cache. */
+const KEPT = ['lock', '.gitignore', '.tanren'];
+
+async function cleanArtifacts(
+  plan: Plan,
+  { targets }: CleanOptions,
+  accepted: ReadonlyMap<string, { readonly outputs: object }>,
+): Promise<Cleaned> {
+  const published = openPublishedNames(join(plan.projectFolder, 'artifacts'));
+  const wanted = targets === 'all' ? undefined : new Set<StageId>(targets);
+  const removed: string[] = [];
+  const left: string[] = [];
+  for (const stage of selectStages(plan, targets)) {
+    const folder = artifactFolder(plan, stage);
+    const path = join(plan.projectFolder, folder);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (wanted?.has(stage.id) === false || stats === undefined) continue;
+    if (!stats.isDirectory()) {
+      left.push(folder);
+      continue;
+    }
+    const inMarker = folder.slice('artifacts/'.length);
+    const own = new Set([...published.in(inMarker), ...namesOf(stage, accepted.get(stage.id)?.outputs ?? {})]);
+    const foreign = await removeNames(path, own);
+    published.settle(inMarker, []);
+    removed.push(folder);
+    left.push(...foreign.map(name => `${folder}/${name}`));
+  }
+  published.save();
+  return { removed, left };
+}
+
+function namesOf(stage: PlannedStage, outputs: object): readonly string[] {
+  return Object.keys(outputs).flatMap(port => (Object.hasOwn(stage.outputPorts, port) ? [artifactName(stage, port)] : []));
+}
+
+/** Removes what of the folder has these names, and the folder where nothing else is in it. @returns the other names. */
+async function removeNames(folder: string, own: ReadonlySet<string>): Promise<readonly string[]> {
+  const names = await withOpenFolders(folder, () => readdirSync(folder));
+  const foreign = names.filter(name => !own.has(name));
+  if (foreign.length === 0) await remove(folder);
+  else for (const name of names) if (own.has(name)) await remove(join(folder, name));
+  return foreign;
 }

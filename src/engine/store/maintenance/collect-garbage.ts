@@ -17,8 +17,8 @@ export interface GarbagePlan {
   /** Oldest use first. */
   readonly records: readonly KeptRecord[];
   readonly blobs: readonly { readonly digest: Digest; readonly sizeBytes: number }[];
-  /** Damaged records and files that are none. */
-  readonly strangers: readonly string[];
+  /** Damaged records, and files that a kill left unfinished. */
+  readonly damaged: readonly string[];
   readonly freedBytes: number;
   /** Blobs and records that stay. */
   readonly keptBytes: number;
@@ -48,11 +48,11 @@ export function planGarbage(inventory: Inventory, limits: GarbageLimits, nowMs: 
       keptBytes -= sizeBytes;
     }
   }
-  const freedBytes = sum(gone.values()) + sum(records.map(record => record.sizeBytes)) + sum(inventory.strangers.map(sizeOfFile));
+  const freedBytes = sum(gone.values()) + sum(records.map(record => record.sizeBytes)) + sum(inventory.damaged.map(sizeOfFile));
   return {
     records,
     blobs: [...gone].map(([digest, sizeBytes]) => ({ digest, sizeBytes })),
-    strangers: inventory.strangers,
+    damaged: inventory.damaged,
     freedBytes,
     keptBytes,
   };
@@ -68,7 +68,7 @@ export function removeGarbage(cache: CacheFolder, plan: GarbagePlan, sinceMs = N
     if (changedMs !== undefined && changedMs < sinceMs) rmSync(path, { force: true });
   };
   for (const { key } of plan.records) remove(cache.record(key));
-  for (const path of plan.strangers) remove(path);
+  for (const path of plan.damaged) remove(path);
   for (const { digest } of plan.blobs) remove(cache.blob(digest));
   const folders = [...plan.records.map(({ key }) => cache.record(key)), ...plan.blobs.map(({ digest }) => cache.blob(digest))].map(dirname);
   for (const folder of new Set(folders)) removeIfEmpty(folder);

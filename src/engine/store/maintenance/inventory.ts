@@ -1,6 +1,6 @@
 /** What is in a cache folder, and what holds it there? Every record with the blobs that it names, every blob with its size. Writes nothing. */
 import { type Stats, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
 import { parseDigest } from '../../../base/digest.js';
 import { isJsonObject, type JsonObject } from '../../../base/json.js';
@@ -12,13 +12,14 @@ import { openBlobStore } from '../blob-store.js';
 import type { CacheFolder } from '../cache-folder.js';
 import { filesUnder } from '../files/list-files.js';
 import { decodeTree } from '../files/tree.js';
+import { isOwnFile } from '../own-names.js';
 import { loadState } from '../state-log.js';
 
 export interface Inventory {
   readonly blobs: ReadonlyMap<Digest, number>;
   readonly records: readonly KeptRecord[];
-  /** Paths of files in the records' and blobs' folders that are no whole record and no blob by their names. */
-  readonly strangers: readonly string[];
+  /** Paths of files with names of ours in the records' and blobs' folders that hold no whole record or blob. */
+  readonly damaged: readonly string[];
   /** Blobs that stay though no record may name them. */
   readonly heldBlobs: ReadonlySet<Digest>;
 }
@@ -49,18 +50,18 @@ export interface KeptRecord {
 }
 
 export function takeInventory(cache: CacheFolder, { pins, newerThanMs }: Hold = HOLD_NOTHING): Inventory {
-  const strangers: string[] = [];
+  const damaged: string[] = [];
   const blobs = new Map<Digest, number>();
   const heldBlobs = new Set<Digest>();
-  const noteStranger = (path: string): void => {
-    const look = findStats(path);
-    if (look !== undefined && look.ctimeMs < newerThanMs) strangers.push(path);
+  const noteDamaged = (path: string): void => {
+    const look = isOwnFile(relative(cache.root, path).replaceAll(sep, '/')) ? findStats(path) : undefined;
+    if (look !== undefined && look.ctimeMs < newerThanMs) damaged.push(path);
   };
   for (const { name, path } of filesUnder(join(cache.root, 'cas'))) {
     const digest = parseDigest(name);
     const stats = digest === undefined || path !== cache.blob(digest) ? undefined : findStats(path);
     if (digest === undefined || stats === undefined) {
-      noteStranger(path);
+      noteDamaged(path);
       continue;
     }
     blobs.set(digest, stats.size);
@@ -74,7 +75,7 @@ export function takeInventory(cache: CacheFolder, { pins, newerThanMs }: Hold = 
     const key = name.replace(/\.json$/, '');
     const record = path === cache.record(key) ? read.find(key) : undefined;
     const stats = findStats(path);
-    if (record === undefined || record === 'damaged' || stats === undefined) noteStranger(path);
+    if (record === undefined || record === 'damaged' || stats === undefined) noteDamaged(path);
     else {
       const isAccepted = accepted.has(key);
       const held = isAccepted || stats.ctimeMs >= newerThanMs || record.results.some(({ outputs }) => consistsOf(outputs, pins));
@@ -83,7 +84,7 @@ export function takeInventory(cache: CacheFolder, { pins, newerThanMs }: Hold = 
     }
   }
   for (const digest of pins) for (const one of withTree(digest, store)) heldBlobs.add(one);
-  return { blobs, records, strangers, heldBlobs };
+  return { blobs, records, damaged, heldBlobs };
 }
 
 /** Beside builds, a file that was listed may be gone. */

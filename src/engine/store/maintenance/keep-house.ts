@@ -12,6 +12,7 @@ import { listNames } from '../files/list-files.js';
 import { isUnfinished } from '../files/write-file.js';
 import { acquireLock, type Lock } from '../lock/lock.js';
 import { isTakenAway, tryLock, turnsFolder } from '../lock/turns.js';
+import { findForeign } from '../own-names.js';
 import type { GarbageLimits, GarbagePlan } from './collect-garbage.js';
 import { planGarbage, removeGarbage } from './collect-garbage.js';
 import { type Inventory, takeInventory } from './inventory.js';
@@ -34,6 +35,11 @@ const NEW_MS = 3_600_000;
 /** Clocks of file systems run behind. */
 const CLOCK_MS = 2_000;
 
+export interface Collected extends GarbagePlan {
+  /** Paths in the folder that no build wrote: they stay. */
+  readonly foreign: readonly string[];
+}
+
 /** Chooses what may go; 'remove' removes it, under the lock. */
 export async function collectGarbage(
   cache: CacheFolder,
@@ -42,8 +48,11 @@ export async function collectGarbage(
   nowMs: number,
   ports: Ports,
   { users, pins }: Wanted = BY_ITS_BUILDS,
-): Promise<GarbagePlan> {
-  const choose = (): GarbagePlan => planGarbage(takeInventory(cache, { pins, newerThanMs: newerThan(users, nowMs) }), limits, nowMs);
+): Promise<Collected> {
+  const choose = (): Collected => ({
+    ...planGarbage(takeInventory(cache, { pins, newerThanMs: newerThan(users, nowMs) }), limits, nowMs),
+    foreign: findForeign(cache.root),
+  });
   if (mode === 'dry-run') return choose();
   return withLock(cache, ports, async () => {
     const sinceMs = users === 'checkouts' ? nowMs - CLOCK_MS : Number.POSITIVE_INFINITY;
@@ -63,7 +72,9 @@ export interface CacheCheck {
   readonly records: number;
   /** Blobs whose bytes do not have their digest: removed. */
   readonly damagedBlobs: readonly Digest[];
-  /** Records that do not check, and files that are none: removed. Those that a kill left unfinished are removed too, and not told. */
+  /** Paths in the folder that no build wrote: they stay. */
+  readonly foreign: readonly string[];
+  /** Records that do not check: removed. Files that a kill left unfinished are removed too, and not listed. */
   readonly damagedRecords: readonly string[];
   /** Records that name a blob which is not there: a build that wants such a result makes it again. */
   readonly incompleteRecords: readonly string[];
@@ -79,14 +90,15 @@ export async function verifyCache(
   return withLock(cache, ports, async () => {
     const inventory = takeInventory(cache, { pins: new Set(), newerThanMs: newerThan(users, nowMs) });
     const damagedBlobs = await removeDamaged(cache, inventory, onBlob, ports.signal);
-    removeGarbage(cache, { records: [], blobs: [], strangers: inventory.strangers, freedBytes: 0, keptBytes: 0 });
+    removeGarbage(cache, { records: [], blobs: [], damaged: inventory.damaged, freedBytes: 0, keptBytes: 0 });
     const bad = new Set(damagedBlobs);
     const isIncomplete = (digest: Digest): boolean => bad.has(digest) || !inventory.blobs.has(digest);
     return {
       blobs: inventory.blobs.size,
       records: inventory.records.length,
+      foreign: findForeign(cache.root),
       damagedBlobs,
-      damagedRecords: inventory.strangers.filter(path => !isUnfinished(path)),
+      damagedRecords: inventory.damaged.filter(path => !isUnfinished(path)),
       incompleteRecords: inventory.records.filter(({ blobs }) => [...blobs].some(isIncomplete)).map(({ key }) => key),
     };
   });

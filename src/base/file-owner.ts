@@ -1,0 +1,78 @@
+/** Whose file it is that may not be read or written, for messages: by user name and number. */
+import { accessSync, constants, lstatSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
+
+/**
+ * Of a call that was not permitted: which file or folder on the way belongs to another user, and what to do.
+ * @returns undefined where no other owner is the reason, or where the system has none.
+ */
+export function explainForbidden(error: unknown): string | undefined {
+  const me = process.geteuid?.();
+  if (me === undefined || !isForbidden(error)) return undefined;
+  const { path, dest } = error;
+  for (const one of [path, dest]) {
+    const place = typeof one === 'string' ? findForbidden(one, me) : undefined;
+    if (place === undefined) continue;
+    const { at, owner } = place;
+    return `${at} belongs to ${nameUser(owner)}, and this runs as ${nameUser(me)}: let ${nameUser(0)} run "chown -R ${me} ${at}", or build as the owner`;
+  }
+  return undefined;
+}
+
+/** The name of a user with the number, "anna (uid 1000)"; the number alone where there is no name. */
+export function nameUser(uid: number): string {
+  const name = uid === process.geteuid?.() ? ownName() : (passwdName(uid) ?? (uid === 0 ? 'root' : undefined));
+  return name === undefined ? `uid ${uid}` : `${name} (uid ${uid})`;
+}
+
+type Forbidden = Error & { readonly path?: unknown; readonly dest?: unknown };
+
+function isForbidden(error: unknown): error is Forbidden {
+  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
+}
+
+/** What stands at `path`, its folder, or where there is nothing the nearest folder above it: the first that is another user's, and closed to this one. */
+function findForbidden(path: string, me: number): { readonly at: string; readonly owner: number } | undefined {
+  let standing = path;
+  while (ownerOf(standing) === undefined && dirname(standing) !== standing) standing = dirname(standing);
+  for (const at of standing === path ? [path, dirname(path)] : [standing]) {
+    const owner = ownerOf(at);
+    if (owner !== undefined && owner !== me && !isOpen(at)) return { at, owner };
+  }
+  return undefined;
+}
+
+function ownerOf(path: string): number | undefined {
+  try {
+    return lstatSync(path).uid;
+  } catch {
+    return undefined; // Nothing is there, or a folder above is closed: then that one is found.
+  }
+}
+
+function isOpen(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function ownName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined; // A user without an entry, as in containers.
+  }
+}
+
+function passwdName(uid: number): string | undefined {
+  try {
+    const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+    return lines.map(line => line.split(':')).find(fields => fields[2] === `${uid}`)?.[0];
+  } catch {
+    return undefined;
+  }
+}

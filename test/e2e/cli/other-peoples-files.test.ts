@@ -1,0 +1,169 @@
+/** Commands beside files that are not Tanren's, and as another user than the one who built. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CliResult, type CliWorld, givenProject } from '../../support/cli-world.js';
+import { UPPER_LINES } from '../../support/upper-lines.js';
+import { DIST } from '../../support/world.js';
+
+const NOBODY = 65_534;
+const isRoot = process.geteuid?.() === 0;
+
+let world: CliWorld;
+beforeEach(() => {
+  world = givenProject({ 'pipeline.yaml': UPPER_LINES, 'left.txt': 'a\nb\n' });
+});
+afterEach(() => world.remove());
+
+function outputOf({ stdout, stderr }: CliResult): string {
+  return stdout + stderr;
+}
+
+describe('files that no build wrote', () => {
+  beforeEach(() => {
+    world.run('build');
+    world.write('artifacts/upper/notes.txt', 'mine');
+    world.write('cache/results.sqlite', 'mine');
+    world.write('cache/cas/notes.txt', 'mine');
+    world.write('cache/logs/pipeline/plot.png', 'mine');
+  });
+
+  it.each([
+    ['gc', ['cache', 'gc']],
+    ['verify', ['cache', 'verify']],
+  ])('are left alone and listed by cache %s', (_name, args) => {
+    const ended = world.run(...args);
+
+    expect(outputOf(ended)).toContain('as no build wrote it: cas/notes.txt, logs/pipeline/plot.png, results.sqlite');
+    expect([ended.exitCode, world.read('cache/cas/notes.txt'), world.read('cache/results.sqlite')]).toEqual([0, 'mine', 'mine']);
+  });
+
+  it('are left alone and listed by clean', () => {
+    const cleaned = outputOf(world.run('clean'));
+
+    expect(cleaned).toContain('left artifacts/upper/notes.txt, as no build wrote it');
+    expect(readdirSync(join(world.folder, 'artifacts/upper'))).toEqual(['notes.txt']);
+    expect(world.exists('artifacts/lines')).toBe(false);
+    expect(world.run('build').exitCode).toBe(0);
+    expect(world.read('artifacts/upper/text')).toBe('A\nB\n');
+  });
+
+  it('are left alone and listed by clean --all', () => {
+    const cleaned = outputOf(world.run('clean', '--all'));
+
+    for (const path of ['artifacts/upper/notes.txt', 'cache/cas/notes.txt', 'cache/logs/pipeline/plot.png', 'cache/results.sqlite'])
+      expect([cleaned.includes(`left ${path}, as no build wrote it`), world.read(path)]).toEqual([true, 'mine']);
+    expect(readdirSync(join(world.folder, 'cache')).sort()).toEqual(['.gitignore', '.tanren', 'cas', 'lock', 'logs', 'results.sqlite']);
+    expect(world.run('build').exitCode).toBe(0);
+  });
+});
+
+describe('a shared cache', () => {
+  it.each([
+    ['build'],
+    ['status'],
+    ['explain', 'upper'],
+    ['cache', 'stats'],
+    ['cache', 'gc'],
+    ['cache', 'verify'],
+  ])('is refused by %s %s where the folder holds something else, and nothing is written there', (...args) => {
+    world.write('home/letter.txt', 'mine');
+    mkdirSync(join(world.folder, 'home/tmp'));
+    const ended = world.run(...args.filter(arg => arg !== undefined), '--cache', 'home');
+
+    expect([ended.exitCode, outputOf(ended)]).toEqual([2, expect.stringContaining('error[not-a-cache]')]);
+    expect(readdirSync(join(world.folder, 'home')).sort()).toEqual(['letter.txt', 'tmp']);
+  });
+
+  it('is refused by its variable too, and where it is a file', () => {
+    const ended = world.with({ environment: { TANREN_CACHE: 'left.txt' } }).run('build');
+
+    expect([ended.exitCode, outputOf(ended)]).toEqual([2, expect.stringContaining('error[not-a-cache]')]);
+  });
+
+  it('is any empty or new folder, and carries a marker from then on', () => {
+    mkdirSync(join(world.folder, 'empty'));
+    for (const folder of ['empty', 'new/deep']) {
+      expect(world.run('build', '--force', '--cache', folder).exitCode).toBe(0);
+      expect(world.read(`${folder}/.tanren`)).toMatch(/^tanren-cache 1\n/);
+      world.write(`${folder}/beside.txt`, 'mine');
+      expect(world.run('cache', 'stats', '--cache', folder).exitCode).toBe(0);
+    }
+  });
+
+  it('of version 0.1, without a marker, is taken with files beside it', () => {
+    world.run('build', '--cache', 'old');
+    world.unlink('old/.tanren');
+    world.write('old/beside.txt', 'mine');
+    world.write('left.txt', 'c\n');
+
+    expect(world.run('build', '--cache', 'old').exitCode).toBe(0);
+    expect(world.read('old/.tanren')).toMatch(/^tanren-cache 1\n/);
+  });
+});
+
+(isRoot ? describe : describe.skip)('another user (these tests change the user, so they need root)', () => {
+  /** Runs the command line as nobody. */
+  const asNobody = (...args: readonly string[]): CliResult => {
+    const command = [
+      '--reuid',
+      `${NOBODY}`,
+      '--regid',
+      `${NOBODY}`,
+      '--clear-groups',
+      process.execPath,
+      join(DIST, 'bin/tanren.js'),
+      ...args,
+    ];
+    const { status, stdout, stderr } = spawnSync('setpriv', command, { cwd: world.folder, encoding: 'utf8' });
+    return { exitCode: status, stdout, stderr };
+  };
+
+  beforeEach(() => chmodSync(world.folder, 0o755));
+
+  it('is told by a failed build who owns what', () => {
+    world.run('build');
+    world.write('left.txt', 'c\n');
+    const built = asNobody('build');
+
+    expect(built.exitCode).toBe(1);
+    const owner = new RegExp(`${world.folder}/artifacts belongs to root \\(uid 0\\), and this runs as nobody \\(uid ${NOBODY}\\)`);
+    expect(outputOf(built)).toMatch(owner);
+    expect(outputOf(built)).toContain(`chown -R ${NOBODY} ${world.folder}/cache`);
+  });
+
+  it('gets a warning where root builds in a folder of that user', () => {
+    chownSync(world.folder, NOBODY, NOBODY);
+
+    expect(outputOf(world.run('build'))).toMatch(/warning\[root-build\].* nobody \(uid 65534\)/);
+  });
+
+  it.each([
+    ['status', ['status'], 0],
+    ['status --why', ['status', '--why'], 0],
+    ['explain', ['explain', 'upper'], 0],
+    ['build --dry-run', ['build', '--dry-run'], 0],
+    ['graph', ['graph'], 0],
+    ['history', ['history'], 1],
+    ['log', ['log', 'upper'], 1],
+    ['cache stats', ['cache', 'stats'], 1],
+    ['cache gc', ['cache', 'gc'], 1],
+    ['cache verify', ['cache', 'verify'], 1],
+    ['clean', ['clean'], 1],
+  ])('gets an answer or a code from %s, where the cache may not be read', (name, args, exitCode) => {
+    world.run('build');
+    const ended = asNobody(...args);
+
+    expect([ended.exitCode, outputOf(ended)]).toEqual([exitCode, expect.not.stringContaining('internal error')]);
+    if (name !== 'graph') expect(outputOf(ended)).toMatch(/\[(cache-unreadable|not-permitted)\]/);
+    expect(existsSync(join(world.folder, 'artifacts/upper/text'))).toBe(true);
+  });
+
+  it.each([['status'], ['build', '--dry-run'], ['history']])('gets an answer or a code from %s %s in a closed folder', (...args) => {
+    world.run('build');
+    chmodSync(join(world.folder, 'artifacts'), 0o700);
+    const ended = asNobody(...args.filter(arg => arg !== undefined));
+
+    expect([ended.exitCode === 70, outputOf(ended)]).toEqual([false, expect.not.stringContaining('internal error')]);
+  });
+});
