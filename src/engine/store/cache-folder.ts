@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Digest } from '../../base/digest.js';
-import { markCacheFolder } from './cache-marker.js';
+import { ignoreInGit, markCacheFolder } from './cache-marker.js';
 
 /** Paths inside one cache folder. Nothing here touches the disk. */
 export interface CacheFolder {
@@ -46,4 +46,5 @@ export function makeCacheFolder(cache: CacheFolder): void {
   for (const folder of ['cas', 'actions', 'state', 'logs', 'history', 'tmp', 'lock'])
     mkdirSync(join(cache.root, folder), { recursive: true, mode: 0o700 });
   markCacheFolder(cache.root);
+  ignoreInGit(cache.root);
 }

@@ -17,16 +17,19 @@ export function markCacheFolder(root: string): void {
   try {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     if (lstatSync(join(root, CACHE_MARKER), { throwIfNoEntry: false }) !== undefined) return;
-    // In a folder that holds somebody's files too, they stay visible to git.
-    if (listForeign(root).length === 0) writeNew(join(root, '.gitignore'), '*\n!.gitignore\n');
-    writeNew(join(root, CACHE_MARKER), `${HEADER}\n${ABOUT}\n`);
+    writeFileSync(join(root, CACHE_MARKER), `${HEADER}\n${ABOUT}\n`, { flag: 'wx', mode: 0o600 });
   } catch {
     // Read-only, or no folder: whoever needs it finds that out.
   }
 }
 
-function writeNew(path: string, text: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) writeFileSync(path, text, { flag: 'wx' });
+/** Keeps what is in the folder out of git, but where it holds somebody's files too. */
+export function ignoreInGit(root: string): void {
+  try {
+    if (listForeign(root).length === 0) writeFileSync(join(root, '.gitignore'), '*\n!.gitignore\n', { flag: 'wx' });
+  } catch {
+    // It is there already, or the folder is read-only: then the first write that matters says so.
+  }
 }
 
 /** Refuses a folder that is neither a cache nor empty. One that is not there yet, or cannot be looked at, passes. @throws EngineError `not-a-cache`. */

@@ -276,7 +276,7 @@ describe('importing', () => {
 
     expect(outcomes.folders).toBe('executed');
     expect(readdirSync(there.path('artifacts')).sort()).toEqual(
-      ['.gitignore', '.staging', 'count', 'folders', 'strip'].filter(name => existsSync(there.path(`artifacts/${name}`))),
+      ['.gitignore', '.staging', '.tanren', 'count', 'folders', 'strip'].filter(name => existsSync(there.path(`artifacts/${name}`))),
     );
     expect(readdirSync(there.path('artifacts/folders/all'))).not.toContain('c');
   });

@@ -64,7 +64,7 @@ describe('a second checkout', () => {
     expect((await second.build(using())).outcomes).toEqual(RESTORED);
 
     expect(second.read('artifacts/folders/all/text.txt')).toBe(first.read('artifacts/folders/all/text.txt'));
-    expect(readdirSync(shared).sort()).toEqual(['actions', 'cas', 'turns']);
+    expect(readdirSync(shared).sort()).toEqual(['.tanren', 'actions', 'cas', 'turns']);
     expect(second.read('cache/logs/pipeline/count.log')).toContain('counted 2 lines');
     expect((await second.build(using())).outcomes).toEqual(UP_TO_DATE);
     expect((await first.build(using())).outcomes).toEqual(UP_TO_DATE);
