@@ -15,8 +15,8 @@ import { LockRefused } from '../engine/lockfile/lock-refused.js';
 import { parseLock } from '../engine/lockfile/parse-lock.js';
 import { EngineError } from '../engine/model/engine-error.js';
 import type { Plan } from '../engine/model/plan.js';
-import { type ActionRecord, openActionRecords } from '../engine/store/action-records.js';
-import { openBlobStore } from '../engine/store/blob-store.js';
+import { type ActionRecord, readRecord } from '../engine/store/action-records.js';
+import { readBlob } from '../engine/store/blob-store.js';
 import type { CacheFolder } from '../engine/store/cache-folder.js';
 import { createPlatformClass } from '../engine/store/platform-class-cache.js';
 import { loadState } from '../engine/store/state-log.js';
@@ -89,7 +89,7 @@ async function seeRevision(name: string, moments: Moments): Promise<Snapshot | u
     runs,
     findRecord: recordsIn(cache),
     findSource: path => digestAt(plan.projectFolder, commit, resolve(plan.projectFolder, path)),
-    readBlob: openBlobStore(cache).read,
+    readBlob: digest => readBlob(cache, digest),
     platformClass: createPlatformClass(cache, makeEnginePorts(() => undefined, neverAborted).platformClass, 'read-only').find(),
   });
   return { ...snapshot, notes: [...notes, ...snapshot.notes] };
@@ -115,9 +115,8 @@ function lockAt(commit: string, { plan, options }: Moments): { readonly lock: Lo
 }
 
 function recordsIn(cache: CacheFolder): (key: string) => ActionRecord | undefined {
-  const records = openActionRecords(cache);
   return key => {
-    const record = records.find(key);
+    const record = readRecord(cache, key);
     return record === 'damaged' ? undefined : record;
   };
 }

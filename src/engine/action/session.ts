@@ -182,10 +182,10 @@ export interface Comparison {
 }
 
 /** How does an action differ from the one whose result was accepted last? */
-export function compareWithLast(session: Session, stage: PlannedStage, manifest: JsonObject): Comparison {
+export async function compareWithLast(session: Session, stage: PlannedStage, manifest: JsonObject): Promise<Comparison> {
   const accepted = session.state.stages.get(stage.id);
   if (accepted === undefined) return { last: 'never', changes: [], reasons: ['never built'] };
-  const record = session.records.find(accepted.key);
+  const record = await session.records.find(accepted.key);
   if (record === undefined || record === 'damaged') {
     const fromLock = accepted.key === keyOf(asLocked(manifest));
     const why = fromLock ? 'its result is what the lock says, and was not made here' : 'the record of its last run is gone from the cache';

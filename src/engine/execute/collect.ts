@@ -1,7 +1,6 @@
 /** What did a run write, and is it what the stage declares? */
 import { copyFileSync, realpathSync, rmSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { digestBytes } from '../../base/digest.js';
 import { ARTIFACT_KINDS } from '../../stage/ports.js';
 import type { Artifact } from '../model/artifact.js';
 import { EngineError } from '../model/engine-error.js';
@@ -10,7 +9,7 @@ import { digestPath } from '../store/files/digest-file.js';
 import type { FileLook } from '../store/files/stamp.js';
 import { lookAt, lookAtLink } from '../store/files/stamp.js';
 import type { TreeEntry } from '../store/files/tree.js';
-import { encodeTree, isInnerLink, walkFolder } from '../store/files/tree.js';
+import { isInnerLink, treeArtifact, walkFolder } from '../store/files/tree.js';
 import { findEscape } from '../store/files/tree-links.js';
 
 /** An output as it lies in the run folder. */
@@ -81,7 +80,6 @@ async function collectFile(path: string, look: FileLook): Promise<CollectedOutpu
 
 async function collectFolder(port: string, path: string): Promise<CollectedOutput> {
   const tree: TreeEntry[] = [];
-  let sizeBytes = 0;
   for (const entry of walkFolder(path, 'keep')) {
     if (entry.kind === 'symlink' && !isInnerLink(entry.path, entry.target)) {
       throw new EngineError('output-escapes', `output "${port}" holds a link that leaves it: ${entry.path} → ${entry.target}`);
@@ -92,9 +90,8 @@ async function collectFolder(port: string, path: string): Promise<CollectedOutpu
     }
     const { sizeBytes: size, executable } = entry.look;
     tree.push({ kind: 'file', path: entry.path, digest: await digestPath(join(path, entry.path), size), sizeBytes: size, executable });
-    sizeBytes += size;
   }
   const leaving = findEscape(tree);
   if (leaving !== undefined) throw new EngineError('output-escapes', `output "${port}" holds a link that leaves it: ${leaving}`);
-  return { path, artifact: { kind: 'tree', digest: digestBytes(encodeTree(tree)), sizeBytes, executable: false }, tree };
+  return { path, artifact: treeArtifact(tree), tree };
 }

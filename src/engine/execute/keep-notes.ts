@@ -24,7 +24,7 @@ async function noteCode({ code, noted, store }: Session, { plugin }: PlannedStag
   const digest = parseDigest(manifest.code);
   if (digest === undefined || noted.has(digest)) return;
   noted.add(digest);
-  if (store.read(digest) !== undefined) return;
+  if ((await store.read(digest)) !== undefined) return;
   const document = encodeCanonicalJson(await code.describe(codeOf(plugin)));
   if (digestBytes(document) === digest) await store.keepBytes(document, 'no-flush');
 }

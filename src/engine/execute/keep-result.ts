@@ -108,7 +108,7 @@ function contentOfRun(session: Session, run: CompletedRun): Content {
       await chmod(path, publicMode(executable));
       return true;
     },
-    fetchTree: digest => trees.get(digest)?.tree ?? stored.fetchTree(digest),
+    fetchTree: async digest => trees.get(digest)?.tree ?? stored.fetchTree(digest),
   };
 }
 

@@ -90,7 +90,7 @@ export function createPartService({ cache, store, records, code, platformClass }
         },
         async keep(ticket, folder, names) {
           const { key, part } = getDefined(asked.get(ticket), ticket);
-          const record = records.find(key);
+          const record = await records.find(key);
           const before = record === undefined || record === 'damaged' ? undefined : record.results.at(-1)?.outputs;
           for (const name of names) {
             const path = join(folder, name);
@@ -112,7 +112,7 @@ export function createPartService({ cache, store, records, code, platformClass }
       const used = new Set<string>();
 
       const findKept = async (key: string, part: string): Promise<Readonly<Record<string, string>> | undefined> => {
-        const record = records.find(key);
+        const record = await records.find(key);
         if (record === undefined) return undefined;
         const result = record === 'damaged' ? undefined : record.results.at(-1);
         if (result !== undefined && (await isWhole(result))) {

@@ -1,10 +1,10 @@
 /** How does a known result come to stand under artifacts/ again? From the store, checked; or it stands there already. */
 import { rm } from 'node:fs/promises';
-import type { Digest } from '../../base/digest.js';
 import type { PinnedStage } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import { placeOf } from '../action/session.js';
 import type { AcceptedStage, Published } from '../model/accepted-stage.js';
+import type { BlobRef } from '../model/artifact.js';
 import { differingPorts } from '../model/artifact.js';
 import type { PlannedStage } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
@@ -35,7 +35,7 @@ export async function keepInPlace(session: Session, stage: PlannedStage, pinned:
   return restoreResult(session, stage, pinned, {
     outputs: plainArtifacts(accepted.outputs),
     metrics: accepted.metrics,
-    log: findLog(session, pinned.key, accepted.outputs),
+    log: await findLog(session, pinned.key, accepted.outputs),
     durationMs: accepted.durationMs,
   });
 }
@@ -67,13 +67,13 @@ export async function restoreResult(
 /** `tanren log` shows the log of the run that made the result; where that wrote nothing, nothing, and not what a run since then wrote that failed. */
 async function restoreLog(session: Session, stage: PlannedStage, { log }: ActionResult): Promise<void> {
   const path = session.cache.log(session.plan.pipeline, stage.id);
-  const bytes = log === undefined ? undefined : session.store.read(log);
+  const bytes = log === undefined ? undefined : await session.store.read(log.digest);
   if (bytes !== undefined) await writeWhole(path, bytes, 'no-flush').catch(() => undefined);
   else if (log === undefined) await rm(path, { force: true }).catch(() => undefined);
 }
 
-function findLog({ records }: Session, key: string, outputs: AcceptedStage['outputs']): Digest | undefined {
-  const record = records.find(key);
+async function findLog({ records }: Session, key: string, outputs: AcceptedStage['outputs']): Promise<BlobRef | undefined> {
+  const record = await records.find(key);
   if (record === undefined || record === 'damaged') return undefined;
   return record.results.find(result => differingPorts(result.outputs, outputs).length === 0)?.log;
 }

@@ -79,7 +79,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
       folder,
       sharedMs,
       outputs,
-      metrics: readMetrics(stage, port => readOutput(outputs[port])),
+      metrics: await readMetrics(stage, port => readOutput(outputs[port])),
       log: log.close(),
       parts: helpers.keeper.used,
       durationMs: performance.now() - started,
@@ -130,5 +130,5 @@ function timedOut(timeoutMs: number): EngineError {
 }
 
 function readOutput(output: CollectedOutput | undefined): MetricsFile | undefined {
-  return output === undefined ? undefined : { artifact: output.artifact, read: () => readFileSync(output.path, 'utf8') };
+  return output === undefined ? undefined : { artifact: output.artifact, read: async () => readFileSync(output.path, 'utf8') };
 }

@@ -10,7 +10,7 @@ import type { PlannedStage } from '../model/plan.js';
 /** An output, and how its bytes are read. */
 export interface MetricsFile {
   readonly artifact: Pick<Artifact, 'sizeBytes'>;
-  readonly read: () => string | undefined;
+  readonly read: () => Promise<string | undefined>;
 }
 
 /** Metrics stand in the state, in records and in the history: they are figures, not tensors. */
@@ -20,7 +20,10 @@ const MOST_LEVELS = 64;
 const EQUAL_HELP = 'write "equal" for an infinite ratio, such as the SQNR of equal tensors, and null for a figure that is not known';
 
 /** @param find the output of a port; undefined where it was not written. @throws EngineError `metrics-malformed`. */
-export function readMetrics({ outputPorts }: PlannedStage, find: (port: string) => MetricsFile | undefined): JsonObject | undefined {
+export async function readMetrics(
+  { outputPorts }: PlannedStage,
+  find: (port: string) => MetricsFile | undefined,
+): Promise<JsonObject | undefined> {
   const found: [string, JsonObject][] = [];
   for (const [port, { kind }] of Object.entries(outputPorts)) {
     const file = kind === 'metrics' ? find(port) : undefined;
@@ -33,7 +36,7 @@ export function readMetrics({ outputPorts }: PlannedStage, find: (port: string) 
         'write what is no figure to an output of another kind',
       );
     }
-    const text = file.read();
+    const text = await file.read();
     if (text !== undefined) found.push([port, parseMetrics(port, text)]);
   }
   return joinMetrics(found);

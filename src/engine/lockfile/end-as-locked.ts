@@ -56,9 +56,9 @@ async function restoreRecorded(
   action: PinnedStage,
   locked: readonly Contents[],
 ): Promise<StageEnd | undefined> {
-  const record = session.records.find(action.key);
+  const record = await session.records.find(action.key);
   for (const result of record === undefined || record === 'damaged' ? [] : record.results) {
-    if (findEqual(locked, result.outputs) === undefined || findArtifacts(session.store, result.outputs) === undefined) continue;
+    if (findEqual(locked, result.outputs) === undefined || (await findArtifacts(session.store, result.outputs)) === undefined) continue;
     const end = await restoreResult(session, stage, action, result);
     if (end === undefined) continue;
     await session.records.noteUse(action.key);
@@ -74,13 +74,13 @@ async function restoreByDigest(
   pinned: PinnedStage,
   contents: Contents,
 ): Promise<StageEnd | undefined> {
-  const outputs = findArtifacts(session.store, contents);
+  const outputs = await findArtifacts(session.store, contents);
   if (outputs === undefined) return undefined;
-  const metrics = readMetrics(stage, port => readOutput(session.store, outputs[port]));
+  const metrics = await readMetrics(stage, port => readOutput(session.store, outputs[port]));
   const durationMs = session.state.stages.get(stage.id)?.durationMs ?? 0;
   return restoreResult(session, stage, pinLocked(pinned), { outputs, metrics, log: undefined, durationMs });
 }
 
 function readOutput(store: BlobStore, artifact: Artifact | undefined): MetricsFile | undefined {
-  return artifact === undefined ? undefined : { artifact, read: () => store.read(artifact.digest)?.toString() };
+  return artifact === undefined ? undefined : { artifact, read: async () => (await store.read(artifact.digest))?.toString() };
 }

@@ -111,7 +111,7 @@ async function findManifest(
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
   }
-  const record = records.find(accepted.key);
+  const record = await records.find(accepted.key);
   return record === undefined || record === 'damaged' ? undefined : record.manifest;
 }
 

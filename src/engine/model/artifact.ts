@@ -1,4 +1,4 @@
-/** What identifies the content of an artifact? */
+/** Content by digest and size: of artifacts, and of single blobs. */
 import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
 import type { Json } from '../../base/json.js';
@@ -9,8 +9,16 @@ export interface Artifact {
   readonly kind: 'file' | 'tree';
   readonly digest: Digest;
   readonly sizeBytes: number;
+  /** Of a folder: the size of its tree document. Absent in what Tanren 0.1 wrote. */
+  readonly treeSizeBytes?: number;
   /** Of a file: may the owner execute it? Always false of a folder, whose tree says it per file. */
   readonly executable: boolean;
+}
+
+/** One blob. `sizeBytes` is absent in what Tanren 0.1 wrote. */
+export interface BlobRef {
+  readonly digest: Digest;
+  readonly sizeBytes?: number | undefined;
 }
 
 export type Artifacts = Readonly<Record<string, Artifact>>;
@@ -22,11 +30,11 @@ export type Content = Pick<Artifact, 'kind' | 'digest' | 'executable'>;
 
 export function parseArtifact(value: Json | undefined): Artifact | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { kind, sizeBytes, executable } = value;
+  const { kind, sizeBytes, treeSizeBytes, executable } = value;
   const digest = parseDigest(value.digest);
   if ((kind !== 'file' && kind !== 'tree') || digest === undefined || typeof sizeBytes !== 'number' || typeof executable !== 'boolean')
     return undefined;
-  return { kind, digest, sizeBytes, executable };
+  return { kind, digest, sizeBytes, ...(typeof treeSizeBytes === 'number' ? { treeSizeBytes } : {}), executable };
 }
 
 /** Every port's artifact, or undefined where one is malformed. */

@@ -64,7 +64,7 @@ export async function approach(needs: StageNeeds): Promise<Approach> {
   if (inPlace !== undefined) return { kind: 'ended', end: inPlace };
   const restored = await restoreFromRecord(needs, pinned);
   if (restored !== undefined) return { kind: 'ended', end: restored };
-  return { kind: 'run', pinned, reasons: compareWithLast(session, stage, pinned.manifest).reasons };
+  return { kind: 'run', pinned, reasons: (await compareWithLast(session, stage, pinned.manifest)).reasons };
 }
 
 function pinNow({ session, stage, endOf }: StageNeeds): Promise<PinnedStage> {
@@ -92,7 +92,7 @@ async function findFailure({ session, stage, room }: StageNeeds, pinned: PinnedS
 
 async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
   const { session, stage } = needs;
-  const record = session.records.find(pinned.key);
+  const record = await session.records.find(pinned.key);
   if (record === 'damaged') warn(needs, 'cache-damaged', `the record of an earlier run of ${stage.id} is damaged; it is not used`);
   if (record === undefined || record === 'damaged') return undefined;
   for (const result of [...record.results].reverse()) {

@@ -69,8 +69,8 @@ function firstResult({ session, stage }: StageNeeds, { outputs }: AcceptedStage)
   const { folder } = placeOf(session.plan, stage);
   return {
     outputs,
-    findTree({ digest }) {
-      const bytes = session.store.read(digest);
+    async findTree({ digest }) {
+      const bytes = await session.store.read(digest);
       return bytes === undefined ? undefined : decodeTree(bytes.toString());
     },
     findFile(text, published) {

@@ -11,7 +11,7 @@ import type { TreeEntry } from '../store/files/tree.js';
 export interface FirstResult {
   readonly outputs: Readonly<Record<string, Artifact>>;
   /** Of a folder. */
-  findTree(artifact: Artifact): readonly TreeEntry[] | undefined;
+  findTree(artifact: Artifact): Promise<readonly TreeEntry[] | undefined>;
   /** A path with the bytes of a digest. `published`: where they stand under artifacts/. */
   findFile(digest: string, published: string): string | undefined;
 }
@@ -44,7 +44,7 @@ async function compareOutputs(first: FirstResult, path: string, before: Artifact
     return [{ kind: 'form', path, forms: [formOf(before), formOf(artifact)] }];
   }
   if (after.tree === undefined) return [await compareFiles(first, path, before.digest, after.path)];
-  const tree = first.findTree(before);
+  const tree = await first.findTree(before);
   return tree === undefined ? [{ kind: 'unread', path }] : compareTrees(first, path, tree, { ...after, tree: after.tree });
 }
 

@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { rm, utimes } from 'node:fs/promises';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
-import type { Digest } from '../../base/digest.js';
 import { digestBytes, parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
-import type { Artifacts } from '../model/artifact.js';
+import type { Artifacts, BlobRef } from '../model/artifact.js';
 import { encodeArtifacts, parseArtifacts, sameArtifacts } from '../model/artifact.js';
 import { isMissing } from '../model/engine-error.js';
 import type { CacheFolder } from './cache-folder.js';
@@ -22,16 +21,16 @@ export interface ActionResult {
   readonly outputs: Artifacts;
   readonly metrics: JsonObject | undefined;
   /** Blob with what the run logged. */
-  readonly log: Digest | undefined;
+  readonly log: BlobRef | undefined;
   /** Blob with the keys of the parts that the run used; absent where it used none. Nothing needs them, but runs of changed stages are quick where they are there. */
-  readonly parts?: Digest | undefined;
+  readonly parts?: BlobRef | undefined;
   /** A hint for scheduling; no part of anything compared. */
   readonly durationMs: number;
 }
 
 export interface ActionRecords {
   /** The record of a key; 'damaged' where its file is there and does not check. */
-  find(key: string): ActionRecord | 'damaged' | undefined;
+  find(key: string): Promise<ActionRecord | 'damaged' | undefined>;
   /** Adds a result as the newest. @returns an earlier result with other bytes, where there is one. */
   add(key: string, manifest: JsonObject, result: ActionResult): Promise<ActionResult | undefined>;
   /** Notes that a result was used now: what is unused longest leaves a full cache first. Only a hint, so a cache that takes no note is none the worse. */
@@ -42,14 +41,17 @@ export interface ActionRecords {
   dropResult(key: string, result: ActionResult): Promise<void>;
 }
 
+/** Reads a record of a folder on this machine at once. */
+export function readRecord(cache: CacheFolder, key: string): ActionRecord | 'damaged' | undefined {
+  const text = readIfThere(cache.record(key));
+  return text === undefined ? undefined : (decodeRecord(text) ?? 'damaged');
+}
+
 export function openActionRecords(cache: CacheFolder): ActionRecords {
-  const find = (key: string): ActionRecord | 'damaged' | undefined => {
-    const text = readIfThere(cache.record(key));
-    return text === undefined ? undefined : (decodeRecord(text) ?? 'damaged');
-  };
+  const find = (key: string): ActionRecord | 'damaged' | undefined => readRecord(cache, key);
   const write = (key: string, record: ActionRecord): Promise<void> => writeWhole(cache.record(key), encodeRecord(record), 'no-flush');
   return {
-    find,
+    find: async key => find(key),
     async add(key, manifest, result) {
       const earlier = find(key);
       const others = earlier === undefined || earlier === 'damaged' ? [] : earlier.results;
@@ -99,9 +101,19 @@ function encodeResult(result: ActionResult): Json {
     outputs: encodeArtifacts(result.outputs),
     durationMs: Math.round(result.durationMs),
     ...(result.metrics === undefined ? {} : { metrics: result.metrics }),
-    ...(result.log === undefined ? {} : { log: result.log }),
-    ...(result.parts === undefined ? {} : { parts: result.parts }),
+    ...encodeRef('log', result.log),
+    ...encodeRef('parts', result.parts),
   };
+}
+
+function encodeRef(name: 'log' | 'parts', ref: BlobRef | undefined): JsonObject {
+  if (ref === undefined) return {};
+  return { [name]: ref.digest, ...(ref.sizeBytes === undefined ? {} : { [`${name}SizeBytes`]: ref.sizeBytes }) };
+}
+
+function decodeRef(text: Json | undefined, sizeBytes: Json | undefined): BlobRef | undefined {
+  const digest = parseDigest(text);
+  return digest === undefined ? undefined : { digest, ...(typeof sizeBytes === 'number' ? { sizeBytes } : {}) };
 }
 
 /** The record in a file's text; undefined where it does not check. */
@@ -122,8 +134,8 @@ function decodeResult(value: Json): ActionResult | undefined {
   return {
     outputs,
     metrics: isJsonObject(value.metrics) ? value.metrics : undefined,
-    log: parseDigest(value.log),
-    parts: parseDigest(value.parts),
+    log: decodeRef(value.log, value.logSizeBytes),
+    parts: decodeRef(value.parts, value.partsSizeBytes),
     durationMs: typeof value.durationMs === 'number' ? value.durationMs : 0,
   };
 }

@@ -5,11 +5,15 @@ import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes } from '../../base/digest.js';
+import type { BlobRef } from '../model/artifact.js';
 import { systemCode } from '../model/engine-error.js';
 import type { CacheFolder } from './cache-folder.js';
 import { AT_ONCE_BYTES, copyDigesting, digestPath } from './files/digest-file.js';
 import { lookAt } from './files/stamp.js';
 import { flushFile, withFolder, writeWhole } from './files/write-file.js';
+
+/** The verified bytes of a blob; undefined where there is none. */
+export type ReadBlob = (digest: Digest) => Buffer | undefined;
 
 export type Fetch = 'found' | 'missing' | 'damaged';
 
@@ -20,15 +24,15 @@ export interface BlobStore {
    * 'no-flush' for what is cheap to make again: a blob that a power cut has torn does not have its digest, and is a miss.
    */
   takeFile(path: string, digest: Digest, flushing: 'flush' | 'no-flush'): Promise<void>;
-  keepBytes(bytes: string | Uint8Array, flushing: 'flush' | 'no-flush'): Promise<Digest>;
+  keepBytes(bytes: string | Uint8Array, flushing: 'flush' | 'no-flush'): Promise<BlobRef>;
   /** Copies a blob to `path`, verified. On anything but 'found' nothing is left at `path`. A damaged blob is removed. */
   copyTo(digest: Digest, path: string, executable: boolean): Promise<Fetch>;
   /** The verified bytes of a (small) blob. */
-  read(digest: Digest): Buffer | undefined;
+  read(digest: Digest): Promise<Buffer | undefined>;
   /** Checks a blob in place. A damaged blob is removed. */
   verify(digest: Digest): Promise<Fetch>;
   /** How large a blob is that is there; nothing is read. */
-  sizeOf(digest: Digest): number | undefined;
+  sizeOf(digest: Digest): Promise<number | undefined>;
   /** As `verify`, and changes nothing. */
   check(digest: Digest): Promise<Fetch>;
   /** Where a blob stands; undefined where it is not there, or damaged. Changes nothing. */
@@ -41,16 +45,16 @@ export function openBlobStore(cache: CacheFolder): BlobStore {
     async keepBytes(bytes, flushing) {
       const digest = digestBytes(bytes);
       if (readVerified(cache.blob(digest), digest) === undefined) await writeWhole(cache.blob(digest), bytes, flushing);
-      return digest;
+      return { digest, sizeBytes: Buffer.byteLength(bytes) };
     },
     copyTo: (digest, path, executable) => copyVerified(cache.blob(digest), digest, path, executable),
-    read: digest => readVerified(cache.blob(digest), digest),
+    read: async digest => readVerified(cache.blob(digest), digest),
     async verify(digest) {
       const found = await check(cache.blob(digest), digest);
       if (found === 'damaged') rmSync(cache.blob(digest), { force: true });
       return found;
     },
-    sizeOf: digest => lookAt(cache.blob(digest))?.sizeBytes,
+    sizeOf: async digest => lookAt(cache.blob(digest))?.sizeBytes,
     check: digest => check(cache.blob(digest), digest),
     locate: async digest => ((await check(cache.blob(digest), digest)) === 'found' ? cache.blob(digest) : undefined),
   };
@@ -158,6 +162,11 @@ async function clone(blob: string, path: string): Promise<boolean> {
     rmSync(path, { force: true });
     return false;
   }
+}
+
+/** Reads a blob of a folder on this machine at once. A shared folder is looked into where the own one lacks it. Changes nothing. */
+export function readBlob(cache: CacheFolder, digest: Digest): Buffer | undefined {
+  return readVerified(cache.blob(digest), digest) ?? (cache.shared === undefined ? undefined : readBlob(cache.shared, digest));
 }
 
 function readVerified(blob: string, digest: Digest): Buffer | undefined {

@@ -4,22 +4,22 @@ import type { BlobStore } from './blob-store.js';
 import { decodeTree } from './files/tree.js';
 
 /** The artifacts of these contents, where the store has everything that they need; whether it is whole shows when it is copied. */
-export function findArtifacts(store: BlobStore, contents: Contents): Artifacts | undefined {
+export async function findArtifacts(store: BlobStore, contents: Contents): Promise<Artifacts | undefined> {
   const found: Record<string, Artifact> = {};
   for (const [port, content] of Object.entries(contents)) {
-    const sizeBytes = content.kind === 'file' ? store.sizeOf(content.digest) : sizeOfTree(store, content);
+    const sizeBytes = await (content.kind === 'file' ? store.sizeOf(content.digest) : sizeOfTree(store, content));
     if (sizeBytes === undefined) return undefined;
     found[port] = { ...content, sizeBytes };
   }
   return found;
 }
 
-function sizeOfTree(store: BlobStore, { digest }: Content): number | undefined {
-  const bytes = store.read(digest);
+async function sizeOfTree(store: BlobStore, { digest }: Content): Promise<number | undefined> {
+  const bytes = await store.read(digest);
   const tree = bytes === undefined ? undefined : decodeTree(bytes.toString());
   let sizeBytes = 0;
   for (const entry of tree ?? []) {
-    if (entry.kind === 'file' && store.sizeOf(entry.digest) === undefined) return undefined;
+    if (entry.kind === 'file' && (await store.sizeOf(entry.digest)) === undefined) return undefined;
     if (entry.kind === 'file') sizeBytes += entry.sizeBytes;
   }
   return tree === undefined ? undefined : sizeBytes;

@@ -1,14 +1,13 @@
 /** What is the content of a source right now? By stamps where they prove it, else by reading. */
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
-import { digestBytes } from '../../base/digest.js';
 import type { Artifact } from '../model/artifact.js';
 import { EngineError, messageOf, systemCode } from '../model/engine-error.js';
 import { digestPath } from './files/digest-file.js';
 import type { FileLook, Stamp } from './files/stamp.js';
 import { isRacy, lookAt } from './files/stamp.js';
 import type { FoundEntry, TreeEntry } from './files/tree.js';
-import { encodeTree, signatureOf, walkFolder } from './files/tree.js';
+import { signatureOf, treeArtifact, walkFolder } from './files/tree.js';
 import type { State } from './state-log.js';
 
 /** A source with its content, and how to see whether it is still the same. */
@@ -114,15 +113,13 @@ function pinFile(look: FileLook, digest: Digest, proof: 'settled' | 'racy'): Pin
 /** @param digests one per file among `entries`, in order. */
 function pinFolder(entries: readonly FoundEntry[], digests: readonly Digest[], proof: 'settled' | 'racy'): PinnedSource {
   let file = 0;
-  let sizeBytes = 0;
   const tree = entries.map((entry): TreeEntry => {
     if (entry.kind !== 'file') return entry;
-    sizeBytes += entry.look.sizeBytes;
     const { sizeBytes: size, executable } = entry.look;
     return { kind: 'file', path: entry.path, digest: digests[file++] as Digest, sizeBytes: size, executable };
   });
   return {
-    artifact: { kind: 'tree', digest: digestBytes(encodeTree(tree)), sizeBytes, executable: false },
+    artifact: treeArtifact(tree),
     signature: signatureOf(entries),
     proof,
     tree,

@@ -1,14 +1,13 @@
 /** The records of a cache, and of the one that it shares: all that check and may be read, one by one. */
 import { join } from 'node:path';
-import { type ActionRecord, openActionRecords } from './action-records.js';
+import { type ActionRecord, readRecord } from './action-records.js';
 import type { CacheFolder } from './cache-folder.js';
 import { filesUnder } from './files/list-files.js';
 import { isForbidden } from './files/open-folders.js';
 
 export function* listRecords(cache: CacheFolder): Generator<ActionRecord> {
-  const records = openActionRecords(cache);
   for (const { name } of readableUnder(join(cache.root, 'actions'))) {
-    const record = records.find(name.replace(/\.json$/, ''));
+    const record = readRecord(cache, name.replace(/\.json$/, ''));
     if (record !== undefined && record !== 'damaged') yield record;
   }
   if (cache.shared !== undefined) yield* listRecords(cache.shared);

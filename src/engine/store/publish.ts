@@ -16,7 +16,7 @@ import { listStanding, remove, replaceFolder, replaceNames, STAGING } from './st
 
 /** Puts the content of a digest at a path that does not exist yet; false where it is not to be had whole. */
 export type FetchFile = (digest: Digest, path: string, executable: boolean) => Promise<boolean>;
-export type FetchTree = (digest: Digest) => readonly TreeEntry[] | undefined;
+export type FetchTree = (digest: Digest) => Promise<readonly TreeEntry[] | undefined>;
 
 export interface Content {
   readonly fetchFile: FetchFile;
@@ -29,8 +29,8 @@ export function contentOf(store: BlobStore, form: 'copies' | 'links'): Content {
     fetchFile: async (digest, path, executable) =>
       (form === 'links' && !executable && (await linkVerified(store, digest, path))) ||
       (await store.copyTo(digest, path, executable)) === 'found',
-    fetchTree: digest => {
-      const bytes = store.read(digest);
+    fetchTree: async digest => {
+      const bytes = await store.read(digest);
       return bytes === undefined ? undefined : decodeTree(bytes.toString());
     },
   };
@@ -141,7 +141,7 @@ function makeArtifactsRoot(root: string): void {
 /** Puts an artifact at a path that does not exist yet; false where it is not to be had whole. */
 export async function place(artifact: Artifact, path: string, content: Content): Promise<boolean> {
   if (artifact.kind === 'file') return placeFile(artifact.digest, path, artifact.executable, content);
-  const tree = content.fetchTree(artifact.digest);
+  const tree = await content.fetchTree(artifact.digest);
   if (tree === undefined) return false;
   mkdirSync(path, { recursive: true });
   for (const entry of tree) {

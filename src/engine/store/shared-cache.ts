@@ -60,9 +60,9 @@ function readBoth(own: BlobStore, shared: BlobStore): BlobStore {
   };
   return {
     ...own,
-    read: digest => own.read(digest) ?? shared.read(digest),
+    read: async digest => (await own.read(digest)) ?? shared.read(digest),
     check,
-    sizeOf: digest => own.sizeOf(digest) ?? shared.sizeOf(digest),
+    sizeOf: async digest => (await own.sizeOf(digest)) ?? shared.sizeOf(digest),
     locate: async digest => (await own.locate(digest)) ?? shared.locate(digest),
   };
 }
@@ -95,9 +95,9 @@ function joinStores(
       await offer(digest);
     },
     async keepBytes(bytes, flushing) {
-      const digest = await own.keepBytes(bytes, flushing);
-      await offer(digest);
-      return digest;
+      const kept = await own.keepBytes(bytes, flushing);
+      await offer(kept.digest);
+      return kept;
     },
     copyTo: (digest, path, executable) => askBoth(digest, () => own.copyTo(digest, path, executable)),
     verify: digest => askBoth(digest, () => own.verify(digest)),
@@ -105,10 +105,10 @@ function joinStores(
       const found = await askBoth(digest, async () => ((await own.locate(digest)) === undefined ? 'missing' : 'found'));
       return found === 'found' ? cache.blob(digest) : undefined;
     },
-    read(digest) {
-      const bytes = own.read(digest);
+    async read(digest) {
+      const bytes = await own.read(digest);
       if (bytes !== undefined) return bytes;
-      const there = shared.read(digest);
+      const there = await shared.read(digest);
       if (there !== undefined) keepHere(cache.blob(digest), there);
       return there;
     },
@@ -178,10 +178,10 @@ function temporaryOf(path: string): string {
 }
 
 function findIn(own: Stores, shared: Stores): ActionRecords['find'] {
-  return key => {
-    const here = own.records.find(key);
+  return async key => {
+    const here = await own.records.find(key);
     if (here !== undefined && here !== 'damaged') return here;
-    const there = shared.records.find(key);
+    const there = await shared.records.find(key);
     return there === undefined || there === 'damaged' ? here : there;
   };
 }
@@ -195,8 +195,8 @@ function joinRecords(own: Stores, shared: Stores, attempt: Attempt): ActionRecor
     },
     merge: (key, record) => own.records.merge(key, record),
     async noteUse(key) {
-      const here = own.records.find(key);
-      const there = here === undefined || here === 'damaged' ? shared.records.find(key) : undefined;
+      const here = await own.records.find(key);
+      const there = here === undefined || here === 'damaged' ? await shared.records.find(key) : undefined;
       // It holds the blobs that were taken.
       if (there !== undefined && there !== 'damaged') await own.records.merge(key, there).catch(() => undefined);
       await own.records.noteUse(key);

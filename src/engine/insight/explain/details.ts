@@ -46,27 +46,27 @@ async function findCause(session: Session, stage: PlannedStage, change: Change):
 }
 
 async function compareFolders({ store, pinner }: Session, path: string, { before, after }: Change): Promise<TreeChanges | undefined> {
-  const read = (artifact: Json | undefined): readonly TreeEntry[] | undefined => {
+  const read = async (artifact: Json | undefined): Promise<readonly TreeEntry[] | undefined> => {
     const digest = isJsonObject(artifact) && artifact.kind === 'tree' ? parseDigest(artifact.digest) : undefined;
-    const document = digest === undefined ? undefined : store.read(digest);
+    const document = digest === undefined ? undefined : await store.read(digest);
     return document === undefined ? undefined : decodeTree(document.toString());
   };
-  const old = read(before);
+  const old = await read(before);
   if (old === undefined) return undefined;
-  const now = read(after) ?? (await pinner.treeOf(path));
+  const now = (await read(after)) ?? (await pinner.treeOf(path));
   return now === undefined ? undefined : compareTrees(old, now);
 }
 
 async function compareCodes({ store, code }: Session, { plugin }: PlannedStage, { before, after }: Change) {
-  const read = (text: Json | undefined): Json | undefined => {
+  const read = async (text: Json | undefined): Promise<Json | undefined> => {
     const digest = parseDigest(text);
-    const document = digest === undefined ? undefined : store.read(digest);
+    const document = digest === undefined ? undefined : await store.read(digest);
     return document === undefined ? undefined : parseJson(document.toString());
   };
-  const old = read(before);
+  const old = await read(before);
   if (old === undefined) return undefined;
   try {
-    return compareCode(old, read(after) ?? (await code.describe(codeOf(plugin))));
+    return compareCode(old, (await read(after)) ?? (await code.describe(codeOf(plugin))));
   } catch (error) {
     // Modules that cannot be read any more are no reason to say nothing else.
     if (error instanceof EngineError) return undefined;

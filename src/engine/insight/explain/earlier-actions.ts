@@ -9,7 +9,7 @@ export interface EarlierActions {
   /** The manifest of an action of the plugin that gave this artifact (`{kind, digest}`). */
   findMaker(plugin: string, artifact: Json | undefined): JsonObject | undefined;
   /** The manifest of the stage's accepted result. */
-  findAccepted(stage: StageId): JsonObject | undefined;
+  findAccepted(stage: StageId): Promise<JsonObject | undefined>;
 }
 
 export function createEarlierActions({ cache, records, state }: Pick<Session, 'cache' | 'records' | 'state'>): EarlierActions {
@@ -19,9 +19,9 @@ export function createEarlierActions({ cache, records, state }: Pick<Session, 'c
       makers ??= indexMakers(cache);
       return isJsonObject(artifact) ? makers.get(`${plugin} ${String(artifact.digest)}`) : undefined;
     },
-    findAccepted(stage) {
+    async findAccepted(stage) {
       const accepted = state.stages.get(stage);
-      const record = accepted === undefined ? undefined : records.find(accepted.key);
+      const record = accepted === undefined ? undefined : await records.find(accepted.key);
       return record === undefined || record === 'damaged' ? undefined : record.manifest;
     },
   };

@@ -64,7 +64,7 @@ async function causesOf(search: Search, stage: PlannedStage, { status, pinned, a
       const above = status.kind === 'undecided' ? status.because : status.kind === 'stale' ? status.after : [];
       const inherited = above.flatMap(id => inherit(search, stage.id, id));
       if (pinned === undefined) return inherited;
-      if (compareWithLast(search.session, stage, pinned.manifest).last === 'lost') return own({ kind: 'record-lost' });
+      if ((await compareWithLast(search.session, stage, pinned.manifest)).last === 'lost') return own({ kind: 'record-lost' });
       const changed: Trail[] = [];
       for (const change of status.changes) changed.push(...(await trailsOf(search, stage, change)));
       if (changed.length + inherited.length > 0) return [...changed, ...inherited];
@@ -97,7 +97,7 @@ const DEEPEST = 500;
 async function trailsOfRebuilt(search: Search, stage: PlannedStage, taken: Change, depth: number): Promise<readonly Trail[]> {
   const unknown: readonly Trail[] = [{ cause: { kind: 'rebuilt' }, stage: stage.id, from: undefined }];
   const before = search.earlier.findMaker(stage.plugin.name, taken.before);
-  const now = search.earlier.findAccepted(stage.id);
+  const now = await search.earlier.findAccepted(stage.id);
   if (before === undefined || now === undefined || depth > DEEPEST) return unknown;
   const trails: Trail[] = [];
   for (const change of findChanges(before, now)) {

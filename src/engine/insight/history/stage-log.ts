@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissing } from '../../model/engine-error.js';
 import type { Plan, StageId } from '../../model/plan.js';
-import { openActionRecords } from '../../store/action-records.js';
-import { openBlobStore } from '../../store/blob-store.js';
+import { readRecord } from '../../store/action-records.js';
+import { readBlob } from '../../store/blob-store.js';
 import { type CacheFolder, cacheFolderAt } from '../../store/cache-folder.js';
 import type { RunRecord } from './run-record.js';
 
@@ -39,11 +39,11 @@ export function findRunLog(plan: Plan, cache: CacheFolder, runs: readonly RunRec
   }
   const made = entries.slice(0, index + 1).findLast(entry => entry?.key !== undefined);
   if (made?.key === undefined) return { kind: 'never-ran' };
-  const record = openActionRecords(cache).find(made.key);
+  const record = readRecord(cache, made.key);
   const result = record === undefined || record === 'damaged' ? undefined : record.results.at(-1);
   if (result === undefined) return { kind: 'not-kept' };
   if (result.log === undefined) return { kind: 'nothing' };
-  const bytes = openBlobStore(cache).read(result.log);
+  const bytes = readBlob(cache, result.log.digest);
   return bytes === undefined ? { kind: 'not-kept' } : { kind: 'text', text: bytes.toString() };
 }
 

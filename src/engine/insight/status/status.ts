@@ -160,7 +160,7 @@ async function foresee({ session, forced, hold, results, rivals }: Look, stage: 
   if (stage.plugin.plugin.needs === 'build-summary') return { status: { kind: 'undecided', because, changes: [] } };
   const known = withKnownInputs(stage, results);
   const pinned = await session.pinner.pin(known, id => results.get(id));
-  const comparison = compareWithLast(session, stage, pinned.manifest);
+  const comparison = await compareWithLast(session, stage, pinned.manifest);
   const changes = comparison.changes.filter(({ label, after }) => after !== undefined || !isOfUnknownInput(stage, label, results));
   if (forced.has(stage.id)) return { status: { kind: 'stale', reasons: ['forced'], changes, after: because }, pinned };
   // What is locked may be in the cache for whatever comes.
@@ -186,12 +186,12 @@ function isOfUnknownInput(stage: PlannedStage, label: string, results: ReadonlyM
 }
 
 async function findResult({ session, forced }: Look, stage: PlannedStage, pinned: PinnedStage): Promise<Found> {
-  const { changes, reasons } = compareWithLast(session, stage, pinned.manifest);
+  const { changes, reasons } = await compareWithLast(session, stage, pinned.manifest);
   if (forced.has(stage.id)) return { status: { kind: 'stale', reasons: ['forced'], changes, after: [] }, pinned };
   const accepted = session.state.stages.get(stage.id);
   const isSame = accepted?.key === pinned.key;
   if (isSame && (await stands(session, stage, accepted))) return { ...upToDate, pinned };
-  const kept = [...(isSame ? [accepted.outputs] : []), ...resultsOf(session, pinned.key).map(result => result.outputs)];
+  const kept = [...(isSame ? [accepted.outputs] : []), ...(await resultsOf(session, pinned.key)).map(result => result.outputs)];
   for (const artifacts of kept) {
     if (!(await isWhole(session, artifacts))) continue;
     return { status: { kind: 'restorable', reasons, changes }, pinned, result: { key: pinned.key, outputs: predict(artifacts) } };
@@ -213,7 +213,7 @@ async function findLocked(
   if (isOurs && findEqual(locked, accepted.outputs) !== undefined && (await stands(session, stage, accepted)))
     return { ...upToDate, pinned };
   for (const contents of locked) {
-    const artifacts = findArtifacts(session.store, contents);
+    const artifacts = await findArtifacts(session.store, contents);
     if (artifacts === undefined || !(await isWhole(session, artifacts))) continue;
     const result = { key: pinned.key, outputs: predict(artifacts) };
     return { status: { kind: 'restorable', reasons: ['as locked'], changes: [] }, pinned, result };
@@ -235,15 +235,15 @@ async function stands(session: Session, stage: PlannedStage, accepted: AcceptedS
   return (await resign(folder, accepted, names)) !== undefined;
 }
 
-function resultsOf({ records }: Session, key: string): readonly ActionResult[] {
-  const record = records.find(key);
+async function resultsOf({ records }: Session, key: string): Promise<readonly ActionResult[]> {
+  const record = await records.find(key);
   return record === undefined || record === 'damaged' ? [] : [...record.results].reverse();
 }
 
 async function isWhole({ store }: Session, artifacts: Artifacts): Promise<boolean> {
   for (const { kind, digest } of Object.values(artifacts)) {
     if ((await store.check(digest)) !== 'found') return false;
-    const tree = kind === 'tree' ? decodeTree(store.read(digest)?.toString() ?? '') : [];
+    const tree = kind === 'tree' ? decodeTree((await store.read(digest))?.toString() ?? '') : [];
     if (tree === undefined) return false;
     for (const entry of tree) if (entry.kind === 'file' && (await store.check(entry.digest)) !== 'found') return false;
   }

@@ -6,12 +6,14 @@ import { selectStages } from '../../model/dependencies.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { Plan, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
+import { type ActionRecord, readRecord } from '../action-records.js';
+import { readBlob } from '../blob-store.js';
 import { type CacheFolder, makeCacheFolder } from '../cache-folder.js';
 import { removeTemporary } from '../leftovers.js';
 import { takeInventory } from '../maintenance/inventory.js';
 import { withLock } from '../maintenance/keep-house.js';
 import { partsOf } from '../part-list.js';
-import { openStores, type Stores } from '../shared-cache.js';
+import { openStores } from '../shared-cache.js';
 import { loadState } from '../state-log.js';
 import type { ArchiveBytes } from './archive-bytes.js';
 import { ARCHIVE_HEADER } from './archive-format.js';
@@ -56,9 +58,9 @@ export async function exportCache(
   if (target.kind === 'file') assertArchive(target.path);
   const known = await readKnownContent(order.since);
   const source = openStores(cache, 'read', 'links', () => undefined);
-  const { keys, unbuilt } = chooseKeys(cache, order.choice, source);
+  const { keys, unbuilt } = chooseKeys(cache, order.choice);
   const written = await writeTo(target, put =>
-    writeArchive(source, keys, known, async chunk => {
+    writeArchive({ ...source, read: digest => readBlob(cache, digest) }, keys, known, async chunk => {
       signal.throwIfAborted();
       await put(chunk);
     }),
@@ -83,26 +85,28 @@ function readHead(path: string): string {
   }
 }
 
-function chooseKeys(
-  cache: CacheFolder,
-  choice: ExportChoice,
-  source: Stores,
-): { readonly keys: readonly string[]; readonly unbuilt: readonly StageId[] } {
+function chooseKeys(cache: CacheFolder, choice: ExportChoice): { readonly keys: readonly string[]; readonly unbuilt: readonly StageId[] } {
   if (choice.kind === 'everything') return { keys: takeInventory(cache.shared ?? cache).records.map(({ key }) => key), unbuilt: [] };
   const { stages } = loadState(cache.state(choice.plan.pipeline)).state;
   const selected = selectStages(choice.plan, choice.targets);
   const keys: string[] = selected.flatMap(({ id }) => stages.get(id)?.key ?? []);
   return {
-    keys: choice.parts === 'with parts' ? [...keys, ...keys.flatMap(key => findParts(key, source))] : keys,
+    keys: choice.parts === 'with parts' ? [...keys, ...keys.flatMap(key => findParts(key, cache))] : keys,
     unbuilt: selected.filter(({ id }) => !stages.has(id)).map(({ id }) => id),
   };
 }
 
+/** Of the own folder, or of the shared one. */
+function findRecord(cache: CacheFolder, key: string): ActionRecord | 'damaged' | undefined {
+  const own = readRecord(cache, key);
+  return typeof own === 'object' || cache.shared === undefined ? own : (readRecord(cache.shared, key) ?? own);
+}
+
 /** Those that are still there. */
-function findParts(key: string, { store, records }: Stores): readonly string[] {
-  const record = records.find(key);
-  const parts = record === undefined || record === 'damaged' ? [] : partsOf(record, store);
-  return parts.filter(part => typeof records.find(part) === 'object');
+function findParts(key: string, cache: CacheFolder): readonly string[] {
+  const record = findRecord(cache, key);
+  const parts = record === undefined || record === 'damaged' ? [] : partsOf(record, digest => readBlob(cache, digest));
+  return parts.filter(part => typeof findRecord(cache, part) === 'object');
 }
 
 type Put = (chunk: string | Buffer) => Promise<void>;

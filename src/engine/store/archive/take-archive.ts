@@ -4,7 +4,7 @@ import { open, rm } from 'node:fs/promises';
 import type { Digest } from '../../../base/digest.js';
 import { digestJson } from '../../../base/digest.js';
 import { type ActionRecord, type ActionRecords, decodeRecord, openActionRecords } from '../action-records.js';
-import { type BlobStore, openBlobStore } from '../blob-store.js';
+import { type BlobStore, openBlobStore, readBlob } from '../blob-store.js';
 import type { CacheFolder } from '../cache-folder.js';
 import { lookAt } from '../files/stamp.js';
 import { blobsOf } from '../maintenance/inventory.js';
@@ -52,7 +52,7 @@ export async function takeArchive(cache: CacheFolder, archive: ArchiveBytes, sig
       }
       continue;
     }
-    const end = await takeRecord(frame, cache, store, records);
+    const end = await takeRecord(frame, cache, records);
     if (end === 'added') count.records++;
     else if (end === 'known') count.known++;
     else notes[end].push(frame.name);
@@ -90,7 +90,6 @@ async function writeBody(path: string, body: Frame['body']): Promise<string> {
 async function takeRecord(
   { name, sizeBytes, body }: Frame,
   cache: CacheFolder,
-  store: BlobStore,
   records: ActionRecords,
 ): Promise<'added' | 'known' | 'different' | 'damaged' | 'incomplete'> {
   if (sizeBytes > MAX_RECORD_BYTES) return 'damaged';
@@ -98,7 +97,7 @@ async function takeRecord(
   for await (const chunk of body) chunks.push(chunk);
   const record = decodeRecord(Buffer.concat(chunks).toString('utf8'));
   if (record === undefined || !hasKey(record, name)) return 'damaged';
-  if (!isComplete(record, cache, store)) return 'incomplete';
+  if (!isComplete(record, cache)) return 'incomplete';
   return records.merge(name, record);
 }
 
@@ -112,10 +111,10 @@ function hasKey({ manifest }: ActionRecord, key: Digest): boolean {
   }
 }
 
-function isComplete({ results }: ActionRecord, cache: CacheFolder, store: BlobStore): boolean {
+function isComplete({ results }: ActionRecord, cache: CacheFolder): boolean {
   const sizeOf = (digest: Digest): number => lookAt(cache.blob(digest))?.sizeBytes ?? Number.POSITIVE_INFINITY;
   return results.every(result => {
     if (Object.values(result.outputs).some(({ kind, digest }) => kind === 'tree' && sizeOf(digest) > MAX_TREE_BYTES)) return false;
-    return blobsOf(result, store).every(digest => Number.isFinite(sizeOf(digest)));
+    return blobsOf(result, digest => readBlob({ ...cache, shared: undefined }, digest)).every(digest => Number.isFinite(sizeOf(digest)));
   });
 }

@@ -4,7 +4,7 @@ import type { Digest } from '../../../base/digest.js';
 import { digestBytes } from '../../../base/digest.js';
 import { EngineError } from '../../model/engine-error.js';
 import { type ActionRecords, encodeRecord } from '../action-records.js';
-import type { BlobStore } from '../blob-store.js';
+import type { BlobStore, ReadBlob } from '../blob-store.js';
 import { lookAt } from '../files/stamp.js';
 import { blobsOf, notesOf } from '../maintenance/inventory.js';
 import { archiveAt } from './archive-bytes.js';
@@ -28,6 +28,7 @@ export interface WrittenArchive {
 export interface ArchiveSource {
   readonly store: BlobStore;
   readonly records: ActionRecords;
+  readonly read: ReadBlob;
 }
 
 /**
@@ -35,7 +36,7 @@ export interface ArchiveSource {
  * @throws EngineError `blob-changed` where a blob changes between; and what `write` throws.
  */
 export async function writeArchive(
-  { store, records }: ArchiveSource,
+  { store, records, read }: ArchiveSource,
   keys: Iterable<string>,
   known: KnownContent,
   write: (chunk: string | Buffer) => Promise<void>,
@@ -49,14 +50,14 @@ export async function writeArchive(
   };
   await put(ARCHIVE_HEADER);
   for (const key of [...new Set(keys)].sort()) {
-    const record = records.find(key);
+    const record = await records.find(key);
     const text = record === undefined || record === 'damaged' ? undefined : encodeRecord(record);
     if (record === undefined || record === 'damaged' || text === undefined) {
       incomplete.push(key);
       continue;
     }
     if (known.records.get(key) === digestBytes(text)) continue;
-    const needed = new Set(record.results.flatMap(result => blobsOf(result, store)));
+    const needed = new Set(record.results.flatMap(result => blobsOf(result, read)));
     const paths = await locateAll(
       [...needed].filter(digest => !written.has(digest)),
       store,

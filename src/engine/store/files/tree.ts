@@ -6,6 +6,7 @@ import type { Digest } from '../../../base/digest.js';
 import { digestBytes, parseDigest } from '../../../base/digest.js';
 import type { JsonObject } from '../../../base/json.js';
 import { isJsonObject, parseJson } from '../../../base/json.js';
+import type { Artifact } from '../../model/artifact.js';
 import { EngineError } from '../../model/engine-error.js';
 import type { FileLook } from './stamp.js';
 import { lookAt, lookAtLink } from './stamp.js';
@@ -88,6 +89,13 @@ export function signatureOf(entries: readonly FoundEntry[]): string {
 /** The canonical document of a folder: its digest is the artifact's. */
 export function encodeTree(entries: readonly TreeEntry[]): string {
   return encodeCanonicalJson({ format: 1, entries: entries.map(entry => ({ ...entry })) });
+}
+
+/** The artifact of a folder. */
+export function treeArtifact(entries: readonly TreeEntry[]): Artifact {
+  const document = encodeTree(entries);
+  const sizeBytes = entries.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.sizeBytes : 0), 0);
+  return { kind: 'tree', digest: digestBytes(document), sizeBytes, treeSizeBytes: Buffer.byteLength(document), executable: false };
 }
 
 /**

@@ -6,9 +6,8 @@ import { parseDigest } from '../../../base/digest.js';
 import { isJsonObject, type JsonObject } from '../../../base/json.js';
 import type { Artifacts } from '../../model/artifact.js';
 import type { ActionRecord, ActionResult } from '../action-records.js';
-import { openActionRecords } from '../action-records.js';
-import type { BlobStore } from '../blob-store.js';
-import { openBlobStore } from '../blob-store.js';
+import { readRecord } from '../action-records.js';
+import { type ReadBlob, readBlob } from '../blob-store.js';
 import type { CacheFolder } from '../cache-folder.js';
 import { filesUnder } from '../files/list-files.js';
 import { decodeTree } from '../files/tree.js';
@@ -67,23 +66,22 @@ export function takeInventory(cache: CacheFolder, { pins, newerThanMs }: Hold = 
     blobs.set(digest, stats.size);
     if (stats.ctimeMs >= newerThanMs) heldBlobs.add(digest);
   }
-  const store = openBlobStore(cache);
-  const read = openActionRecords(cache);
+  const read: ReadBlob = digest => readBlob({ ...cache, shared: undefined }, digest);
   const accepted = findAccepted(cache);
   const records: KeptRecord[] = [];
   for (const { name, path } of filesUnder(join(cache.root, 'actions'))) {
     const key = name.replace(/\.json$/, '');
-    const record = path === cache.record(key) ? read.find(key) : undefined;
+    const record = path === cache.record(key) ? readRecord(cache, key) : undefined;
     const stats = findStats(path);
     if (record === undefined || record === 'damaged' || stats === undefined) noteDamaged(path);
     else {
       const isAccepted = accepted.has(key);
       const held = isAccepted || stats.ctimeMs >= newerThanMs || record.results.some(({ outputs }) => consistsOf(outputs, pins));
       const notes = notesOf(record.manifest).filter(digest => blobs.has(digest));
-      records.push(describe(key, record, stats, { store, notes }, { accepted: isAccepted, held }));
+      records.push(describe(key, record, stats, { read, notes }, { accepted: isAccepted, held }));
     }
   }
-  for (const digest of pins) for (const one of withTree(digest, store)) heldBlobs.add(one);
+  for (const digest of pins) for (const one of withTree(digest, read)) heldBlobs.add(one);
   return { blobs, records, damaged, heldBlobs };
 }
 
@@ -96,7 +94,7 @@ function describe(
   key: string,
   record: ActionRecord,
   { size, mtimeMs }: Stats,
-  { store, notes }: { readonly store: BlobStore; readonly notes: readonly Digest[] },
+  { read, notes }: { readonly read: ReadBlob; readonly notes: readonly Digest[] },
   why: Pick<KeptRecord, 'accepted' | 'held'>,
 ): KeptRecord {
   const { part, plugin } = record.manifest;
@@ -105,7 +103,7 @@ function describe(
     of: typeof part === 'string' ? { kind: 'part', name: part } : { kind: 'stage', name: typeof plugin === 'string' ? plugin : '?' },
     sizeBytes: size,
     lastUsedMs: mtimeMs,
-    blobs: new Set([...record.results.flatMap(result => blobsOf(result, store)), ...notes]),
+    blobs: new Set([...record.results.flatMap(result => blobsOf(result, read)), ...notes]),
     ...why,
   };
 }
@@ -116,17 +114,17 @@ function consistsOf(outputs: Artifacts, pins: ReadonlySet<Digest>): boolean {
 }
 
 /** Every blob that a result needs: of a folder also those of its files. */
-export function blobsOf({ outputs, log, parts }: ActionResult, store: BlobStore): Digest[] {
-  const found = [log, parts].filter(digest => digest !== undefined);
+export function blobsOf({ outputs, log, parts }: ActionResult, read: ReadBlob): Digest[] {
+  const found = [log, parts].flatMap(ref => ref?.digest ?? []);
   for (const { kind, digest } of Object.values(outputs)) {
-    found.push(...(kind === 'tree' ? withTree(digest, store) : [digest]));
+    found.push(...(kind === 'tree' ? withTree(digest, read) : [digest]));
   }
   return found;
 }
 
 /** A blob, and where it is the document of a folder, the blobs of its files. */
-function withTree(digest: Digest, store: BlobStore): readonly Digest[] {
-  const entries = decodeTree(store.read(digest)?.toString('utf8') ?? '') ?? [];
+function withTree(digest: Digest, read: ReadBlob): readonly Digest[] {
+  const entries = decodeTree(read(digest)?.toString('utf8') ?? '') ?? [];
   return [digest, ...entries.flatMap(entry => (entry.kind === 'file' ? [entry.digest] : []))];
 }
 
