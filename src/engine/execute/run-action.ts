@@ -96,6 +96,7 @@ function makeAction(
     format: 1,
     plugin: plugin.name,
     modulePath,
+    ...(stage.plugin.origin === 'built-in' || pinned.code.modules === undefined ? {} : { modules: pinned.code.modules }),
     key: seedOf(pinned.manifest),
     params: stage.params,
     ...linkInputs(folder, inputs),

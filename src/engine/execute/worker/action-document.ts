@@ -4,12 +4,15 @@ import type { Digest } from '../../../base/digest.js';
 import type { JsonObject } from '../../../base/json.js';
 import type { BuildSummary } from '../../../stage/build-summary.js';
 import type { InputPaths } from '../../../stage/define-stage.js';
+import type { LoadRule } from './load-rule.js';
 
 export interface ActionDocument {
   readonly format: 1;
   readonly plugin: string;
   /** Absolute path of the plugin's module on this machine. */
   readonly modulePath: string;
+  /** What it may load: only of a third party's plugin. */
+  readonly modules?: LoadRule;
   /** Seeds the stage's random numbers. */
   readonly key: string;
   readonly params: JsonObject;

@@ -59,6 +59,7 @@ const context: Context = {
 };
 
 const tally = new Map<string, { kept: number; computed: number }>();
+const guard = action.modules === undefined ? undefined : (await import('./module-guard.js')).guardModules(action.modules);
 let last: FromWorker = { kind: 'done' };
 try {
   const plugin = await loadPlugin(action.modulePath, action.plugin);
@@ -71,6 +72,8 @@ try {
 } catch (error) {
   last = { kind: 'failed', failure: toFailure(error) };
 }
+const refused = guard?.findRefused();
+if (refused !== undefined) last = { kind: 'failed', failure: toFailure(refused) };
 for (const [name, { kept, computed }] of tally) watched.log('info', `part ${name}: ${kept} kept from earlier runs, ${computed} computed`);
 say({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 });
 process.send(last, () => process.exit(0));

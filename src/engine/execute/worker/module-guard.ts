@@ -1,0 +1,77 @@
+/** Keeps a worker from loading modules that its code digest does not cover: they would change results under an old key. */
+import * as nodeModule from 'node:module';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
+import { EngineError } from '../../model/engine-error.js';
+import { type FindStranger, type LoadRule, makeFindStranger, type Stranger } from './load-rule.js';
+import { judgeResolved } from './module-hooks.js';
+
+export interface ModuleGuard {
+  /** The first module that was refused: the run has failed, also where its plugin caught the error. */
+  findRefused(): EngineError | undefined;
+}
+
+/** Watches everything that this process loads from now on. */
+export function guardModules(rule: LoadRule): ModuleGuard {
+  const installRoot = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
+  const refused: Stranger[] = [];
+  const find = makeFindStranger(rule, installRoot);
+  const findStranger: FindStranger = (path, importer) => {
+    const stranger = find(path, importer);
+    if (stranger !== undefined) refused.push(stranger);
+    return stranger;
+  };
+  if ('registerHooks' in nodeModule && typeof nodeModule.registerHooks === 'function') {
+    nodeModule.registerHooks({
+      resolve(specifier: string, context: { readonly parentURL?: string }, next: (specifier: string, context: unknown) => { url: string }) {
+        return judgeResolved(next(specifier, context), context.parentURL, findStranger);
+      },
+    });
+    return { findRefused: () => toError(refused[0]) };
+  }
+  guardRequire(findStranger);
+  // These hooks cost a thread: they are not needed where every import is named, as then each is in the digest.
+  const findOther = rule.imports === 'computed' ? guardImports(rule, installRoot) : () => undefined;
+  return { findRefused: () => toError(refused[0] ?? findOther()) };
+}
+
+/** Before Node 22.15: the loader of CommonJS modules, in this thread. */
+function guardRequire(findStranger: FindStranger): void {
+  const { extensions } = createRequire(import.meta.url);
+  for (const [ending, load] of Object.entries(extensions)) {
+    if (load === undefined) continue;
+    extensions[ending] = (module, filename) => {
+      const stranger = findStranger(filename, module.parent?.filename ?? undefined);
+      if (stranger !== undefined) throw refusal(stranger);
+      return load(module, filename);
+    };
+  }
+}
+
+/** Before Node 22.15: the loader of ES modules, whose hooks run in a thread of their own. */
+function guardImports(rule: LoadRule, installRoot: string): () => Stranger | undefined {
+  const { port1, port2 } = new MessageChannel();
+  port1.unref();
+  nodeModule.register(new URL('./module-hooks.js', import.meta.url), {
+    data: { rule, installRoot, port: port2 },
+    transferList: [port2],
+  });
+  return () => {
+    const received: { message: Stranger } | undefined = receiveMessageOnPort(port1);
+    return received?.message;
+  };
+}
+
+function toError(stranger: Stranger | undefined): EngineError | undefined {
+  return stranger === undefined ? undefined : refusal(stranger);
+}
+
+function refusal({ path, importer }: Stranger): EngineError {
+  const who = importer === undefined ? 'the plugin' : `module ${importer}`;
+  return new EngineError('undeclared-module', `${who} loads ${path}, which is not in the plugin's code digest`, {
+    help: "name it by a literal path in the module, or in the plugin's `reads`",
+    details: { path, importer: importer ?? null },
+  });
+}
