@@ -1,6 +1,7 @@
 /** Which cache folder does a command look after, and how does it end where a signal or a known error stops it? */
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Digest } from '../base/digest.js';
+import { pipelineNameOf } from '../engine/config/pipeline-name.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
 import { formatDiagnostic } from '../engine/model/diagnostic.js';
 import type { EnginePorts } from '../engine/model/ports.js';
@@ -38,7 +39,7 @@ export async function findWanted({ file }: CacheChoice, console: Console): Promi
   const { findPins } = await import('../engine/lockfile/find-pins.js');
   const { LockRefused } = await import('../engine/lockfile/lock-refused.js');
   try {
-    return findPins(findProjectFolder(resolve(file)), [basename(file).replace(/\.ya?ml$/, '')], process.cwd());
+    return findPins(findProjectFolder(resolve(file)), [pipelineNameOf(file)], process.cwd());
   } catch (error) {
     if (!(error instanceof LockRefused)) throw error;
     for (const diagnostic of error.diagnostics) console.problem(diagnostic.severity, formatDiagnostic(diagnostic, error.sources));

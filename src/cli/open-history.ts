@@ -1,5 +1,6 @@
 /** How does a command get at the runs of a pipeline? By the file's name alone: a pipeline that has mistakes now has a history too. */
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pipelineNameOf } from '../engine/config/pipeline-name.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
 import { loadHistory } from '../engine/insight/history/history-file.js';
 import type { RunRecord } from '../engine/insight/history/run-record.js';
@@ -23,5 +24,5 @@ export function listRuns(file: string): readonly RunRecord[] {
 
 function historyOf(file: string): string {
   const path = resolve(file);
-  return cacheFolderAt(join(findProjectFolder(path), 'cache')).history(basename(path).replace(/\.ya?ml$/, ''));
+  return cacheFolderAt(join(findProjectFolder(path), 'cache')).history(pipelineNameOf(path));
 }

@@ -1,7 +1,7 @@
 /** Is there plainly nothing to do? Where a seal says so it is said at once, before anything else is loaded. */
 import { fstatSync } from 'node:fs';
-import { basename } from 'node:path';
 import type { Digest } from '../base/digest.js';
+import { pipelineNameOf } from '../engine/config/pipeline-name.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
 import { holds } from '../engine/noop/check-seal.js';
 import { readSeal, type Seal, sealPath } from '../engine/noop/seal.js';
@@ -41,7 +41,7 @@ function findHolding(argv: readonly string[]): Seal | undefined {
     const request = readBuildRequest(argv, process.cwd());
     if (request?.answer !== 'text') return undefined;
     const projectFolder = findProjectFolder(request.file);
-    const seal = readSeal(sealPath(projectFolder, basename(request.file).replace(/\.ya?ml$/, '')));
+    const seal = readSeal(sealPath(projectFolder, pipelineNameOf(request.file)));
     const needs = { request: requestText(request), projectFolder, environment: process.env, guard: platformGuard, digest };
     return seal !== undefined && holds(seal, needs) ? seal : undefined;
   } catch {

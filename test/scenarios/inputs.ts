@@ -257,6 +257,8 @@ stages:
   project(170, 'a source that leads into a shared cache fails its stage; one beside that cache does not', LINKED, world => {
     world.write('text.txt', TEXT);
     world.write('sub/link', 'plain');
+    // A cache, with the project in it.
+    world.write('.tanren', 'tanren-cache 1\n');
     const shared = world.with({ environment: { TANREN_CACHE: world.folder } });
     strictEqual(shared.run('build').exitCode, 0);
     rmSync(join(world.folder, 'sub/link'));

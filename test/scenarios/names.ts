@@ -172,4 +172,26 @@ stages:
     },
     { pace: 'slow' },
   ),
+  project(180, 'a pipeline file whose name would lead out of artifacts/ builds nothing and removes nothing', copyAll('in'), world => {
+    world.write('in/one', 'one');
+    world.write('src/copy/kept.txt', 'mine');
+    for (const name of ['...yaml', '.staging.yaml', '.gitignore.yaml', 'CON.yaml']) {
+      world.write(name, copyAll('in').replace('copy:', 'src:'));
+      const built = world.run('build', '-f', name);
+      strictEqual(built.exitCode, 2, name);
+      match(built.stdout + built.stderr, /error\[bad-pipeline-name\]/);
+    }
+    strictEqual(world.read('src/copy/kept.txt'), 'mine');
+    strictEqual(world.exists('artifacts'), false);
+  }),
+  project(181, 'of two pipeline files with one name neither replaces what the other built', copyAll('in'), world => {
+    world.write('in/one', 'one');
+    world.write('pipelines/a.yaml', copyAll('in'));
+    strictEqual(world.run('build', '-f', 'pipelines/a.yaml').exitCode, 0);
+    world.write('pipelines/a.yml', copyAll('in').replaceAll('copy', 'other'));
+    const built = world.run('build', '-f', 'pipelines/a.yml');
+    strictEqual(built.exitCode, 2);
+    match(built.stdout + built.stderr, /error\[name-collision\]: pipelines\/a.yml and pipelines\/a.yaml have one name/);
+    strictEqual(world.read('artifacts/a/copy/all/one'), 'one');
+  }),
 ];

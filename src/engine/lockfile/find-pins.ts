@@ -1,7 +1,9 @@
 /** Which contents do the lock files of a project name? A cache should not lose them. */
+
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Digest } from '../../base/digest.js';
+import { hasPipelineEnding } from '../config/pipeline-name.js';
 import { isMissing } from '../model/engine-error.js';
 import { digestsIn } from './lock.js';
 import { readLockFile } from './lock-file.js';
@@ -25,7 +27,7 @@ function findLockFiles(projectFolder: string, pipelines: readonly string[], cwd:
   const own = [...new Set(['pipeline', ...pipelines])].flatMap(name => pipelineFiles(join(projectFolder, name)));
   const folder = join(projectFolder, 'pipelines');
   const others = listFolder(folder)
-    .filter(name => /\.ya?ml$/.test(name))
+    .filter(hasPipelineEnding)
     .map(name => join(folder, name));
   const files = [...own, ...others].map(file => lockFileOf(relative(cwd, file), cwd));
   return [...new Map(files.map(file => [file.path, file])).values()];

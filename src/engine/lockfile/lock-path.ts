@@ -1,5 +1,7 @@
 /** Where does a lock file stand? Beside its pipeline file. */
+
 import { relative, resolve } from 'node:path';
+import { withoutEnding } from '../config/pipeline-name.js';
 
 export interface LockFile {
   /** Absolute. */
@@ -16,6 +18,6 @@ export interface LockOrder {
 
 /** pipeline.yaml → pipeline.lock, pipelines/x.yaml → pipelines/x.lock. @param pipelineFile absolute, or relative to `cwd`. */
 export function lockFileOf(pipelineFile: string, cwd: string): LockFile {
-  const path = resolve(cwd, `${pipelineFile.replace(/\.ya?ml$/, '')}.lock`);
+  const path = resolve(cwd, `${withoutEnding(pipelineFile)}.lock`);
   return { path, name: relative(cwd, path) };
 }

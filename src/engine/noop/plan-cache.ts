@@ -1,8 +1,9 @@
 /** Must the pipeline file be parsed again? Not where everything that decides its plan is as it was: the plan is kept as JSON beside the other results. */
 import { readFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../base/json.js';
+import { pipelineNameOf } from '../config/pipeline-name.js';
 import { findProjectFolder } from '../config/project-folder.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
@@ -53,7 +54,7 @@ export function findPlanKey(request: PipelineRequest, code: string): PlanKey | u
       assignments: request.assignments,
     };
     return {
-      path: join(projectFolder, 'cache', 'plans', `${basename(path).replace(/\.ya?ml$/, '')}.json`),
+      path: join(projectFolder, 'cache', 'plans', `${pipelineNameOf(path)}.json`),
       digest: digestJson(parts),
       texts,
       files,

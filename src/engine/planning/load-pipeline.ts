@@ -1,17 +1,21 @@
 /** How does a pipeline file on disk become a plan? Read, parse, check, plan; all that is wrong with it comes back at once. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { foldName } from '../../stage/fold-name.js';
 import { checkSchema } from '../config/check-schema.js';
 import { findMember, type Located, membersOf, toJson } from '../config/located.js';
 import type { ParamOverride } from '../config/params.js';
 import { parseYaml } from '../config/parse-yaml.js';
+import { pipelineNameOf } from '../config/pipeline-name.js';
 import { PIPELINE_STRUCTURE } from '../config/pipeline-schema.js';
 import { findProjectFolder } from '../config/project-folder.js';
+import { DEFAULT_PIPELINE } from '../model/artifact-path.js';
 import { type Diagnostic, type DiagnosticList, makeDiagnosticList, sortDiagnostics } from '../model/diagnostic.js';
 import { messageOf, systemCode } from '../model/engine-error.js';
 import type { Plan } from '../model/plan.js';
 import type { PluginEntry, PluginRegistry } from '../model/plugin-entry.js';
 import type { SourceSpan } from '../model/source-span.js';
+import { checkNamesakes, checkPipelineName, listOtherPipelines } from './check-pipeline-name.js';
 import { makePlan } from './make-plan.js';
 
 export interface PipelineRequest {
@@ -47,6 +51,7 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   const files = [path];
   const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics.items), sources, files });
 
+  checkPipelineName(path, request.file, diagnostics);
   const root = readYaml(request, request.file, 'no-pipeline', sources, diagnostics);
   const overrides = request.paramsFiles.flatMap(file => {
     files.push(resolve(request.cwd, file));
@@ -60,7 +65,9 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   const projectFolder = findProjectFolder(path);
   const plugins = await loadPlugins(root, projectFolder, request, diagnostics);
   files.push(...plugins.files);
-  const pipeline = basename(path).replace(/\.ya?ml$/, '');
+  // What stands beside a file of an earlier revision is not that revision's.
+  if (request.readText === undefined) checkNamesakes(path, diagnostics);
+  const pipeline = pipelineNameOf(path);
   const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins: plugins.registry }, diagnostics);
   if (plan !== undefined) checkArtifactNames(plan, root, diagnostics);
   return finish(diagnostics.hasErrors() ? undefined : plan);
@@ -167,19 +174,13 @@ async function loadPlugins(
 
 /** The default pipeline's stages stand beside the folders of the other pipelines in artifacts/: one name cannot be both. */
 function checkArtifactNames(plan: Plan, root: Located, diagnostics: DiagnosticList): void {
-  if (plan.pipeline !== 'pipeline') return;
-  const folder = join(plan.projectFolder, 'pipelines');
-  if (!existsSync(folder)) return;
-  const names = new Map(
-    readdirSync(folder)
-      .filter(name => /\.ya?ml$/.test(name))
-      .map(name => [name.replace(/\.ya?ml$/, ''), join(folder, name)]),
-  );
+  if (plan.pipeline !== DEFAULT_PIPELINE) return;
+  const names = listOtherPipelines(plan.projectFolder);
   const spans: ReadonlyMap<string, SourceSpan> = new Map(
     [...membersOf(findMember(root, 'stages'))].map(([name, member]) => [name, member.keySpan]),
   );
   for (const stage of plan.stages.values()) {
-    const other = names.get(stage.id);
+    const other = names.get(foldName(stage.id));
     if (other === undefined) continue;
     const file = relative(plan.projectFolder, other);
     diagnostics.error(

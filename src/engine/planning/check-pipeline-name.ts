@@ -1,0 +1,105 @@
+/** Whether a pipeline's name may be that of a folder in artifacts/ and of files in cache/, and is nobody else's there. */
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { foldName } from '../../stage/fold-name.js';
+import { findMember, membersOf } from '../config/located.js';
+import { parseYaml } from '../config/parse-yaml.js';
+import { hasPipelineEnding, pipelineNameOf } from '../config/pipeline-name.js';
+import { findProjectFolder } from '../config/project-folder.js';
+import { DEFAULT_PIPELINE } from '../model/artifact-path.js';
+import { type DiagnosticList, makeDiagnosticList } from '../model/diagnostic.js';
+
+/** Names of logs and temporary files are longer, and file systems take 255 bytes. */
+const LONGEST_BYTES = 100;
+
+const DEVICES = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
+
+/** What is wrong with the name itself. */
+export function findNameProblem(name: string): string | undefined {
+  if (name === '') return 'is empty';
+  if (name.startsWith('.')) return 'starts with a dot, as names that have a meaning of their own';
+  if (/[\p{Cc}<>:"/\\|?*]/u.test(name)) return 'holds a control character, or one of < > : " / \\ | ? *';
+  if (/[. ]$/.test(name)) return 'ends with a dot or a space, which some systems drop';
+  if (DEVICES.test(name)) return 'is the name of a device on Windows';
+  if (Buffer.byteLength(name) > LONGEST_BYTES) return `is longer than ${LONGEST_BYTES} bytes`;
+  return undefined;
+}
+
+/** Adds what is wrong with the name that the file gives its pipeline. @param path absolute. @param shown the path as the user wrote it. */
+export function checkPipelineName(path: string, shown: string, diagnostics: DiagnosticList): void {
+  const name = pipelineNameOf(path);
+  const problem = findNameProblem(name);
+  if (problem === undefined) return;
+  const message = `${JSON.stringify(shown)}: the name of this pipeline, ${JSON.stringify(name)}, ${problem}`;
+  diagnostics.error('bad-pipeline-name', undefined, message, 'rename the file: its name becomes that of a folder in artifacts/');
+}
+
+/** Adds what else would stand in the pipeline's folder in artifacts/: another file of its name, or a stage of pipeline.yaml. */
+export function checkNamesakes(path: string, diagnostics: DiagnosticList): void {
+  const project = findProjectFolder(path);
+  const name = pipelineNameOf(path);
+  const show = (file: string): string => relative(project, file);
+  for (const other of findNamesakes(path, project)) {
+    const message = `${show(path)} and ${show(other)} have one name, "${name}": they would replace each other's artifacts and lock file`;
+    diagnostics.error('name-collision', undefined, message, 'rename one of them');
+  }
+  if (name === DEFAULT_PIPELINE) return;
+  for (const file of ['pipeline.yaml', 'pipeline.yml'].map(one => join(project, one))) {
+    const stage = findStageInFolder(file, name);
+    if (stage === undefined) continue;
+    const message = `artifacts/${name} would belong to ${show(path)} and to stage "${stage}" of ${show(file)}`;
+    diagnostics.error('name-collision', undefined, message, 'rename one of them');
+  }
+}
+
+/** Other pipeline files of the project with this file's name. A link to this file is this file. */
+function findNamesakes(path: string, project: string): readonly string[] {
+  const own = realpathSync(path);
+  const folders = new Set([dirname(path), project, join(project, 'pipelines')]);
+  return [...folders]
+    .flatMap(folder => listNames(folder).map(name => join(folder, name)))
+    .filter(file => file !== path && foldName(pipelineNameOf(file)) === foldName(pipelineNameOf(path)))
+    .filter(file => findProjectFolder(file) === project && isPipeline(file) && realpathSync(file) !== own);
+}
+
+/** Pipeline files of the project beside pipeline.yaml, by the name of each. */
+export function listOtherPipelines(project: string): ReadonlyMap<string, string> {
+  const inside = listNames(join(project, 'pipelines')).map(name => join(project, 'pipelines', name));
+  const beside = listNames(project).map(name => join(project, name));
+  const files = [...beside.filter(file => hasPipelineEnding(file) && isPipeline(file)), ...inside.filter(hasPipelineEnding)];
+  return new Map(files.map(file => [foldName(pipelineNameOf(file)), file]));
+}
+
+/** Other tools have YAML files too. */
+function isPipeline(file: string): boolean {
+  return /(^|[{,\s])["']?stages["']?\s*:/.test(readText(file) ?? '');
+}
+
+/** The stage of that pipeline file whose folder in artifacts/ would have the name. */
+function findStageInFolder(file: string, name: string): string | undefined {
+  const text = readText(file);
+  const root = text === undefined ? undefined : parseYaml(file, text, makeDiagnosticList());
+  if (root === undefined) return undefined;
+  const folded = foldName(name);
+  for (const [stage, member] of membersOf(findMember(root, 'stages'))) {
+    const isGroup = ['foreach', 'matrix'].some(key => findMember(member.value, key) !== undefined);
+    if (isGroup ? folded.startsWith(`${foldName(stage)}@`) : folded === foldName(stage)) return stage;
+  }
+  return undefined;
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return []; // Not there, or closed: what is in it has no name here.
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined; // No file, or closed: no build can take it for a pipeline.
+  }
+}
