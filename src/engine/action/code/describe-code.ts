@@ -1,5 +1,5 @@
 /** Of which document is a code digest? The modules and packages that a module reaches, by names that are the same on every machine. */
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import systemPath, { dirname, join, type PlatformPath, relative } from 'node:path';
 import { digestJson } from '../../../base/digest.js';
 import type { Json, JsonObject } from '../../../base/json.js';
 import type { Module, ModuleGraph } from './module-graph.js';
@@ -57,11 +57,12 @@ function labelsOf(modules: readonly Module[], installRoot: string): (path: strin
   };
 }
 
-export function isInside(folder: string, path: string): boolean {
-  const inner = relative(folder, path);
-  return !inner.startsWith('..') && !isAbsolute(inner);
+/** By the rules of `flavor`, those of this system unless it says otherwise. */
+export function isInside(folder: string, path: string, flavor: PlatformPath = systemPath): boolean {
+  const inner = flavor.relative(folder, path);
+  return inner !== '..' && !inner.startsWith(`..${flavor.sep}`) && !flavor.isAbsolute(inner);
 }
 
-export function slashed(path: string): string {
+export function slashed(path: string, { sep }: PlatformPath = systemPath): string {
   return sep === '/' ? path : path.replaceAll(sep, '/');
 }

@@ -1,6 +1,6 @@
 /** What is in a folder, as one document whose digest stands for it all? */
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import systemPath, { join, type PlatformPath } from 'node:path';
 import { encodeCanonicalJson } from '../../../base/canonical-json.js';
 import type { Digest } from '../../../base/digest.js';
 import { digestBytes, parseDigest } from '../../../base/digest.js';
@@ -127,28 +127,26 @@ function decodeEntry(value: JsonObject): TreeEntry | undefined {
   return { kind, path, digest, sizeBytes: value.sizeBytes, executable: value.executable };
 }
 
-/** Does a relative path with slashes name something inside the folder it starts from? */
-export function isInnerPath(path: string): boolean {
-  return (
-    path !== '' &&
-    !path.startsWith('/') &&
-    !hasForeignSeparator(path) &&
-    path.split('/').every(part => part !== '' && part !== '.' && part !== '..')
-  );
+/** Does a relative path with slashes name something inside the folder it starts from? By the rules of `flavor`, those of this system unless it says otherwise. */
+export function isInnerPath(path: string, flavor: PlatformPath = systemPath): boolean {
+  return path !== '' && path.split('/').every(part => part !== '' && part !== '.' && part !== '..' && isPlainName(part, flavor));
 }
 
-/** Where "\\" parts a path, as "/" does; elsewhere it is a character like others. */
-function hasForeignSeparator(path: string): boolean {
-  return process.platform === 'win32' && path.includes('\\');
+/** On Windows "\\" parts a path, ":" names a drive or a stream, and some names are devices; elsewhere these are names like others. */
+function isPlainName(name: string, { sep }: PlatformPath): boolean {
+  return sep === '/' || !(/[\\:*?"<>|]|[. ]$/.test(name) || /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name));
 }
 
 /** Does a link at `path` (relative to the folder) point to something inside the folder? */
-export function isInnerLink(path: string, target: string): boolean {
-  if (target.startsWith('/') || hasForeignSeparator(target)) return false;
+export function isInnerLink(path: string, target: string, flavor: PlatformPath = systemPath): boolean {
+  if (target.startsWith('/')) return false;
   let depth = path.split('/').length - 1;
   for (const part of target.split('/')) {
     if (part === '..') depth--;
-    else if (part !== '.' && part !== '') depth++;
+    else if (part !== '.' && part !== '') {
+      if (!isPlainName(part, flavor)) return false;
+      depth++;
+    }
     if (depth < 0) return false;
   }
   return true;
