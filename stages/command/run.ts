@@ -1,5 +1,5 @@
 /** How is a program run so that it sees what it declared, and so that what it declared to write is there afterwards? */
-import { chmodSync, constants, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { copyFile, cp, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { StageJob } from '../../src/stage/define-stage.js';
@@ -40,10 +40,17 @@ export async function runCommand({ params, inputs, outputs, context }: StageJob<
 /** A copy that the program may write to. Links are followed: what they lead to is the input. */
 async function placeInput(from: string, to: string, folder: string): Promise<void> {
   makeFolderOf(to, folder);
-  if (statSync(from).isFile()) await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  else await cp(from, to, { recursive: true, dereference: true, errorOnExist: true, force: false, filter: leadsSomewhere });
+  const stats = statSync(from);
+  if (!stats.isFile()) await cp(from, to, { recursive: true, dereference: true, errorOnExist: true, force: false, filter: leadsSomewhere });
+  else if (stats.size > AT_ONCE_BYTES) await copyFile(from, to, COPY);
+  else copyFileSync(from, to, COPY);
   levelModes(to);
 }
+
+const COPY = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+
+/** Up to this size a copy takes less time than handing it to another thread. */
+const AT_ONCE_BYTES = 1 << 18;
 
 /** A link that leads nowhere is no content: it stands in no digest of a folder either. */
 function leadsSomewhere(path: string): boolean {

@@ -1,9 +1,7 @@
 /** Where does one run work? In a new folder with links to its inputs, an empty place for its outputs, and scratch. */
-import { mkdirSync, readdirSync, rmdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
-import { withOpenFolders } from '../store/files/open-folders.js';
 import type { ActionDocument } from './worker/action-document.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 
@@ -54,31 +52,4 @@ export function linkInputs(folder: string, inputs: readonly RunInput[]): RunPath
 
 export function writeActionDocument(folder: string, action: ActionDocument): void {
   writeFileSync(join(folder, RUN_LAYOUT.action), JSON.stringify(action), { mode: 0o600 });
-}
-
-/** So many files are removed at once; a folder with more of them by another thread. */
-const AT_ONCE_FILES = 100;
-
-/** Removes a run folder. What cannot be removed now goes when the next build starts. */
-export async function removeRunFolder(folder: string): Promise<void> {
-  try {
-    if (removeAtOnce(folder, AT_ONCE_FILES) >= 0) return;
-  } catch {
-    // The other way tries again.
-  }
-  await withOpenFolders(folder, () => rm(folder, { recursive: true, force: true, maxRetries: 2 })).catch(() => undefined);
-}
-
-/** @returns how many more may go; negative: these were too many, and some are left. */
-function removeAtOnce(folder: string, budget: number): number {
-  let left = budget;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (--left < 0) return left;
-    if (entry.isDirectory()) left = removeAtOnce(path, left);
-    else unlinkSync(path);
-    if (left < 0) return left;
-  }
-  rmdirSync(folder);
-  return left;
 }

@@ -1,5 +1,5 @@
 /** What did a run say? A file per stage that grows while it runs, and stays when it fails. */
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../model/engine-error.js';
 
@@ -21,7 +21,7 @@ export function openRunLog(path: string, warn: (message: string) => void): RunLo
     warn(`the log ${path} cannot be written: ${messageOf(error)}`);
   };
   try {
-    rmSync(path, { force: true });
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) rmSync(path, { force: true });
   } catch (error) {
     fail(error);
   }

@@ -10,7 +10,6 @@ import type { PartService } from '../execute/part-service.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
 import { keepInPlace, restoreResult } from '../execute/restore-result.js';
 import type { RunHelpers } from '../execute/run-action.js';
-import { removeRunFolder } from '../execute/run-folder.js';
 import { type CompletedRun, runOnce } from '../execute/run-once.js';
 import { findWritten } from '../execute/written-inputs.js';
 import type { Contents } from '../model/artifact.js';
@@ -216,7 +215,7 @@ async function concludeRun({ session, stage, room, superseded, rule }: StageNeed
       end: { outcome: { kind: 'executed', durationMs: end.durationMs }, accepted, previousMetrics: before?.metrics },
     };
   } finally {
-    await removeRunFolder(end.folder);
+    await room.starters.remove(end.folder);
   }
 }
 

@@ -1,8 +1,8 @@
 /** Which runs go on while a build turns to a newer plan? Each until somebody takes its end, or until it is known that nobody wants it any more. */
 
 import type { PinnedStage } from '../action/pin-stage.js';
-import { removeRunFolder } from '../execute/run-folder.js';
 import type { RunEnd } from '../execute/run-once.js';
+import { removeRunFolder } from '../execute/starter/remove-run-folder.js';
 import type { StageId } from '../model/plan.js';
 
 export interface OngoingRun {

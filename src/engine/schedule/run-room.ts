@@ -65,7 +65,7 @@ export function openRunRoom(
     },
     async close() {
       await Promise.all(runs.stages().map(stage => runs.stop(stage, 'the build ends')));
-      starters.close();
+      await starters.close();
       reaper.close();
     },
   };

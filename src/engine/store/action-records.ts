@@ -1,5 +1,5 @@
 /** Which results does an action have? One small checked file per key, written after the blobs that it names. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { rm, utimes } from 'node:fs/promises';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { digestBytes, parseDigest } from '../../base/digest.js';
@@ -84,6 +84,8 @@ export function openActionRecords(cache: CacheFolder): ActionRecords {
 
 function readIfThere(path: string): string | undefined {
   try {
+    // Most often there is none, and an error costs more than a look.
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
     return readFileSync(path, 'utf8');
   } catch (error) {
     return isMissing(error) ? undefined : '';

@@ -1,9 +1,9 @@
 /** Where in cache/ does what stand? */
-import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { ignoreInGit, markCacheFolder } from './cache-marker.js';
+import { uniqueName } from './files/unique-name.js';
 
 /** Paths inside one cache folder. Nothing here touches the disk. */
 export interface CacheFolder {
@@ -37,7 +37,7 @@ export function cacheFolderAt(root: string, shared?: string | undefined): CacheF
     platform: join(root, 'state', 'platform.json'),
     lock: join(root, 'lock'),
     temporary,
-    newTemporary: what => join(temporary, `${what}-${randomBytes(8).toString('hex')}`),
+    newTemporary: what => join(temporary, `${what}-${uniqueName()}`),
   };
 }
 

@@ -1,5 +1,4 @@
 /** How outputs come to stand under artifacts/: made complete in a folder beside it, then put in place of the old ones. */
-import { randomBytes } from 'node:crypto';
 import { linkSync, lstatSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -10,6 +9,7 @@ import type { BlobStore } from './blob-store.js';
 import { stampOfLink } from './files/stamp.js';
 import type { TreeEntry } from './files/tree.js';
 import { decodeTree } from './files/tree.js';
+import { uniqueName } from './files/unique-name.js';
 import { holds, publishedSignature } from './published.js';
 import type { PublishedNames } from './published-names.js';
 import { listStanding, remove, replaceFolder, replaceNames, STAGING } from './stage-folder.js';
@@ -91,7 +91,7 @@ export async function publish(publication: Publication, content: Content, publis
     own.add(nameOf(port));
   }
   const foreign = standing.filter(name => !own.has(name));
-  const staging = join(artifactsRoot, STAGING, randomBytes(8).toString('hex'));
+  const staging = join(artifactsRoot, STAGING, uniqueName());
   makeFolder(dirname(staging));
   mkdirSync(staging);
   try {

@@ -1,6 +1,6 @@
 /** Programs of stages are started by small processes of their own, and end as those that the build itself starts. */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createStarters, type Starters } from '../../../src/engine/execute/starter/starters.js';
@@ -76,6 +76,26 @@ describe('a program of a starter', () => {
     await expect(ended).rejects.toMatchObject({ code: 'starter-died' });
     await until(() => !isAlive(Number(world.read('program'))));
     expect(await output(['sh', '-c', 'echo $PPID'])).toBe(`${process.pid}\n`);
+  });
+});
+
+describe('a folder that a starter removes', () => {
+  it('is gone when the starters are closed, whatever modes a program gave to what is in it', async () => {
+    mkdirSync(world.path('run/closed'), { recursive: true });
+    world.write('run/closed/file', 'text');
+    chmodSync(world.path('run/closed'), 0o500);
+    await untilReady();
+    await starters.remove(world.path('run'));
+    await starters.close();
+    expect(existsSync(world.path('run'))).toBe(false);
+  });
+
+  it('is no reason to wait for a starter that is gone', async () => {
+    await run(['sh', '-c', 'echo $PPID > parent']);
+    mkdirSync(world.path('run'));
+    process.kill(Number(world.read('parent')), 'SIGKILL');
+    await starters.remove(world.path('run'));
+    await starters.close();
   });
 });
 

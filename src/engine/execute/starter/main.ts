@@ -1,17 +1,30 @@
 /** The main module of a starter process, which starts programs for a build, passes on what they write, and kills them when the build is gone. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { assertNever } from '../../../base/assert-never.js';
 import { killGroup, sweepGroup } from '../../../stage/process-group.js';
 import type { OutputStream, Program } from '../../../stage/tool-runner.js';
 import type { FromStarter, ToStarter } from './messages.js';
+import { removeRunFolder } from './remove-run-folder.js';
 
 const running = new Map<number, ChildProcess>();
 
 // Programs inherit the umask and may write it into what they make: the user's own is in no key.
 process.umask(0o022);
 process.on('message', (message: ToStarter) => {
-  if (message.kind === 'start') start(message.id, message.program);
-  else stop(message.id);
+  switch (message.kind) {
+    case 'start':
+      start(message.id, message.program);
+      return;
+    case 'stop':
+      stop(message.id);
+      return;
+    case 'remove':
+      void removeRunFolder(message.folder).then(() => say({ kind: 'removed', id: message.id }));
+      return;
+    default:
+      assertNever(message);
+  }
 });
 process.on('disconnect', () => {
   for (const child of running.values()) sweepGroup(child);

@@ -7,12 +7,15 @@ import { signalTo } from '../../../stage/process-group.js';
 import { StageError } from '../../../stage/stage-error.js';
 import type { OutputStream, Program, StartedProgram } from '../../../stage/tool-runner.js';
 import type { FromStarter, ToStarter } from './messages.js';
+import { removeRunFolder } from './remove-run-folder.js';
 
 export interface Starters {
   /** Undefined where no starter is ready: then the caller starts the program itself. */
   start(program: Program, hear: (stream: OutputStream, text: string) => void): StartedProgram | undefined;
-  /** Ends the starters, and with them what still runs. */
-  close(): void;
+  /** Removes the folder of a run that has ended, in a starter where one is ready, as removing folders may wait for the disk: then it resolves at once. */
+  remove(folder: string): Promise<void>;
+  /** Ends the starters, and with them what still runs, when all folders are removed. */
+  close(): Promise<void>;
 }
 
 export interface StarterOptions {
@@ -33,23 +36,38 @@ interface Starter {
   readonly entries: ReadonlyMap<number, Entry>;
   isReady(): boolean;
   start(id: number, program: Program, hear: Entry['hear']): StartedProgram;
+  remove(id: number, folder: string): Promise<void>;
   close(): void;
 }
+
+/** So many folders may wait to be removed: their space is free only then. */
+const MOST_REMOVALS = 50;
 
 /** The processes are started when they are needed. On Windows there are none. */
 export function createStarters(installRoot: string, { count, after }: StarterOptions): Starters {
   let starters: readonly Starter[] | undefined;
   let asked = 0;
+  const removals = new Set<Promise<void>>();
+  const findIdlest = (): Starter | undefined => {
+    const ready = (starters ?? []).filter(starter => starter.isReady());
+    return ready.reduce<Starter | undefined>((a, b) => (a !== undefined && a.entries.size <= b.entries.size ? a : b), undefined);
+  };
   return {
     start(program, hear) {
       asked += 1;
       if (asked <= after || process.platform === 'win32') return undefined;
       starters ??= Array.from({ length: count }, () => openStarter(installRoot));
-      const ready = starters.filter(starter => starter.isReady());
-      const idlest = ready.reduce<Starter | undefined>((a, b) => (a !== undefined && a.entries.size <= b.entries.size ? a : b), undefined);
-      return idlest?.start(asked, program, hear);
+      return findIdlest()?.start(asked, program, hear);
     },
-    close() {
+    async remove(folder) {
+      const starter = removals.size < MOST_REMOVALS ? findIdlest() : undefined;
+      if (starter === undefined) return removeRunFolder(folder);
+      asked += 1;
+      const removal = starter.remove(asked, folder).then(() => void removals.delete(removal));
+      removals.add(removal);
+    },
+    async close() {
+      await Promise.all(removals);
       for (const starter of starters ?? []) starter.close();
       starters = [];
     },
@@ -61,6 +79,7 @@ const HEAP = ['--max-semi-space-size=1'];
 
 function openStarter(installRoot: string): Starter {
   const entries = new Map<number, Entry>();
+  const removals = new Map<number, () => void>();
   let state: 'starting' | 'ready' | 'gone' = 'starting';
   // In a session of its own: neither Ctrl-C nor the end of the terminal reaches it before the build has ended what runs.
   const child = fork(join(installRoot, 'src/engine/execute/starter/main.js'), [], {
@@ -77,19 +96,28 @@ function openStarter(installRoot: string): Starter {
       reject(starterDied());
     }
     entries.clear();
+    // What is left goes when the build ends.
+    for (const resolve of removals.values()) resolve();
+    removals.clear();
   };
   const tell = (message: ToStarter): void => {
     if (child.connected) child.send(message, () => undefined);
   };
   const forget = (id: number): void => {
     entries.delete(id);
-    if (entries.size === 0) letGo(child);
+    removals.delete(id);
+    if (entries.size === 0 && removals.size === 0) letGo(child);
   };
   child.on('error', gone);
   child.on('disconnect', gone);
   child.on('message', (message: FromStarter) => {
     if (message.kind === 'ready') {
       state = state === 'starting' ? 'ready' : state;
+      return;
+    }
+    if (message.kind === 'removed') {
+      removals.get(message.id)?.();
+      forget(message.id);
       return;
     }
     const entry = entries.get(message.id);
@@ -124,6 +152,12 @@ function openStarter(installRoot: string): Starter {
       child.channel?.ref();
       tell({ kind: 'start', id, program });
       return { ended, stop: () => tell({ kind: 'stop', id }) };
+    },
+    remove(id, folder) {
+      const removed = new Promise<void>(resolve => removals.set(id, resolve));
+      child.channel?.ref();
+      tell({ kind: 'remove', id, folder });
+      return removed;
     },
     close() {
       if (child.connected) child.disconnect();

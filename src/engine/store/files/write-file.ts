@@ -1,8 +1,8 @@
 /** How does a file appear as a whole or not at all? Written under another name, flushed, renamed. */
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { uniqueName } from './unique-name.js';
 
 /** How names of files end that are not whole yet: what a kill leaves of them is no damage. */
 export const UNFINISHED = '.tmp';
@@ -16,7 +16,7 @@ export function isUnfinished(path: string): boolean {
  * What does not wait for a disk is done at once: handing each small call to another thread takes several times longer than the call.
  */
 export async function writeWhole(path: string, content: string | Uint8Array, flush: 'flush' | 'no-flush' = 'flush'): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}${UNFINISHED}`;
+  const temporary = `${path}.${uniqueName()}${UNFINISHED}`;
   try {
     withFolder(path, () => writeFileSync(temporary, content, { flag: 'wx', mode: 0o600 }));
     if (flush === 'flush') await flushFile(temporary);
