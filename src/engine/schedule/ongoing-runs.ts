@@ -1,4 +1,18 @@
-/** Which runs go on while a build turns to a newer plan? Each until somebody takes its end, or until it is known that nobody wants it any more. */
+/**
+ * Runs that go on while a build turns to a newer plan. What becomes of a stage then:
+ *
+ * | its run or end under the older plan | its action under the newer plan | then | decided by |
+ * |---|---|---|---|
+ * | runs | the same, and nothing that it read has changed | joined | `approach`, `joinRun` |
+ * | runs | another one, or something that it read has changed | stopped, runs again | `findWantedRun` |
+ * | runs | has a result already | stopped | `buildAndClear` |
+ * | runs | reads from a stage that runs again | stopped when that one starts | `stopReaders` |
+ * | runs | none: it is not built any more | stopped | `buildStages` |
+ * | waits for its pool | any | waits anew under the newer plan | `runInSlot` |
+ * | ended well | the same | kept, reported as it ended | `mergeEnds` |
+ * | failed | the same, and nothing that it read has changed | stays failed | `findFailure` |
+ * | failed | another one, or something that it read has changed | tried again | `findFailure` |
+ */
 
 import type { PinnedStage } from '../action/pin-stage.js';
 import type { RunEnd } from '../execute/run-once.js';
