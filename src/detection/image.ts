@@ -1,6 +1,7 @@
 /** How do the bytes of an image file become RGB pixels? By sharp's decoders, with the colours that Pillow's `convert('RGB')` gives. */
 import type { Metadata } from 'sharp';
 import { DetectionError } from './detection-error.js';
+import { loadSharp } from './load-sharp.js';
 
 /** Rows from the top, pixels from the left, three bytes R G B each. */
 export interface RgbImage {
@@ -41,15 +42,9 @@ export async function decodeImage(bytes: Uint8Array, name: string, options: Deco
   return { width: info.width, height: info.height, data: toRgb(data, info.width * info.height, info.channels) };
 }
 
-/** Its native library takes long to load, and most stages decode nothing. */
-async function loadSharp() {
-  return (await import('sharp')).default;
-}
-
 async function readMetadata(bytes: Uint8Array, name: string): Promise<Metadata> {
-  const sharp = await loadSharp();
   try {
-    return await sharp(bytes, { limitInputPixels: false }).metadata();
+    return await loadSharp()(bytes, { limitInputPixels: false }).metadata();
   } catch (cause) {
     throw undecodable(name, cause);
   }
@@ -72,7 +67,7 @@ function checkMetadata(metadata: Metadata, name: string, maxPixels: number): voi
 }
 
 async function readPixels(bytes: Uint8Array, name: string, autoOrient: boolean) {
-  const sharp = await loadSharp();
+  const sharp = loadSharp();
   try {
     return await sharp(bytes, { limitInputPixels: false, failOn: 'error', ignoreIcc: true, autoOrient }).raw({ depth: 'uchar' }).toBuffer({
       resolveWithObject: true,

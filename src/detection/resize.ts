@@ -64,8 +64,10 @@ export function resizeBilinearInto(
     blendRow(row, source, xs);
   };
   // Rows of the source, blended along x: the lower one of a row is often the upper one of the next.
-  let [upper, lower] = [new Float64Array(to.width), new Float64Array(to.width)];
-  let [inUpper, inLower] = [-1, -1];
+  let upper = new Float64Array(to.width);
+  let lower = new Float64Array(to.width);
+  let inUpper = -1;
+  let inLower = -1;
   for (let y = 0; y < to.height; y++) {
     const [top, bottom] = [ys.low[y] as number, ys.high[y] as number];
     if (inUpper !== top) {

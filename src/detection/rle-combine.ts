@@ -6,9 +6,13 @@ import { makeRle, makeRunWriter, type Rle, rleArea } from './rle.js';
 export function intersectionArea(a: Rle, b: Rle): number {
   checkSizes(a, b);
   const [runsA, runsB] = [a.counts, b.counts];
-  let [i, j, area] = [0, 0, 0];
+  let i = 0;
+  let j = 0;
+  let area = 0;
   /** Where the run ends, and where the stretch that is looked at began. */
-  let [endA, endB, position] = [runsA[0] ?? 0, runsB[0] ?? 0, 0];
+  let endA = runsA[0] ?? 0;
+  let endB = runsB[0] ?? 0;
+  let position = 0;
   while (i < runsA.length && j < runsB.length) {
     const end = endA < endB ? endA : endB;
     if ((i & j & 1) === 1) area += end - position;
@@ -57,7 +61,8 @@ function combine(a: Rle, b: Rle, isSet: (inA: boolean, inB: boolean) => boolean)
 function walkTogether(a: Rle, b: Rle, visit: (inA: boolean, inB: boolean, length: number) => void): void {
   checkSizes(a, b);
   const [runsA, runsB] = [a.counts, b.counts];
-  let [i, j] = [0, 0];
+  let i = 0;
+  let j = 0;
   let endA = runsA[0] ?? 0;
   let endB = runsB[0] ?? 0;
   let position = 0;

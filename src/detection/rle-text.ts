@@ -18,10 +18,14 @@ export function encodeRleText({ counts }: Rle): string {
 /** @throws DetectionError `rle-text` where the text is no such encoding, `rle-size` where it holds more pixels than the mask. */
 export function decodeRleText(text: string, height: number, width: number): Rle {
   const counts = new Float64Array(countNumbers(text));
-  let [position, empty, total] = [0, 0, 0];
+  let position = 0;
+  let empty = 0;
+  let total = 0;
   for (let run = 0; run < counts.length; run++) {
     // A number is a chain of groups, of which the last lacks the bit of 32; the bit of 16 in it is the sign.
-    let [value, weight, group] = [0, 1, 32];
+    let value = 0;
+    let weight = 1;
+    let group = 32;
     for (let groups = 0; group >= 32; groups++) {
       if (groups === MOST_GROUPS) throw bad(`the number before character ${position} is too long`);
       group = text.charCodeAt(position++) - FIRST_CHARACTER;

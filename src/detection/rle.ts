@@ -51,7 +51,8 @@ export function makeRle(height: number, width: number, counts: ArrayLike<number>
 export function rleFromChanges(height: number, width: number, changes: Uint32Array): Rle {
   const counts = new Uint32Array(changes.length + 1);
   const total = height * width;
-  let [runs, before] = [0, 0];
+  let runs = 0;
+  let before = 0;
   for (let i = 0; i < changes.length && (changes[i] as number) < total; i++) {
     const place = changes[i] as number;
     if (runs > 0 && place === before) {
@@ -110,7 +111,10 @@ export function rleArea({ counts }: Rle): number {
 
 /** The smallest box around the pixels set: x, y, width, height; all 0 where none is. */
 export function rleBox({ height, width, counts }: Rle): readonly [number, number, number, number] {
-  let [left, top, right, bottom] = [width, height, -1, -1];
+  let left = width;
+  let top = height;
+  let right = -1;
+  let bottom = -1;
   let start = 0;
   for (let run = 0; run < counts.length; run++) {
     const length = counts[run] as number;

@@ -59,7 +59,9 @@ function toIntegers(bias: RawTensor, scales: readonly number[], dtype: BiasInteg
   const data = decodeFloats(bias);
   const { low, high } = LIMITS[dtype];
   const integers = new ARRAYS[dtype](data.length);
-  let [saturated, signal, noise] = [0, 0, 0];
+  let saturated = 0;
+  let signal = 0;
+  let noise = 0;
   for (const [i, x] of data.entries()) {
     const scale = getDefined(scales[scales.length === 1 ? 0 : i], 'bias scale');
     const quotient = x / scale;
@@ -67,7 +69,8 @@ function toIntegers(bias: RawTensor, scales: readonly number[], dtype: BiasInteg
     if (integer !== roundHalfEven(quotient)) saturated++;
     integers[i] = integer;
     signal += x * x;
-    noise += (x - integer * scale) ** 2;
+    const error = x - integer * scale;
+    noise += error * error;
   }
   return {
     dtype,

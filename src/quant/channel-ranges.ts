@@ -16,7 +16,8 @@ export function findChannelRanges(data: Float32Array, dims: Shape): ChannelRange
   const max = new Float32Array(channels).fill(Number.NEGATIVE_INFINITY);
   const inner = countElements(dims.slice(2));
   for (let start = 0, channel = 0; start < data.length; start += inner, channel = (channel + 1) % channels) {
-    let [low, high] = [min[channel] as number, max[channel] as number];
+    let low = min[channel] as number;
+    let high = max[channel] as number;
     for (let i = start; i < start + inner; i++) {
       const x = data[i] as number;
       if (x - x !== 0) continue;

@@ -21,7 +21,9 @@ export function decodeCounts(text: string): Float64Array {
   let length = 0;
   for (let i = 0; i < bytes.length; i++) if ((bytes[i] as number) < 128) length++;
   const counts = new Float64Array(length);
-  let [next, count, unit] = [0, 0, 1];
+  let next = 0;
+  let count = 0;
+  let unit = 1;
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number;
     count += (byte & 127) * unit;

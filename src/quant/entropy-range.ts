@@ -62,7 +62,8 @@ function divergenceAt(sums: Sums, counts: Float64Array, { bins, levels }: { read
   const inside = at(sums.counts, bins);
   const outside = total - inside;
   const last = counts[bins - 1] as number;
-  let [cross, image] = [0, inside];
+  let cross = 0;
+  let image = inside;
   for (let group = 0; group < levels; group++) {
     const [from, to] = [Math.floor((group * bins) / levels), Math.floor(((group + 1) * bins) / levels)];
     const isLast = group === levels - 1;

@@ -48,7 +48,8 @@ export function parseDyadic(text: string): Dyadic {
 
 function normalize(mantissa: bigint, exponent: number): Dyadic {
   if (mantissa === 0n) return ZERO;
-  let [odd, power] = [mantissa, exponent];
+  let odd = mantissa;
+  let power = exponent;
   for (let step = 64n; step > 0n; step >>= 1n) {
     while ((odd & ((1n << step) - 1n)) === 0n) [odd, power] = [odd >> step, power + Number(step)];
   }

@@ -29,7 +29,8 @@ export function gridExponent(limit: number): number {
 
 /** Cuts empty bins off both ends. `first` is the index of bin 0 of the arrays. */
 export function trimHistogram({ exponent, first, counts, offsets }: Histogram): Histogram {
-  let [start, end] = [0, counts.length];
+  let start = 0;
+  let end = counts.length;
   while (start < end && counts[start] === 0) start++;
   while (end > start && counts[end - 1] === 0) end--;
   return { exponent, first: first + start, counts: counts.slice(start, end), offsets: offsets.slice(start, end) };

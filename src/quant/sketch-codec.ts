@@ -94,7 +94,8 @@ function decodeHistogram({ exponent, first, counts: encodedCounts, offsets: enco
   const counts = decodeCounts(encodedCounts);
   const sums = decodeCounts(encodedOffsets);
   const offsets = new Float64Array(counts.length);
-  let [next, fits] = [0, counts.length <= 2 ** (BITS + 1) + 1];
+  let next = 0;
+  let fits = counts.length <= 2 ** (BITS + 1) + 1;
   for (let bin = 0; bin < counts.length; bin++) {
     const count = counts[bin] as number;
     if (count === 0) continue;

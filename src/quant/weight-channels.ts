@@ -56,7 +56,8 @@ export function sumWeights(weight: Dequantized, constant: RawTensor, { count, ru
   const step = weight.zeroPoints.length === 1 ? run : Math.min(run, inner);
   for (let start = 0; start < values.length; start += step) {
     const zeroPoint = weight.zeroPoints[Math.floor(start / inner) % weight.zeroPoints.length] as number;
-    let [up, down] = [0, 0];
+    let up = 0;
+    let down = 0;
     for (let i = start; i < start + step; i++) {
       const w = (values[i] as number) - zeroPoint;
       if (w > 0) up += w;

@@ -58,7 +58,8 @@ function slicesOf(data: Float32Array, dims: Shape, axis: number | undefined): Sl
 
 /** The least and the greatest element; 0 … 0 where there is none. */
 function rangeOf({ data, runs }: Slice, name: string): Range {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
   for (const [start, end] of runs) {
     if (start === end) continue;
     const { min, max, sum } = addUp(data.subarray(start, end));
@@ -77,7 +78,8 @@ function notFinite(data: Float32Array, [start, end]: readonly [number, number], 
 export function quantizeWeight(weight: RawTensor, qparams: TensorQParams): { readonly integers: RawTensor; readonly sqnrDb: number } {
   const data = decodeFloats(weight);
   const integers = quantizeLinear(data, weight.dims, qparams);
-  let [signal, noise] = [0, 0];
+  let signal = 0;
+  let noise = 0;
   for (const [at, { runs }] of slicesOf(data, weight.dims, qparams.axis).entries()) {
     for (const [start, end] of runs) {
       const loss = measureLoss(data.subarray(start, end), getDefined(qparams.slices[at], 'slice'), storageRange(qparams.dtype));

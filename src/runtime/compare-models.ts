@@ -125,7 +125,8 @@ export function toNumbers(tensor: Tensor): ArrayLike<number> {
 }
 
 function countDifferentBits(a: ArrayLike<number>, b: ArrayLike<number>): { different: number; zeros: number } {
-  let [different, zeros] = [0, 0];
+  let different = 0;
+  let zeros = 0;
   for (let i = 0; i < a.length; i++) {
     const x = a[i] as number;
     const y = b[i] as number;

@@ -78,7 +78,8 @@ function encodeOne(format: Format, magnitudes: Float64Array, value: number, over
 
 /** The index of the nearest magnitude, of two equally near ones the even. `magnitudes` rise. */
 function findNearest(magnitudes: Float64Array, value: number): number {
-  let [low, high] = [0, magnitudes.length - 1];
+  let low = 0;
+  let high = magnitudes.length - 1;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if ((magnitudes[middle] as number) <= value) low = middle;

@@ -5,6 +5,7 @@ import type { CocoResult } from '../../src/detection/coco/results.js';
 import { rasterise } from '../../src/detection/coco/segmentation.js';
 import { decodeImage, type RgbImage } from '../../src/detection/image.js';
 import { findImageFile } from '../../src/detection/image-list.js';
+import { loadSharp } from '../../src/detection/load-sharp.js';
 import { traceOutlines } from '../../src/detection/mask-outline.js';
 import { decodeMask } from '../../src/detection/rle.js';
 import type { PictureObject } from '../../src/report/picture.js';
@@ -39,7 +40,7 @@ export function wholeOf({ width, height }: RgbImage): Part {
 
 /** As WebP, its longer side at most `size`: nothing else of the file gets into the page. */
 export async function embedPart({ data, width, height }: RgbImage, part: Part, size: number): Promise<EmbeddedImage> {
-  const { default: sharp } = await import('sharp');
+  const sharp = loadSharp();
   const whole = sharp(data, { raw: { width, height, channels: 3 } });
   const cut = part.width === width && part.height === height ? whole : whole.extract(part);
   const { data: bytes, info } = await cut

@@ -59,7 +59,8 @@ interface Steps {
 
 /** Fills in precision and recall after each detection. Precision is then made to fall only: each is at least what any later one is. */
 function walk({ precision, recall }: Steps, order: Uint32Array, outcomes: Uint8Array, wanted: number): void {
-  let [found, wrong] = [0, 0];
+  let found = 0;
+  let wrong = 0;
   for (let i = 0; i < order.length; i++) {
     const outcome = outcomes[order[i] as number];
     if (outcome === TRUE_POSITIVE) found++;

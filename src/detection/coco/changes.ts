@@ -63,7 +63,8 @@ export function findChanges(dataset: CocoDataset, before: readonly CocoResult[],
   const truths = groupByImage(dataset.annotations);
   const [earlier, later] = [groupByImage(takeKnownCategories(dataset, before)), groupByImage(takeKnownCategories(dataset, after))];
   const changes: ObjectChange[] = [];
-  let [kept, missed] = [0, 0];
+  let kept = 0;
+  let missed = 0;
   for (const image of dataset.images.toSorted((a, b) => a.id - b.id)) {
     const objects = (truths.get(image.id) ?? []).map(annotation => ({
       annotation,

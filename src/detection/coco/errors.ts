@@ -119,7 +119,8 @@ function averagePrecision(points: readonly Point[], objects: number): number {
     recall[i] = found / objects;
   });
   for (let i = ranked.length - 1; i > 0; i--) precision[i - 1] = Math.max(precision[i - 1] as number, precision[i] as number);
-  let [sum, step] = [0, 0];
+  let sum = 0;
+  let step = 0;
   for (let percent = 0; percent <= 100; percent++) {
     while (step < ranked.length && (recall[step] as number) < percent / 100) step++;
     sum += precision[step] ?? 0;

@@ -69,7 +69,8 @@ export function summarise({ params }: Pick<CocoEvaluation, 'params'>, categories
 }
 
 function mean(lists: readonly Float64Array[]): number {
-  let [sum, count] = [0, 0];
+  let sum = 0;
+  let count = 0;
   for (const list of lists) {
     for (const value of list) sum += value;
     count += list.length;

@@ -39,7 +39,8 @@ function readDistance({ data, rowStride, channelStride }: OutputRows, row: numbe
   if (bins === 1) return at(0);
   let most = Number.NEGATIVE_INFINITY;
   for (let bin = 0; bin < bins; bin++) most = Math.max(most, at(bin));
-  let [sum, weighted] = [0, 0];
+  let sum = 0;
+  let weighted = 0;
   for (let bin = 0; bin < bins; bin++) {
     const weight = Math.exp(at(bin) - most);
     sum += weight;
