@@ -36,7 +36,7 @@ export function readBuildRequest(argv: readonly string[], cwd: string): BuildReq
       const value = argv[++i];
       if (value === undefined || value === '' || value.startsWith('-')) return undefined;
       values[takes].push(value);
-    } else if (word === '--json' || word === '--force') answer = 'other';
+    } else if (word === '--json' || word === '--force' || word === '--rehash') answer = 'other';
     else if (word.startsWith('-') && word !== '-k' && word !== '--keep-going') return undefined;
     else if (!word.startsWith('-')) targets.push(word);
   }

@@ -22,6 +22,7 @@ import { type CacheFolder, cacheFolderAt } from './store/cache-folder.js';
 import { joinSights, NO_SIGHTS } from './store/files/sights.js';
 import { removeAllLeftovers, warnOfForeignPaths } from './store/leftovers.js';
 import { lockCache } from './store/lock/lock-cache.js';
+import type { Trust } from './store/state-log.js';
 
 export interface BuildOptions {
   /** Stages to build with all they depend on: `plan.targets` resolves names. */
@@ -33,6 +34,8 @@ export interface BuildOptions {
   readonly force: 'targets' | 'never';
   /** 'targets': run every target that has a result once more, in a fresh folder, and compare the bytes. */
   readonly check?: 'targets' | 'never';
+  /** 'nothing': every source, program, module and artifact is read again, whatever its stamps say. */
+  readonly trust?: Trust;
   /** Who watches what stages start, and how far it reaches. */
   readonly guard?: Guard | undefined;
   /** Where results of earlier builds are kept; cache/ in the project folder where absent. */
@@ -66,7 +69,7 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
 
 /** The end of a build that has nothing to do: nothing is locked or written. */
 async function findUpToDate(plan: Plan, options: BuildOptions, ports: EnginePorts, cache: CacheFolder): Promise<EndedBuild | undefined> {
-  if (ports.signal.aborted || options.check === 'targets') return undefined;
+  if (ports.signal.aborted || options.check === 'targets' || options.trust === 'nothing') return undefined;
   const { lock, targets, revisions } = options;
   const selected = selectStages(plan, targets);
   const smallFiles = revisions === undefined ? 'leave' : 'read';
@@ -113,7 +116,7 @@ async function buildNewestPlan(
   const { jobs, failures } = options;
   const revisions = options.revisions ?? onlyRevision({ plan: first, targets: options.targets });
   let { plan, targets } = revisions.take();
-  let session = openSession(plan, ports, cache, 'write');
+  let session = openSession(plan, ports, cache, 'write', options.trust);
   warnOfOpenedCache(session);
   for (let before: StageEnds = new Map(); ; ) {
     const superseded = revisions.superseded();

@@ -7,6 +7,7 @@ import { INPUTS } from './inputs.js';
 import { INTERRUPTIONS } from './interruptions.js';
 import { METRICS } from './metrics.js';
 import { NAMES } from './names.js';
+import { REHASH } from './rehash.js';
 import { RESOURCES } from './resources.js';
 import { SANDBOX } from './sandbox.js';
 import type { Scenario } from './scene.js';
@@ -24,6 +25,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...INTERRUPTIONS,
   ...METRICS,
   ...NAMES,
+  ...REHASH,
   ...RESOURCES,
   ...SANDBOX,
   ...SHARE,

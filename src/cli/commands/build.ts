@@ -23,6 +23,7 @@ export interface BuildCommandOptions extends PipelineOptions {
   readonly force: boolean;
   readonly frozen: boolean;
   readonly check: boolean;
+  readonly rehash: boolean;
   readonly sandbox: boolean;
   readonly strict: boolean;
   readonly json: boolean;
@@ -49,6 +50,7 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
       force: options.force ? 'targets' : 'never',
       sharedCache: findSharedCache(options.cache),
       check: options.check ? 'targets' : 'never',
+      trust: options.rehash ? 'nothing' : 'stamps',
       guard: found?.guard,
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
       ...(opened.sights === undefined || asked === undefined ? {} : { seal: { request: requestText(asked), sights: opened.sights } }),

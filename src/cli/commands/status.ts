@@ -22,6 +22,7 @@ export async function runStatus(
     readonly json: boolean;
     readonly force?: boolean;
     readonly frozen?: boolean;
+    readonly rehash?: boolean;
     readonly why?: boolean;
     readonly jobs?: number | undefined;
   },
@@ -34,7 +35,8 @@ export async function runStatus(
   }, neverAborted);
   const force = options.force === true ? 'targets' : 'never';
   const lock = options.frozen === true ? { lock: lockFileOf(options.file, process.cwd()) } : {};
-  const asked = { targets: opened.targets, force, sharedCache: findSharedCache(options.cache), ...lock } as const;
+  const trust = options.rehash === true ? 'nothing' : 'stamps';
+  const asked = { targets: opened.targets, force, sharedCache: findSharedCache(options.cache), trust, ...lock } as const;
   if (options.why === true) return printCauses(await explainStages(opened.plan, opened.targets, warn, asked), options.json, console);
   const examined = await unlessRefused(examineStages(opened.plan, asked, warn), console, options);
   if (examined === undefined) return EXIT.usage;

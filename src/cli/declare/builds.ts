@@ -10,6 +10,7 @@ export const declareBuilds: Declare = (program, end) => {
     .option('-n, --dry-run', 'say what would run, and why; write nothing', false)
     .option('--frozen', 'build what pipeline.lock says, or say what differs; never write the lock', false)
     .option('--force', 'run the targets even where their result is known', false)
+    .option('--rehash', 'read every source, program, module and artifact again, whatever their times and sizes say', false)
     .addOption(
       new Option('--check', 'run the targets once more, and compare the bytes with their results').default(false).conflicts('dryRun'),
     )

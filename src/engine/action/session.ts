@@ -17,8 +17,8 @@ import { createPlatformClass } from '../store/platform-class-cache.js';
 import { findTouched } from '../store/published.js';
 import { openPublishedNames, type PublishedNames } from '../store/published-names.js';
 import { openStores } from '../store/shared-cache.js';
-import type { LoadedState, State, StateWriter } from '../store/state-log.js';
-import { loadState, openStateWriter } from '../store/state-log.js';
+import type { LoadedState, State, StateWriter, Trust } from '../store/state-log.js';
+import { distrustStamps, loadState, openStateWriter } from '../store/state-log.js';
 import type { Change } from './changes.js';
 import { findChanges } from './changes.js';
 import type { CodeDigests } from './code/code-digest.js';
@@ -51,8 +51,15 @@ export interface Session {
 type Opened = Pick<Session, 'ports' | 'cache' | 'loaded' | 'writer' | 'noted' | 'published'>;
 
 /** Opens the cache. 'write' only under the lock. */
-export function openSession(plan: Plan, ports: EnginePorts, cache: CacheFolder, access: 'read' | 'write'): Session {
-  const loaded = loadState(cache.state(plan.pipeline));
+export function openSession(
+  plan: Plan,
+  ports: EnginePorts,
+  cache: CacheFolder,
+  access: 'read' | 'write',
+  trust: Trust = 'stamps',
+): Session {
+  const found = loadState(cache.state(plan.pipeline));
+  const loaded = trust === 'stamps' ? found : distrustStamps(found);
   const writer = access === 'write' ? openStateWriter(cache.state(plan.pipeline), loaded) : undefined;
   const published = openPublishedNames(`${plan.projectFolder}/artifacts`);
   return sessionOf(plan, { ports, cache, loaded, writer, noted: new Set(), published });

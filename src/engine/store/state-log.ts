@@ -75,6 +75,18 @@ export function loadState(path: string): LoadedState {
   return parseState(readText(path));
 }
 
+/** What stamps vouch for: 'stamps': content that had them when it was read. 'nothing': all content is read again. */
+export type Trust = 'stamps' | 'nothing';
+
+/** The state without what only stamps prove: digests of files and code, and that artifacts stand as they were published. */
+export function distrustStamps({ state, ...loaded }: LoadedState): LoadedState {
+  const stages = [...state.stages].map(([id, accepted]): [string, AcceptedStage] => {
+    const outputs = Object.entries(accepted.outputs).map(([port, artifact]) => [port, { ...artifact, signature: '' }]);
+    return [id, { ...accepted, outputs: Object.fromEntries(outputs), folderStamp: '' }];
+  });
+  return { ...loaded, state: { ...state, stages: new Map(stages), files: new Map(), code: new Map(), lock: undefined } };
+}
+
 /** @param text undefined where there is something that cannot be read. */
 export function parseState(text: string | undefined): LoadedState {
   const state: State = { stages: new Map(), files: new Map(), code: new Map(), devices: new Map(), lock: undefined };

@@ -26,7 +26,7 @@ import { cacheFolderAt } from '../../store/cache-folder.js';
 import { decodeTree } from '../../store/files/tree.js';
 import { findArtifacts } from '../../store/find-artifacts.js';
 import { findTouched, resign } from '../../store/published.js';
-import type { KnownDevice } from '../../store/state-log.js';
+import type { KnownDevice, Trust } from '../../store/state-log.js';
 import { createRivals, type Rivals } from './rivals.js';
 
 export type StageStatus =
@@ -47,6 +47,8 @@ export interface StatusOptions {
   readonly force: 'targets' | 'never';
   readonly cacheFolder?: string;
   readonly sharedCache?: string | undefined;
+  /** 'nothing': as a build sees it that reads everything again. */
+  readonly trust?: Trust;
   /** The lock, where a frozen build is asked about. */
   readonly lock?: LockFile;
 }
@@ -72,12 +74,12 @@ export async function examineStages(plan: Plan, options: StatusOptions, ports: E
 
 export function openToLook(
   plan: Plan,
-  { cacheFolder, sharedCache }: Pick<StatusOptions, 'cacheFolder' | 'sharedCache'>,
+  { cacheFolder, sharedCache, trust }: Pick<StatusOptions, 'cacheFolder' | 'sharedCache' | 'trust'>,
   ports: EnginePorts,
 ): Session {
   const cache = cacheFolderAt(cacheFolder ?? join(plan.projectFolder, 'cache'), sharedCache);
   warnOfUnreadableCache({ cache, ports });
-  return openSession(plan, ports, cache, 'read');
+  return openSession(plan, ports, cache, 'read', trust);
 }
 
 /** As `examineStages`, in a session that is open. */
