@@ -254,4 +254,41 @@ stages:
     },
     { pace: 'slow' },
   ),
+  project(
+    186,
+    'what root has built, another user may not replace: the build says who owns it, and commands that read go on',
+    `version: 1
+sources: {text: in.txt}
+stages:
+  copy: {uses: command, with: {run: ["cp in.txt out.txt"], shell: sh, inputs: {text: in.txt}, outputs: {text: out.txt}}, inputs: {text: "\${sources.text}"}}
+`,
+    world => {
+      world.write('in.txt', 'one');
+      strictEqual(world.run('build').exitCode, 0);
+      chmodSync(world.folder, 0o755);
+      const [program = '', ...before] = [...AS_NOBODY, process.execPath, join(DIST, 'bin/tanren.js')];
+      const asNobody = (...args: readonly string[]): { readonly status: number | null; readonly said: string } => {
+        const { status, stdout, stderr } = spawnSync(program, [...before, ...args], { cwd: world.folder, encoding: 'utf8' });
+        return { status, said: stdout + stderr };
+      };
+      world.write('in.txt', 'two');
+      const built = asNobody('build');
+      strictEqual(built.status, 1);
+      match(built.said, /artifacts belongs to root \(uid 0\), and this runs as nobody \(uid 65534\).*chown -R 65534/);
+      for (const command of [
+        ['status'],
+        ['explain', 'copy'],
+        ['build', '--dry-run'],
+        ['graph'],
+        ['history'],
+        ['log', 'copy'],
+        ['cache', 'stats'],
+      ]) {
+        const { status, said } = asNobody(...command);
+        ok(status === 0 || status === 1, `${command.join(' ')}: ${status} ${said}`);
+        strictEqual(said.includes('internal error'), false, said);
+      }
+    },
+    { obstacle: process.getuid?.() === 0 ? canBeNobody : 'needs root, who builds first' },
+  ),
 ];

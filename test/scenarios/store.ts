@@ -108,4 +108,64 @@ export const STORE: readonly Scenario[] = [
     strictEqual(forge.build().exitCode, 0);
     forge.expectRight();
   }),
+  scenario(182, "somebody's files beside outputs stay through runs, restores, lost caches and clean", forge => {
+    buildFirst(forge);
+    const notes = ['artifacts/b/notes.txt', 'artifacts/c/runs/1.log'];
+    for (const path of notes) forge.project.write(path, 'mine');
+    const expectNotes = (when: string): void => {
+      for (const path of notes) strictEqual(forge.project.exists(path) && forge.project.read(path), 'mine', `${path} ${when}`);
+    };
+    match(forge.build().stdout, /warning\[foreign-files\]: b: artifacts\/b holds what no build wrote: notes.txt; it stays/);
+    match(forge.build().stdout, /nothing to do/);
+    expectNotes('after a build with nothing to do');
+    append(forge, 'b.txt', 'more');
+    buildAgain(forge, ['b', 'c']);
+    expectNotes('after a run');
+    removeAll(forge, 'artifacts/b/text');
+    buildAgain(forge, []);
+    expectNotes('after a restore');
+    removeAll(forge, 'cache');
+    append(forge, 'b.txt', 'and more');
+    buildAgain(forge, ['a', 'b', 'c', 'lone']);
+    expectNotes('after the cache was lost');
+    match(forge.project.run('clean', '--all').stdout, /left artifacts\/b\/notes.txt, as no build wrote it/);
+    expectNotes('after clean');
+    buildAgain(forge, ['a', 'b', 'c', 'lone']);
+  }),
+  scenario(183, "somebody's file in the place of an output fails that stage, and stays; moved away, the result is restored", forge => {
+    forge.project.write('artifacts/b/text', 'mine');
+    const built = forge.build();
+    strictEqual(built.exitCode, 1);
+    match(built.stdout, /error\[output-blocked\]: b: .*artifacts\/b\/text stands where output "text" belongs/);
+    strictEqual(forge.project.read('artifacts/b/text'), 'mine');
+    removeAll(forge, 'artifacts/b/text');
+    strictEqual(forge.build().exitCode, 0);
+    forge.expectRight();
+  }),
+  scenario(184, "somebody's files in cache/ stay through builds, gc, verify and clean --all", forge => {
+    buildFirst(forge);
+    const files = ['cache/results.sqlite', 'cache/tmp/notes.txt', 'cache/cas/ab/notes.txt'];
+    for (const path of files) forge.project.write(path, 'mine');
+    append(forge, 'b.txt', 'more');
+    match(forge.build().stdout, /warning\[foreign-files\]: no build wrote cache\/results.sqlite, cache\/tmp\/notes.txt/);
+    for (const command of [
+      ['cache', 'gc'],
+      ['cache', 'verify'],
+      ['clean', '--all'],
+    ]) {
+      const ended = forge.project.run(...command);
+      strictEqual(ended.exitCode, 0, ended.stdout + ended.stderr);
+      match(ended.stdout, /as no build wrote it/);
+      for (const path of files) strictEqual(forge.project.read(path), 'mine', `${path} after ${command.join(' ')}`);
+    }
+    strictEqual(forge.build().exitCode, 0);
+    forge.expectRight();
+  }),
+  scenario(185, 'a folder of somebody that is named as a cache is refused, and nothing is written to it', forge => {
+    forge.project.write('home/letter.txt', 'mine');
+    const built = forge.project.run('build', '--cache', 'home');
+    strictEqual(built.exitCode, 2);
+    match(built.stdout + built.stderr, /error\[not-a-cache\]/);
+    strictEqual(filesBelow(forge, 'home').length, 1);
+  }),
 ];

@@ -37,7 +37,7 @@ export function assertCacheFolder(root: string): void {
   const names = listNames(root);
   if (names === 'a file') throw notACache(root, 'is not a folder');
   if (names === undefined || isMarked(root) || hasResults(root, names)) return;
-  if (findForeign(root).every(path => path === 'lost+found')) return;
+  if (findForeign(root).length === 0) return;
   throw notACache(root, 'holds other files, and is not a cache of Tanren');
 }
 

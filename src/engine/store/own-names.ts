@@ -24,6 +24,9 @@ const FOLDERS = /^(cas|actions|state|logs|history|plans|turns|tmp|(cas|actions)\
 /** Folders and files that are Tanren's with all that is in them. `import-…` and `lock-…` are files. */
 const WHOLE = /^(lock|tmp\/[a-z]+-[0-9a-f]{16}|turns\/[0-9a-f]{64}(\.[0-9a-f]{12})?)$/;
 
+/** What systems and other tools put into any folder: it is left where it is, and nothing is said of it. */
+const USUAL = ['.DS_Store', 'Thumbs.db', 'desktop.ini', '.gitkeep', 'CACHEDIR.TAG', 'lost+found'];
+
 export function isOwnFile(path: string): boolean {
   return FILES.some(form => form.test(path)) || WHOLE.test(path);
 }
@@ -32,7 +35,7 @@ export function isOwnFile(path: string): boolean {
 export function findForeign(root: string, under = ''): readonly string[] {
   return listEntries(join(root, under)).flatMap(entry => {
     const path = under === '' ? entry.name : `${under}/${entry.name}`;
-    if (WHOLE.test(path)) return [];
+    if (WHOLE.test(path) || USUAL.includes(entry.name)) return [];
     if (entry.isDirectory() && FOLDERS.test(path)) return findForeign(root, path);
     return !entry.isDirectory() && isOwnFile(path) ? [] : [path];
   });
@@ -42,7 +45,7 @@ export function findForeign(root: string, under = ''): readonly string[] {
 export function listForeign(root: string, under = ''): readonly string[] {
   return listEntries(join(root, under)).flatMap(({ name }) => {
     const path = under === '' ? name : `${under}/${name}`;
-    return FOLDERS.test(path) || isOwnFile(path) ? [] : [path];
+    return FOLDERS.test(path) || isOwnFile(path) || USUAL.includes(name) ? [] : [path];
   });
 }
 

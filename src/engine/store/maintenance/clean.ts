@@ -62,9 +62,9 @@ async function cleanArtifacts(
     }
     const inMarker = folder.slice('artifacts/'.length);
     const own = new Set([...published.in(inMarker), ...namesOf(stage, accepted.get(stage.id)?.outputs ?? {})]);
-    const foreign = await removeNames(path, own);
+    const { gone, foreign } = await removeNames(path, own);
     published.settle(inMarker, []);
-    removed.push(folder);
+    if (gone > 0 || foreign.length === 0) removed.push(folder);
     left.push(...foreign.map(name => `${folder}/${name}`));
   }
   published.save();
@@ -75,11 +75,14 @@ function namesOf(stage: PlannedStage, outputs: object): readonly string[] {
   return Object.keys(outputs).flatMap(port => (Object.hasOwn(stage.outputPorts, port) ? [artifactName(stage, port)] : []));
 }
 
-/** Removes what of the folder has these names, and the folder where nothing else is in it. @returns the other names. */
-async function removeNames(folder: string, own: ReadonlySet<string>): Promise<readonly string[]> {
+/** Removes what of the folder has these names, and the folder where nothing else is in it. @returns how many names are gone, and the others. */
+async function removeNames(
+  folder: string,
+  own: ReadonlySet<string>,
+): Promise<{ readonly gone: number; readonly foreign: readonly string[] }> {
   const names = await withOpenFolders(folder, () => readdirSync(folder));
   const foreign = names.filter(name => !own.has(name));
   if (foreign.length === 0) await remove(folder);
   else for (const name of names) if (own.has(name)) await remove(join(folder, name));
-  return foreign;
+  return { gone: names.length - foreign.length, foreign };
 }
