@@ -17,7 +17,7 @@ const DEVICES = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
 /** What is wrong with the name itself. */
 export function findNameProblem(name: string): string | undefined {
   if (name === '') return 'is empty';
-  if (name.startsWith('.')) return 'starts with a dot: such names in artifacts/ are Tanren's own';
+  if (name.startsWith('.')) return 'starts with a dot, and Tanren keeps such names in artifacts/ for itself';
   if (/[\p{Cc}<>:"/\\|?*]/u.test(name)) return 'holds a control character, or one of < > : " / \\ | ? *';
   if (/[. ]$/.test(name)) return 'ends with a dot or a space, which some systems drop';
   if (DEVICES.test(name)) return 'is the name of a device on Windows';
