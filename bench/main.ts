@@ -14,12 +14,13 @@ import { measureRequantize } from './requantize.js';
 import { measureRestore } from './restore.js';
 import { measureRoiAlign } from './roi-align.js';
 import { measureSimplify } from './simplify.js';
-import { measureTrivialBuild } from './trivial-build.js';
+import { measureLargeTrivialBuild, measureTrivialBuild } from './trivial-build.js';
 import { measureWatch } from './watch.js';
 
 const MEASUREMENTS: Readonly<Record<string, (example: Example, peers: Peers) => Promise<void>>> = {
   'cold-build': measureColdBuild,
   'trivial-build': measureTrivialBuild,
+  'trivial-build-large': measureLargeTrivialBuild,
   'no-op': measureNoOp,
   'no-op-graphs': (_example, peers) => measureSmallGraphs(peers),
   'no-op-large': measureLargeNoOp,

@@ -32,8 +32,8 @@ function nameOf(layer: number, item: number): string {
 }
 
 /** A folder of its own with a source, for any tool. */
-export function makeTrivialFolder(name: string): { readonly folder: string; remove(): void } {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), `tanren-bench-${name}-`)));
+export function makeTrivialFolder(name: string, parent = tmpdir()): { readonly folder: string; remove(): void } {
+  const folder = realpathSync(mkdtempSync(join(parent, `tanren-bench-${name}-`)));
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'source.txt'), 'a line\n');
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
@@ -58,4 +58,18 @@ function laterLayer(layer: number, foreach: object): object {
   const command = { shell: 'sh', run, inputs: { left: 'left', right: 'right' }, outputs: { out: 'out' } };
   const inputs = { left: `l${layer - 1}@\${key}.out`, right: `l${layer - 1}@\${item}.out` };
   return { foreach, uses: 'command', with: command, inputs };
+}
+
+/** One `command` stage that reads each of `count` files by a port of its own. */
+export function writeManyPorts(folder: string, count: number): void {
+  const names = Array.from({ length: count }, (_, index) => `p${index}`);
+  mkdirSync(join(folder, 'in'));
+  for (const name of names) writeFileSync(join(folder, 'in', name), `${name}\n`);
+  const each = (value: (name: string) => string): object => Object.fromEntries(names.map(name => [name, value(name)]));
+  const command = { shell: 'sh', run: ['ls | wc -l > out'], inputs: each(name => name), outputs: { out: 'out' } };
+  const stage = { uses: 'command', with: command, inputs: each(name => `\${sources.${name}}`) };
+  writeFileSync(
+    join(folder, 'pipeline.yaml'),
+    JSON.stringify({ version: 1, sources: each(name => `in/${name}`), stages: { stage } }, null, 1),
+  );
 }

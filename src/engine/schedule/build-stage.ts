@@ -1,5 +1,6 @@
 /** How is one stage brought up to date? Kept where it stands, restored from the cache, or run. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { onAbort } from '../../base/on-abort.js';
 import { describeChange, findChanges } from '../action/changes.js';
 import { nameOf, type PinnedStage, pinDevice } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
@@ -227,15 +228,14 @@ function withoutArtifacts(pinned: PinnedStage): PinnedStage {
 /** Waits for `work`, or for the signal where that comes first. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'aborted'> {
   if (signal.aborted) return 'aborted';
-  let stop: () => void = () => undefined;
+  let forget: () => void = () => undefined;
   const aborted = new Promise<'aborted'>(resolve => {
-    stop = () => resolve('aborted');
-    signal.addEventListener('abort', stop, { once: true });
+    forget = onAbort(signal, () => resolve('aborted'));
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    signal.removeEventListener('abort', stop);
+    forget();
   }
 }
 

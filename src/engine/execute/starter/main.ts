@@ -20,7 +20,7 @@ process.on('message', (message: ToStarter) => {
       stop(message.id);
       return;
     case 'remove':
-      void removeRunFolder(message.folder).then(() => say({ kind: 'removed', id: message.id }));
+      void removeAll(message.folders).then(() => say({ kind: 'removed', id: message.id }));
       return;
     default:
       assertNever(message);
@@ -54,6 +54,10 @@ function start(id: number, { command, cwd, env }: Program): void {
     sweepGroup(child);
   });
   child.on('close', (code, signal) => say({ kind: 'ended', id, exitCode: code ?? undefined, signal: signal ?? undefined }));
+}
+
+async function removeAll(folders: readonly string[]): Promise<void> {
+  for (const folder of folders) await removeRunFolder(folder);
 }
 
 function stop(id: number): void {

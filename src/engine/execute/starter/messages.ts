@@ -5,8 +5,8 @@ import type { OutputStream, Program } from '../../../stage/tool-runner.js';
 export type ToStarter =
   | { readonly kind: 'start'; readonly id: number; readonly program: Program }
   | { readonly kind: 'stop'; readonly id: number }
-  /** Removes the folder of a run that has ended. */
-  | { readonly kind: 'remove'; readonly id: number; readonly folder: string };
+  /** Removes the folders of runs that have ended. */
+  | { readonly kind: 'remove'; readonly id: number; readonly folders: readonly string[] };
 
 export type FromStarter =
   /** Once, when the process is up. */

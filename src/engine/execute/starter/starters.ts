@@ -12,7 +12,7 @@ import { removeRunFolder } from './remove-run-folder.js';
 export interface Starters {
   /** Undefined where no starter is ready: then the caller starts the program itself. */
   start(program: Program, hear: (stream: OutputStream, text: string) => void): StartedProgram | undefined;
-  /** Removes the folder of a run that has ended, in a starter where one is ready, as removing folders may wait for the disk: then it resolves at once. */
+  /** Removes the folder of a run that has ended: where there are starters, later and in one of them, as removing folders may wait for the disk. */
   remove(folder: string): Promise<void>;
   /** Ends the starters, and with them what still runs, when all folders are removed. */
   close(): Promise<void>;
@@ -36,21 +36,35 @@ interface Starter {
   readonly entries: ReadonlyMap<number, Entry>;
   isReady(): boolean;
   start(id: number, program: Program, hear: Entry['hear']): StartedProgram;
-  remove(id: number, folder: string): Promise<void>;
+  remove(id: number, folders: readonly string[]): Promise<void>;
   close(): void;
 }
 
-/** So many folders may wait to be removed: their space is free only then. */
-const MOST_REMOVALS = 50;
+/** So many folders are removed by one message, and so many messages may be on their way: the space of folders is free only then. */
+const FOLDERS_AT_ONCE = 8;
+const MOST_REMOVALS = 8;
 
 /** The processes are started when they are needed. On Windows there are none. */
 export function createStarters(installRoot: string, { count, after }: StarterOptions): Starters {
   let starters: readonly Starter[] | undefined;
   let asked = 0;
+  let ended: string[] = [];
   const removals = new Set<Promise<void>>();
   const findIdlest = (): Starter | undefined => {
     const ready = (starters ?? []).filter(starter => starter.isReady());
     return ready.reduce<Starter | undefined>((a, b) => (a !== undefined && a.entries.size <= b.entries.size ? a : b), undefined);
+  };
+  const removeEnded = async (): Promise<void> => {
+    const folders = ended;
+    ended = [];
+    const starter = removals.size < MOST_REMOVALS ? findIdlest() : undefined;
+    if (starter === undefined) {
+      for (const folder of folders) await removeRunFolder(folder);
+      return;
+    }
+    asked += 1;
+    const removal = starter.remove(asked, folders).then(() => void removals.delete(removal));
+    removals.add(removal);
   };
   return {
     start(program, hear) {
@@ -60,13 +74,12 @@ export function createStarters(installRoot: string, { count, after }: StarterOpt
       return findIdlest()?.start(asked, program, hear);
     },
     async remove(folder) {
-      const starter = removals.size < MOST_REMOVALS ? findIdlest() : undefined;
-      if (starter === undefined) return removeRunFolder(folder);
-      asked += 1;
-      const removal = starter.remove(asked, folder).then(() => void removals.delete(removal));
-      removals.add(removal);
+      if (starters === undefined) return removeRunFolder(folder);
+      ended.push(folder);
+      if (ended.length >= FOLDERS_AT_ONCE) await removeEnded();
     },
     async close() {
+      await removeEnded();
       await Promise.all(removals);
       for (const starter of starters ?? []) starter.close();
       starters = [];
@@ -153,10 +166,10 @@ function openStarter(installRoot: string): Starter {
       tell({ kind: 'start', id, program });
       return { ended, stop: () => tell({ kind: 'stop', id }) };
     },
-    remove(id, folder) {
+    remove(id, folders) {
       const removed = new Promise<void>(resolve => removals.set(id, resolve));
       child.channel?.ref();
-      tell({ kind: 'remove', id, folder });
+      tell({ kind: 'remove', id, folders });
       return removed;
     },
     close() {

@@ -1,0 +1,35 @@
+/** A build's own use of the machine: its time, and the most memory that it held. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Program, runProgram } from './run-program.js';
+
+export interface ProcessUse {
+  readonly wallMs: number;
+  readonly peakBytes: number;
+}
+
+/** Loaded into the process before its own module: writes down its peak when it ends. On Linux VmHWM, as `maxRSS` counts that of the parent. */
+const HOOK = `
+import { readFileSync, writeFileSync } from 'node:fs';
+process.on('exit', () => {
+  const status = process.platform === 'linux' ? readFileSync('/proc/self/status', 'utf8') : '';
+  const kilobytes = /^VmHWM:\\s+(\\d+) kB$/m.exec(status)?.[1] ?? process.resourceUsage().maxRSS;
+  writeFileSync(process.env.TANREN_BENCH_PEAK, String(Number(kilobytes) * 1024));
+});
+`;
+
+/** Runs a program of Node's to its end. @throws Error where it does not end well. */
+export function measureProcess(program: Program): ProcessUse {
+  const folder = mkdtempSync(join(tmpdir(), 'tanren-bench-peak-'));
+  try {
+    const hook = join(folder, 'hook.mjs');
+    const peak = join(folder, 'peak');
+    writeFileSync(hook, HOOK);
+    const start = performance.now();
+    runProgram({ ...program, args: ['--import', hook, ...program.args], env: { ...process.env, TANREN_BENCH_PEAK: peak } });
+    return { wallMs: performance.now() - start, peakBytes: Number(readFileSync(peak, 'utf8')) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,20 @@
+/** Many listeners of one abort signal: an EventTarget compares each new listener with all that it has. */
+const listeners = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Calls `listener` when a signal that is not aborted yet is. @returns what takes the listener back. */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  const known = listeners.get(signal) ?? listenTo(signal);
+  known.add(listener);
+  return () => known.delete(listener);
+}
+
+function listenTo(signal: AbortSignal): Set<() => void> {
+  const own = new Set<() => void>();
+  listeners.set(signal, own);
+  const callAll = (): void => {
+    for (const listener of [...own]) listener();
+    own.clear();
+  };
+  signal.addEventListener('abort', callAll, { once: true });
+  return own;
+}
