@@ -72,9 +72,9 @@ export const CHANCE: readonly Scenario[] = [
   {
     number: 41,
     title:
-      '600 histories of random graphs, edits, failures, kills, --jobs 1 to 8, with and without a cache: each build does what a model says',
+      '400 histories of random graphs, edits of sources, programs, modules and parts, failures, kills, --jobs 1 to 8, with and without a cache: each build does what a model says',
     pace: 'slow',
-    play: () => checkRandomBuilds(600),
+    play: () => checkRandomBuilds(400),
   },
   scenario(
     79,

@@ -15,17 +15,24 @@ export interface StageSpec
 
 const span = { file: 'pipeline.yaml', line: 1, column: 1, endLine: 1, endColumn: 1 };
 
-/** A plan of stages in topological order, with plugins of `text.mjs` in the plugins' folder. */
+/** Modules of the plugins' folder, by the plugins that they export; any other is in `text.mjs`. */
+const MODULES: Readonly<Record<string, string>> = { codeMix: 'code-mix.mjs', partMix: 'part-mix.mjs', toolMix: 'tool-mix.mjs' };
+
+/** A plan of stages in topological order, with plugins of the modules in the plugins' folder. */
 export async function planOf(
   projectFolder: string,
   plugins: string,
   stages: Readonly<Record<string, StageSpec>>,
   pools: Readonly<Record<string, number>> = { cpu: 2, npu: 1 },
 ): Promise<Plan> {
-  const modulePath = join(plugins, 'text.mjs');
-  const declared = (await import(pathToFileURL(modulePath).href)) as Readonly<Record<string, StagePlugin>>;
+  const declared = new Map<string, Readonly<Record<string, StagePlugin>>>();
+  for (const { uses } of Object.values(stages)) {
+    const path = join(plugins, MODULES[uses] ?? 'text.mjs');
+    declared.set(uses, (await import(pathToFileURL(path).href)) as Readonly<Record<string, StagePlugin>>);
+  }
   const planned = Object.entries(stages).map(([id, spec]): [StageId, PlannedStage] => {
-    const plugin = declared[spec.uses];
+    const modulePath = join(plugins, MODULES[spec.uses] ?? 'text.mjs');
+    const plugin = declared.get(spec.uses)?.[spec.uses];
     if (plugin === undefined) throw new Error(`no plugin ${spec.uses}`);
     const stage: PlannedStage = {
       id: id as StageId,

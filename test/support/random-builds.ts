@@ -1,23 +1,44 @@
 /** Is every incremental build a clean one? Random graphs, random changes between builds, and a model of five rules that says what each build must do. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { examineStages } from '../../src/engine/insight/status/status.js';
 import type { BuildEvent } from '../../src/engine/model/events.js';
 import { checkForesight } from './check-foresight.js';
+import { fixturePath } from './fixtures.js';
 import type { StageSpec } from './plan-of.js';
 import type { World } from './world.js';
 import { DIST, givenWorld } from './world.js';
 
 const SOURCES = ['x0', 'x1', 'x2'] as const;
 const TAKES = ['all', 'first', 'parity'] as const;
+/** What adds a text of its own to a mixer's: nothing, the module that it imports last, a part, or a program. */
+const WAYS = ['mix', 'codeMix', 'partMix', 'toolMix'] as const;
+type Way = (typeof WAYS)[number];
+type CodeWay = Exclude<Way, 'mix'>;
 
 interface Mixer {
+  readonly way: Way;
   readonly take: (typeof TAKES)[number];
   readonly add: string;
   /** Indices: sources first, then earlier stages; taken modulo what there is. */
   readonly reads: readonly number[];
+}
+
+interface CodeEdit {
+  readonly way: CodeWay;
+  readonly text: string;
+}
+
+interface Moment {
+  readonly event: 'any' | 'stage-started';
+  readonly count: number;
+}
+
+interface SourceEdit {
+  readonly source: number;
+  readonly text: string;
 }
 
 type Step =
@@ -27,14 +48,31 @@ type Step =
   | { readonly kind: 'remove-last' }
   | { readonly kind: 'break' | 'mend' | 'delete-artifact' | 'edit-artifact'; readonly stage: number }
   | { readonly kind: 'delete-source'; readonly source: number }
+  | ({ readonly kind: 'edit-code' } & CodeEdit)
+  /** Edited after so many events of a build, or starts of stages: whatever that build makes of it, no result may stand under a key that is not its own. */
+  | { readonly kind: 'edit-in-build'; readonly jobs: number; readonly at: Moment; readonly edit: CodeEdit | SourceEdit }
   | { readonly kind: 'delete-cache' | 'delete-artifacts' }
   | { readonly kind: 'build'; readonly jobs: number; readonly failures: 'stop' | 'keep-going'; readonly cache: 'on' | 'off' }
   | { readonly kind: 'cancelled-build'; readonly jobs: number; readonly afterEvents: number }
   | { readonly kind: 'killed-build'; readonly jobs: number; readonly atWrite: number; readonly how: 'before' | 'torn' };
 
+/** A stage may have accepted any result. */
+const ANY = 'any';
+
+const TOLD = readFileSync(fixturePath('plugins/told.mjs'), 'utf8');
+
 const text = fc.constantFrom('a', 'b', 'ab', 'ba', '');
 const index = fc.nat(20);
+const codeEdit: fc.Arbitrary<CodeEdit> = fc.record({
+  way: fc.constantFrom('codeMix' as const, 'partMix' as const, 'toolMix' as const),
+  text,
+});
+const sourceEdit: fc.Arbitrary<SourceEdit> = fc.record({ source: index, text });
 const mixer: fc.Arbitrary<Mixer> = fc.record({
+  way: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('mix' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('codeMix' as const, 'partMix' as const, 'toolMix' as const) },
+  ),
   take: fc.constantFrom(...TAKES),
   add: text,
   reads: fc.array(index, { minLength: 1, maxLength: 3 }),
@@ -60,6 +98,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('delete-cache' as const, 'delete-artifacts' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete-source' as const), source: index }) },
+  { weight: 2, arbitrary: codeEdit.map(edit => ({ kind: 'edit-code' as const, ...edit })) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('edit-in-build' as const),
+      jobs: fc.integer({ min: 1, max: 8 }),
+      at: fc.oneof(
+        fc.record({ event: fc.constant('any' as const), count: fc.nat(30) }),
+        fc.record({ event: fc.constant('stage-started' as const), count: fc.nat(5) }),
+      ),
+      edit: fc.oneof({ weight: 2, arbitrary: codeEdit }, { weight: 1, arbitrary: sourceEdit }),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -77,11 +128,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** A build that was cancelled may have put another result in place of the accepted one, and not have said so yet. */
 const cancelledAfter = (afterEvents: number): [{ mixers: Mixer[]; steps: Step[] }] => {
-  const reader: Mixer = { take: 'all', add: '', reads: [0] };
+  const reader: Mixer = { way: 'mix', take: 'all', add: '', reads: [0] };
   const built: Step = { kind: 'build', jobs: 2, failures: 'stop', cache: 'on' };
   const edited = (text: string): Step => ({ kind: 'edit', source: 0, text });
   const cancelled: Step = { kind: 'cancelled-build', jobs: 2, afterEvents };
   return [{ mixers: [reader, { ...reader, reads: [3] }], steps: [built, edited('b'), cancelled, edited('a'), built, built] }];
+};
+
+/** Edited when the run has begun and has not read it yet: what it makes belongs to no key, so that the old text must not bring it back. */
+const editedAsItRuns = (way: CodeWay): [{ mixers: Mixer[]; steps: Step[] }] => {
+  const reader: Mixer = { way, take: 'all', add: '', reads: [0] };
+  const built: Step = { kind: 'build', jobs: 2, failures: 'stop', cache: 'on' };
+  const during: Step = { kind: 'edit-in-build', jobs: 2, at: { event: 'stage-started', count: 0 }, edit: { way, text: 'b' } };
+  return [{ mixers: [reader, { ...reader, reads: [3] }], steps: [during, built, { kind: 'edit-code', way, text: '' }, built] }];
 };
 
 /**
@@ -115,7 +174,7 @@ export async function checkRandomBuilds(runs: number): Promise<void> {
   });
   await fc.assert(property, {
     numRuns: runs,
-    examples: [1, 2, 3, 4, 5].map(cancelledAfter),
+    examples: [...[1, 2, 3, 4, 5].map(cancelledAfter), ...(['codeMix', 'partMix', 'toolMix'] as const).map(editedAsItRuns)],
     seed,
     // A smaller history is worth so much.
     interruptAfterTimeLimit: Math.max(60_000, runs * 3_000),
@@ -143,10 +202,15 @@ class Play {
   /** The keys that may be a stage's accepted one: one, or after unfinished builds several, or none. */
   private readonly accepted = new Map<number, ReadonlySet<string | undefined>>();
   private caches = 0;
+  /** What each way adds. */
+  private readonly texts: Record<CodeWay, string> = { codeMix: '', partMix: '', toolMix: '' };
+  /** Something was edited while a build ran: any mixture of before and after may have a result. */
+  private mixed = false;
 
   constructor(mixers: readonly Mixer[]) {
     this.mixers = [...mixers];
     this.writeStages();
+    for (const way of ['codeMix', 'partMix', 'toolMix'] as const) this.editCode({ way, text: '' });
     for (let i = 0; i < 20; i++) writeFileSync(this.whole(i), '');
   }
 
@@ -154,11 +218,13 @@ class Play {
     const stage = 'stage' in step ? step.stage % this.mixers.length : 0;
     switch (step.kind) {
       case 'edit': {
-        const source = step.source % SOURCES.length;
-        this.sources[source] = step.text;
-        this.world.write(SOURCES[source] ?? '', step.text);
+        this.editSource(step);
         return;
       }
+      case 'edit-code':
+        return this.editCode(step);
+      case 'edit-in-build':
+        return this.editInBuild(step);
       case 'delete-source': {
         const source = step.source % SOURCES.length;
         this.sources[source] = undefined;
@@ -188,6 +254,7 @@ class Play {
       case 'delete-cache':
         rmSync(this.world.path('cache'), { recursive: true, force: true });
         for (const set of [this.known, this.maybe, this.accepted]) set.clear();
+        this.mixed = false;
         return;
       case 'build':
         return step.cache === 'on' ? this.build(step) : this.buildWithoutCache(step);
@@ -249,12 +316,13 @@ class Play {
     if (reads.some(read => read >= 3 && !values.has(read - 3))) return { allowed: ['skipped'], key: '', value: undefined };
     const inputs = reads.map(read => (read < 3 ? this.sources[read] : values.get(read - 3)));
     if (inputs.includes(undefined)) return { allowed: ['failed'], key: '', value: undefined };
-    const { take, add } = this.mixerAt(i);
-    const joined = inputs.join('+') + add;
-    const key = JSON.stringify([i, take, add, inputs]);
+    const { way, take, add } = this.mixerAt(i);
+    const more = way === 'mix' ? '' : this.texts[way];
+    const joined = inputs.join('+') + add + more;
+    const key = JSON.stringify([i, way, take, add, more, inputs]);
     const value = take === 'all' ? joined : take === 'first' ? joined.slice(0, 1) : String(joined.length % 2);
     // Where an unfinished build leaves it open whether a broken stage has a result, what follows is open too: it is mended, so that it is not.
-    if (cache === 'on' && this.maybe.has(key) && this.broken.delete(i)) writeFileSync(this.whole(i), '');
+    if (cache === 'on' && this.mayBeKnown(key) && this.broken.delete(i)) writeFileSync(this.whole(i), '');
     const runs = this.broken.has(i) ? 'failed' : 'executed';
     const allowed = cache === 'off' ? [runs] : this.allowedOutcomes(i, { key, value, runs });
     return { allowed, key, value: allowed.includes('failed') ? undefined : value };
@@ -265,12 +333,17 @@ class Play {
     { key, value, runs }: { readonly key: string; readonly value: string; readonly runs: 'failed' | 'executed' },
   ): readonly string[] {
     if (this.known.has(key)) return this.withoutRun(i, key, value);
-    return this.maybe.has(key) ? [...this.withoutRun(i, key, value), runs] : [runs];
+    return this.mayBeKnown(key) ? [...this.withoutRun(i, key, value), runs] : [runs];
+  }
+
+  private mayBeKnown(key: string): boolean {
+    return this.maybe.has(key) || (this.mixed && !this.known.has(key));
   }
 
   /** A result that is known: in place, where it is the accepted one and stands there; else restored. */
   private withoutRun(i: number, key: string, value: string): readonly string[] {
     const accepted = this.accepted.get(i) ?? new Set();
+    if (accepted.has(ANY)) return ['up-to-date', 'restored'];
     if (!accepted.has(key) || this.standing(i) !== value) return ['restored'];
     return accepted.size > 1 ? ['up-to-date', 'restored'] : ['up-to-date'];
   }
@@ -303,6 +376,42 @@ class Play {
     this.noteUnfinished(expected);
   }
 
+  private editSource({ source, text: content }: SourceEdit): void {
+    const at = source % SOURCES.length;
+    this.sources[at] = content;
+    this.world.write(SOURCES[at] ?? '', content);
+  }
+
+  private editCode({ way, text: said }: CodeEdit): void {
+    this.texts[way] = said;
+    if (way === 'codeMix') this.world.write('plugins/said.mjs', `export const said = '${said}';\n`);
+    else if (way === 'partMix') this.world.write('plugins/told.mjs', TOLD.replace("const text = '';", `const text = '${said}';`));
+    else this.install(`#!/bin/sh\nprintf %s '${said}'\n`);
+  }
+
+  /** As programs are installed: a new file takes the name. */
+  private install(program: string): void {
+    this.world.write('program.new', program);
+    chmodSync(this.world.path('program.new'), 0o755);
+    renameSync(this.world.path('program.new'), this.world.path('program'));
+  }
+
+  private async editInBuild({ jobs, at, edit }: Extract<Step, { readonly kind: 'edit-in-build' }>): Promise<void> {
+    // So that what is broken stays told apart from what an edit has made to fail.
+    for (const stage of this.broken) writeFileSync(this.whole(stage), '');
+    this.broken.clear();
+    let events = 0;
+    const change = (): void => ('way' in edit ? this.editCode(edit) : this.editSource(edit));
+    const emit = ({ kind }: BuildEvent): void => {
+      if ((at.event === 'any' || at.event === kind) && events++ === at.count) change();
+    };
+    await this.world.build({ jobs, failures: 'keep-going' }, { emit });
+    if (events <= at.count) change();
+    this.mixed = true;
+    for (const i of this.mixers.keys()) this.accepted.set(i, new Set([ANY]));
+    this.takeTrace();
+  }
+
   private killedBuild(jobs: number, atWrite: number, how: 'before' | 'torn'): void {
     const expected = this.expectStages();
     const { folder, stages } = this.world;
@@ -316,13 +425,20 @@ class Play {
   }
 
   private writeStages(): void {
-    const entries = this.mixers.map(({ take, add }, i): [string, StageSpec] => {
+    const entries = this.mixers.map(({ way, take, add }, i): [string, StageSpec] => {
       const texts = this.inputsOf(i).map((read, entry) => [`e${entry}`, read < 3 ? (SOURCES[read] ?? '') : `s${read - 3}.text`]);
       return [
         `s${i}`,
         {
-          uses: 'mix',
-          params: { take, add, unless: this.whole(i), trace: this.world.path('trace'), name: `s${i}` },
+          uses: way,
+          params: {
+            ...(way === 'toolMix' ? { tool: this.world.path('program') } : {}),
+            take,
+            add,
+            unless: this.whole(i),
+            trace: this.world.path('trace'),
+            name: `s${i}`,
+          },
           inputs: { texts: Object.fromEntries(texts) },
         },
       ];
