@@ -1,16 +1,23 @@
-/** How long does the whole default pipeline take with an empty cache, and which stages take it? */
+/** Measures the whole default pipeline with an empty cache: its time, its processor work, and how near the time is to the least that two cores allow. */
+import { cpus } from 'node:os';
+import { isJsonObject, type Json, parseJson } from '../src/base/json.js';
 import type { BuiltExample, Example } from './example.js';
 import { printTable } from './table.js';
 
 export async function measureColdBuild(example: Example): Promise<void> {
-  const { build, coldMs } = example.get();
+  const { build, coldMs, processorMs, project } = example.get();
   const stages = [...build.stages.values()].map(stage => ({ stage: stage.stage, ms: durationOf(stage) }));
   const sum = stages.reduce((total, { ms }) => total + ms, 0);
+  const critical = readCriticalPath(parseJson(project.tanren('profile', '--json').stdout));
+  const criticalMs = critical.reduce((total, { ms }) => total + ms, 0);
+  const least = Math.max(criticalMs, (processorMs ?? 0) / cpus().length);
   printTable('The default pipeline with an empty cache, one build', [
     ['stage', 's', 'share'],
     ...stages.map(({ stage, ms }) => [stage, seconds(ms), `${((100 * ms) / sum).toFixed(0)} %`]),
     ['all stages, one after the other', seconds(sum), '100 %'],
-    ['the build', seconds(coldMs), `${(sum / coldMs).toFixed(2)} stages at once`],
+    ['processor work of all processes', processorMs === undefined ? 'unknown' : seconds(processorMs), ''],
+    [`critical path: ${critical.map(({ stage }) => stage).join(', ')}`, seconds(criticalMs), ''],
+    ['the build', seconds(coldMs), `${(coldMs / least).toFixed(2)} of the longer of critical path and work / ${cpus().length}`],
   ]);
 }
 
@@ -18,6 +25,17 @@ function durationOf({ stage, outcome }: BuiltExample['build']['stages'] extends 
   const ms = 'durationMs' in outcome ? outcome.durationMs : undefined;
   if (typeof ms !== 'number') throw new Error(`${stage} was to be executed; it is ${outcome.kind}`);
   return ms;
+}
+
+/** What `tanren profile --json` says of it, without waits. */
+function readCriticalPath(profile: Json | undefined): readonly { readonly stage: string; readonly ms: number }[] {
+  const path = isJsonObject(profile) ? profile.criticalPath : undefined;
+  if (!Array.isArray(path) || path.length === 0) throw new Error('`tanren profile --json` names no critical path');
+  return path.map((one: Json) => {
+    if (!isJsonObject(one) || typeof one.stage !== 'string' || typeof one.durationMs !== 'number')
+      throw new Error(`\`tanren profile --json\`: ${JSON.stringify(one)} is no stage with its time`);
+    return { stage: one.stage, ms: one.durationMs };
+  });
 }
 
 function seconds(ms: number): string {

@@ -1,4 +1,5 @@
 /** What do the measurements share? One built copy of the default pipeline, made when the first of them asks for it. */
+import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { type CliBuild, givenShapesProject, type ShapesProject } from '../test/support/shapes-project.js';
 
@@ -7,6 +8,8 @@ export interface BuiltExample {
   /** Of the build with an empty cache. */
   readonly build: CliBuild;
   readonly coldMs: number;
+  /** User and system time of that build and of all processes that it started; undefined where the system does not tell. */
+  readonly processorMs: number | undefined;
 }
 
 export interface Example {
@@ -28,10 +31,25 @@ export function makeExample(): Example {
 function buildExample(): BuiltExample {
   const project = givenShapesProject('all');
   const start = performance.now();
+  const before = readChildrenMs();
   const build = project.build();
   const coldMs = performance.now() - start;
+  const after = readChildrenMs();
   if (build.exitCode !== 0) throw new Error(`the default pipeline does not build:\n${build.text}`);
-  return { project, build, coldMs };
+  return { project, build, coldMs, processorMs: before === undefined || after === undefined ? undefined : after - before };
+}
+
+/** The system counts processor time in hundredths of a second. */
+const TICK_MS = 10;
+
+/** Processor time of all processes that this one has started and that have ended, those that they started included. Linux alone tells. */
+function readChildrenMs(): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const text = readFileSync('/proc/self/stat', 'utf8');
+  // The program's name, in parentheses, may have spaces.
+  const facts = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [user, system] = facts.slice(13, 15).map(Number);
+  return ((user ?? 0) + (system ?? 0)) * TICK_MS;
 }
 
 /** "2 cores, x64, Node 20.20.2": enough to judge a figure by, and no name of a machine. */
