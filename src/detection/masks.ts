@@ -89,7 +89,8 @@ function writeColumn(writer: RunWriter, column: Float32Array, { low, high, weigh
     const isSet = fround(value) > threshold ? 1 : 0;
     if (isSet === inside) continue;
     writer.push(inside, y - start);
-    [inside, start] = [isSet, y];
+    inside = isSet;
+    start = y;
   }
   writer.push(inside, count - start);
 }

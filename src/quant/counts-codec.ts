@@ -1,18 +1,22 @@
 /** How are long rows of numbers written in JSON? As base64: counts as variable-length integers, as most are small, and floats as they are. */
 import { QuantError } from './quant-error.js';
 
+/** Of a count below 2⁵⁶. */
+const MOST_BYTES = 8;
+
 /** Seven bits per byte, low bits first, the high bit set on all but the last byte of a count. */
 export function encodeCounts(counts: ArrayLike<number>): string {
-  const bytes: number[] = [];
+  const bytes = Buffer.alloc(MOST_BYTES * counts.length);
+  let length = 0;
   for (let i = 0; i < counts.length; i++) {
     let count = counts[i] as number;
     while (count >= 128) {
-      bytes.push((count % 128) + 128);
+      bytes[length++] = (count % 128) + 128;
       count = Math.floor(count / 128);
     }
-    bytes.push(count);
+    bytes[length++] = count;
   }
-  return Buffer.from(bytes).toString('base64');
+  return bytes.toString('base64', 0, length);
 }
 
 /** @throws QuantError `bad-sketches` where a count is cut off or above 2⁵³. */
@@ -32,7 +36,8 @@ export function decodeCounts(text: string): Float64Array {
     } else {
       if (!(count <= Number.MAX_SAFE_INTEGER)) throw new QuantError('bad-sketches', 'a histogram count is above 2^53');
       counts[next++] = count;
-      [count, unit] = [0, 1];
+      count = 0;
+      unit = 1;
     }
   }
   if (unit !== 1) throw new QuantError('bad-sketches', 'histogram counts are cut off');

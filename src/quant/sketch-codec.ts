@@ -46,7 +46,10 @@ export function encodeSketch(sketch: Sketch): JsonObject {
 }
 
 function encodeHistogram({ exponent, first, counts, offsets }: Histogram): JsonObject {
-  return { exponent, first, counts: encodeCounts(counts), offsets: encodeCounts(offsets.filter((_, bin) => counts[bin] !== 0)) };
+  const filled = new Float64Array(counts.length);
+  let length = 0;
+  for (let bin = 0; bin < counts.length; bin++) if (counts[bin] !== 0) filled[length++] = offsets[bin] as number;
+  return { exponent, first, counts: encodeCounts(counts), offsets: encodeCounts(filled.subarray(0, length)) };
 }
 
 const histogramReader = fields<EncodedHistogram>({
@@ -77,7 +80,7 @@ export const sketchReader: JsonReader<Sketch> = (value, path, problems) => {
   const { channels } = encoded;
   const histograms = (encoded.histograms ?? []).map(decodeHistogram);
   const finite = encoded.count - encoded.nan - encoded.infinite;
-  const counted = histograms.reduce((sum, { counts }) => counts.reduce((total, count) => total + count, sum), 0);
+  const counted = histograms.reduce((sum, { counts }) => sum + countAll(counts), 0);
   if (histograms.some(({ exponent }, i) => exponent <= (histograms[i - 1]?.exponent ?? Number.NEGATIVE_INFINITY)))
     problems.push({ path, message: 'histograms should come by rising exponent' });
   if (counted !== finite) problems.push({ path, message: `counts ${counted} finite elements in histograms, and ${finite} in all` });
@@ -89,6 +92,12 @@ export const sketchReader: JsonReader<Sketch> = (value, path, problems) => {
     channels: channels === undefined ? undefined : { min: decodeFloats(channels.min), max: decodeFloats(channels.max) },
   };
 };
+
+function countAll(counts: Float64Array): number {
+  let total = 0;
+  for (let bin = 0; bin < counts.length; bin++) total += counts[bin] as number;
+  return total;
+}
 
 function decodeHistogram({ exponent, first, counts: encodedCounts, offsets: encodedOffsets }: EncodedHistogram): Histogram {
   const counts = decodeCounts(encodedCounts);
