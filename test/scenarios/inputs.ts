@@ -38,6 +38,16 @@ stages:
   b: {uses: command, with: {run: ['ls in > out'], shell: sh, inputs: {in: in}, outputs: {text: out}}, inputs: {in: "\${sources.link}"}}
 `;
 
+const NAMED = `version: 1
+sources: {constructor: text.txt}
+stages:
+  constructor:
+    uses: command
+    with: {run: [cp, in, out], inputs: {in: in}, outputs: {toString: out}}
+    inputs: {in: "\${sources.constructor}"CONNECTED}
+  b: {uses: command, with: {run: [cp, in, out], inputs: {in: in}, outputs: {valueOf: out}}, inputs: {in: constructor.toString}}
+`;
+
 const TEXT = 'one\ntwo\n';
 
 /** Plays with a plugin `spoil` that does `spoil` to its input \`path\`. */
@@ -266,5 +276,19 @@ stages:
     const built = shared.run('build');
     strictEqual(built.exitCode, 1, built.stdout + built.stderr);
     match(built.stdout + built.stderr, /error\[source-is-written\]: b:/);
+  }),
+  project(177, 'ports, stages and sources named like members of every object are names like others', NAMED, world => {
+    world.write('text.txt', TEXT);
+    for (const inputs of ['{in: in}', '{in: in, constructor: c}']) {
+      const connected = inputs.includes('c}') ? ', constructor: "${sources.constructor}"' : '';
+      world.write('pipeline.yaml', NAMED.replace('{in: in}', inputs).replace('CONNECTED', connected));
+      const built = world.run('build');
+      strictEqual(built.exitCode, 0, built.stdout + built.stderr);
+      strictEqual(world.read('artifacts/b/valueOf'), TEXT);
+    }
+    world.write('pipeline.yaml', NAMED.replace('CONNECTED', '').replace('constructor.toString', 'constructor.hasOwnProperty'));
+    const unknown = world.run('build');
+    strictEqual(unknown.exitCode, 2, unknown.stdout + unknown.stderr);
+    match(unknown.stdout + unknown.stderr, /error\[unknown-port\]/);
   }),
 ];

@@ -1,5 +1,7 @@
 /** How do two action manifests differ, in words that name the thing? */
+
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import { findOwn } from '../../base/find-own.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 
@@ -17,7 +19,7 @@ export function findChanges(before: JsonObject, after: JsonObject): readonly Cha
 
 function compareObjects(before: JsonObject, after: JsonObject, prefix: string): readonly Change[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return names.flatMap(name => compareValues(before[name], after[name], prefix + name));
+  return names.flatMap(name => compareValues(findOwn(before, name), findOwn(after, name), prefix + name));
 }
 
 function compareValues(before: Json | undefined, after: Json | undefined, label: string): readonly Change[] {
@@ -59,7 +61,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 function nameOf(label: string): string {
   const before = /^build\.(.+)$/.exec(label)?.[1];
-  return WORDS[label] ?? (before === undefined ? label : `what is known of ${before}`);
+  return findOwn(WORDS, label) ?? (before === undefined ? label : `what is known of ${before}`);
 }
 
 function isReadable(value: Json | undefined): value is Json {

@@ -1,5 +1,7 @@
 /** What does each input port read? References resolved against sources and the other stages' outputs, with every mismatch said. */
+
 import { findClosest } from '../../base/did-you-mean.js';
+import { findOwn } from '../../base/find-own.js';
 import { ARTIFACT_KINDS, type KindName, type Port, type Ports } from '../../stage/ports.js';
 import { listOf } from '../config/check-schema.js';
 import { type Located, membersOf } from '../config/located.js';
@@ -32,7 +34,7 @@ export function connectInputs(
 ): Readonly<Record<string, InputBinding>> {
   const bindings: Record<string, InputBinding> = {};
   for (const [name, member] of membersOf(inputs)) {
-    const port = ports[name];
+    const port = findOwn(ports, name);
     if (port === undefined) {
       const closest = findClosest(name, Object.keys(ports));
       const help = closest === undefined ? `it has ${listOf(Object.keys(ports))}` : `did you mean "${closest}"?`;
@@ -102,7 +104,7 @@ function connectOne(kind: KindName, value: Located, around: Surroundings, diagno
   }
   const outputs = around.findOutputs(stage);
   if (outputs === undefined) return undefined;
-  const output = outputs[reference.port];
+  const output = findOwn(outputs, reference.port);
   if (output === undefined) {
     const closest = findClosest(reference.port, Object.keys(outputs));
     const help = `it has ${listOf(Object.keys(outputs))}${closest === undefined ? '' : `; did you mean "${closest}"?`}`;
@@ -164,7 +166,7 @@ function connectRecord(
   diagnostics: DiagnosticSink,
 ): InputBinding | undefined {
   const entries: Record<string, InputRef> = {};
-  const kindOf = (entry: string): KindName => port.entryKinds[entry] ?? port.kind;
+  const kindOf = (entry: string): KindName => findOwn(port.entryKinds, entry) ?? port.kind;
   if (value.kind === 'map') {
     for (const [entry, member] of value.members) {
       if (port.entries !== 'any' && !port.entries?.includes(entry)) {
