@@ -103,8 +103,9 @@ function seeSources(plan: Plan, { sources, tools, code }: Moment): Sights | unde
       trees.push(tree);
     }
   }
-  const modules = [...code.values()].map(one => one?.sights ?? NO_SIGHTS);
-  return joinSights([{ ...NO_SIGHTS, followed, trees }, ...new Set(modules)]);
+  // The table of built-in code is among what the plan was made from.
+  const modules = [...code.values()].flatMap(one => (one?.modules === undefined ? [] : [one.sights]));
+  return joinSights([{ ...NO_SIGHTS, followed, trees }, ...modules]);
 }
 
 /** What stands under artifacts/. Undefined where somebody was there since. */

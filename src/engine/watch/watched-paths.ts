@@ -1,18 +1,32 @@
 /** Which files and folders can change a plan or what it reads, and were they there when they were looked at last? */
-import { resolve } from 'node:path';
+import { dirname, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { toolsOf } from '../action/pin-stage.js';
 import { refsOf } from '../model/dependencies.js';
-import type { Plan } from '../model/plan.js';
+import type { Plan, PlannedStage } from '../model/plan.js';
 import { lookAt } from '../store/files/stamp.js';
 
-/** Absolute paths, sorted: `planFiles` (pipeline, params, plugins) and the sources of every stage. */
+/** Absolute paths, sorted: `planFiles` (pipeline, params, plugins), and of every stage its sources, its programs inside the project, and what its plugin declares to read. */
 export function watchedPaths(plan: Plan | undefined, planFiles: readonly string[]): readonly string[] {
   const paths = new Set(planFiles);
-  for (const stage of plan?.stages.values() ?? []) {
+  if (plan === undefined) return [...paths].sort();
+  for (const stage of plan.stages.values()) {
     for (const ref of Object.values(stage.inputs).flatMap(refsOf)) {
-      if (ref.kind === 'source') paths.add(resolve(plan?.projectFolder ?? '', ref.path));
+      if (ref.kind === 'source') paths.add(resolve(plan.projectFolder, ref.path));
     }
+    for (const path of [...ownPrograms(plan, stage), ...declaredReads(stage)]) paths.add(path);
   }
   return [...paths].sort();
+}
+
+/** Those named by a path into the project: what stands on the PATH changes with the system, and every build looks at it. */
+function ownPrograms({ projectFolder }: Plan, stage: PlannedStage): readonly string[] {
+  const named = toolsOf(stage).filter(tool => tool.includes('/'));
+  return named.map(tool => resolve(projectFolder, tool)).filter(path => path.startsWith(projectFolder + sep));
+}
+
+function declaredReads({ plugin: { plugin, modulePath } }: PlannedStage): readonly string[] {
+  return (plugin.reads ?? []).map(read => (read.startsWith('file:') ? fileURLToPath(read) : resolve(dirname(modulePath), read)));
 }
 
 /** Who remembers what was there? A file that is gone, or a file of the plan that is empty, is most likely being written just now. */

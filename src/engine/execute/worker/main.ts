@@ -59,7 +59,7 @@ const context: Context = {
 };
 
 const tally = new Map<string, { kept: number; computed: number }>();
-const guard = action.modules === undefined ? undefined : (await import('./module-guard.js')).guardModules(action.modules);
+const guard = action.modules === undefined ? undefined : await (await import('./module-guard.js')).guardModules(action.modules);
 let last: FromWorker = { kind: 'done' };
 try {
   const plugin = await loadPlugin(action.modulePath, action.plugin);

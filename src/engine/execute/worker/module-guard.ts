@@ -3,7 +3,6 @@ import * as nodeModule from 'node:module';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { EngineError } from '../../model/engine-error.js';
 import { type FindStranger, type LoadRule, makeFindStranger, type Stranger } from './load-rule.js';
 import { judgeResolved } from './module-hooks.js';
@@ -14,7 +13,7 @@ export interface ModuleGuard {
 }
 
 /** Watches everything that this process loads from now on. */
-export function guardModules(rule: LoadRule): ModuleGuard {
+export async function guardModules(rule: LoadRule): Promise<ModuleGuard> {
   const installRoot = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
   const refused: Stranger[] = [];
   const find = makeFindStranger(rule, installRoot);
@@ -33,7 +32,8 @@ export function guardModules(rule: LoadRule): ModuleGuard {
   }
   guardRequire(findStranger);
   // These hooks cost a thread: they are not needed where every import is named, as then each is in the digest.
-  const findOther = rule.imports === 'computed' ? guardImports(rule, installRoot) : () => undefined;
+  const isNeeded = rule.imports === 'computed';
+  const findOther = isNeeded ? (await import('./import-guard.js')).guardImports(rule, installRoot) : () => undefined;
   return { findRefused: () => toError(refused[0] ?? findOther()) };
 }
 
@@ -48,20 +48,6 @@ function guardRequire(findStranger: FindStranger): void {
       return load(module, filename);
     };
   }
-}
-
-/** Before Node 22.15: the loader of ES modules, whose hooks run in a thread of their own. */
-function guardImports(rule: LoadRule, installRoot: string): () => Stranger | undefined {
-  const { port1, port2 } = new MessageChannel();
-  port1.unref();
-  nodeModule.register(new URL('./module-hooks.js', import.meta.url), {
-    data: { rule, installRoot, port: port2 },
-    transferList: [port2],
-  });
-  return () => {
-    const received: { message: Stranger } | undefined = receiveMessageOnPort(port1);
-    return received?.message;
-  };
 }
 
 function toError(stranger: Stranger | undefined): EngineError | undefined {

@@ -1,0 +1,15 @@
+/** Hooks of the loader of ES modules for Node before 22.15, where they run in a thread of their own: loaded only where they are needed. */
+import { register } from 'node:module';
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
+import type { LoadRule, Stranger } from './load-rule.js';
+
+/** @returns what gives the first module that was refused. */
+export function guardImports(rule: LoadRule, installRoot: string): () => Stranger | undefined {
+  const { port1, port2 } = new MessageChannel();
+  port1.unref();
+  register(new URL('./module-hooks.js', import.meta.url), { data: { rule, installRoot, port: port2 }, transferList: [port2] });
+  return () => {
+    const received: { message: Stranger } | undefined = receiveMessageOnPort(port1);
+    return received?.message;
+  };
+}
