@@ -2,6 +2,13 @@
 import { EXIT } from './exit-code.js';
 import { isForced } from './interruption.js';
 
+let hasForeignCode = false;
+
+/** From now on a plugin of a third party is in the process: an early end is its mistake, and not an internal error. */
+export function noteForeignCode(): void {
+  hasForeignCode = true;
+}
+
 /** From now on an end of the process is said, and is no success. @returns to be called when the work is done. */
 export function watchForEarlyExit(): () => void {
   let crashed = false;
@@ -10,7 +17,7 @@ export function watchForEarlyExit(): () => void {
   };
   const say = (): void => {
     if (isForced()) return;
-    process.exitCode = EXIT.internal;
+    process.exitCode = hasForeignCode ? EXIT.usage : EXIT.internal;
     // Node has said why, with the stack.
     if (crashed) return;
     process.stderr.write(

@@ -1,8 +1,8 @@
 /** Which names does a pipeline file have that somebody may want to type? Also of one with mistakes, and without loading plugins that are not ours. */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findMember, membersOf } from '../engine/config/located.js';
 import { parseYaml } from '../engine/config/parse-yaml.js';
+import { readConfigText } from '../engine/config/read-text.js';
 import { makeDiagnosticList } from '../engine/model/diagnostic.js';
 import { loadWithoutPlugins } from './open-plan.js';
 
@@ -24,7 +24,7 @@ export async function findNames(file: string): Promise<PipelineNames> {
 
 /** The keys as they stand there: groups are not expanded. */
 function namesInText(file: string): PipelineNames {
-  const root = parseYaml(file, readFileSync(resolve(file), 'utf8'), makeDiagnosticList());
+  const root = parseYaml(file, readConfigText(resolve(file)), makeDiagnosticList());
   const keysOf = (name: string): readonly string[] =>
     root === undefined ? [] : [...membersOf(findMember(root, name))].map(([key]) => key);
   return { targets: keysOf('stages').map(name => ({ name, plugin: '' })), params: keysOf('params') };

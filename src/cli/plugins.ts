@@ -7,6 +7,7 @@ import { BUILT_IN_PLUGINS } from '../../stages/registry.js';
 import { digestBytes } from '../base/digest.js';
 import type { PluginEntry, PluginRegistry } from '../engine/model/plugin-entry.js';
 import type { StagePlugin } from '../stage/define-stage.js';
+import { noteForeignCode } from './early-exit.js';
 
 export function makeBuiltInRegistry(installRoot: string): PluginRegistry {
   const entries = new Map(
@@ -27,6 +28,7 @@ export async function loadPlugin(name: string, specifier: string, projectFolder:
   const modulePath = resolvePlugin(specifier, projectFolder);
   const url = pathToFileURL(modulePath);
   url.searchParams.set('digest', digestBytes(readFileSync(modulePath)));
+  noteForeignCode();
   const exported = (await import(url.href)) as Record<string, unknown>;
   const declared = Object.values(exported).filter(isPlugin);
   const plugin = declared.find(candidate => candidate.name === name);

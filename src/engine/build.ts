@@ -20,6 +20,7 @@ import type { ResultRule } from './schedule/result-rule.js';
 import type { RunRoom } from './schedule/run-room.js';
 import { type CacheFolder, cacheFolderAt } from './store/cache-folder.js';
 import { joinSights, NO_SIGHTS } from './store/files/sights.js';
+import { stampOf } from './store/files/stamp.js';
 import { removeAllLeftovers, warnOfForeignPaths } from './store/leftovers.js';
 import { lockCache } from './store/lock/lock-cache.js';
 import type { Trust } from './store/state-log.js';
@@ -67,13 +68,19 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
   return reportBuild(ended, gates, performance.now() - started);
 }
 
-/** The end of a build that has nothing to do: nothing is locked or written. */
+/** The end of a build that has nothing to do: nothing is locked or written but a no-op record that holds no longer. */
 async function findUpToDate(plan: Plan, options: BuildOptions, ports: EnginePorts, cache: CacheFolder): Promise<EndedBuild | undefined> {
   if (ports.signal.aborted || options.check === 'targets' || options.trust === 'nothing') return undefined;
-  const { lock, targets, revisions } = options;
+  const { lock, targets, revisions, seal } = options;
+  const lockStamp = lock === undefined ? '' : stampOf(lock.file.path);
   const selected = selectStages(plan, targets);
   const smallFiles = revisions === undefined ? 'leave' : 'read';
-  return findAllUpToDate(plan, { selected, forced: forcedOf(selected, options, targets), lock, smallFiles }, ports, cache);
+  const ended = await findAllUpToDate(plan, { selected, forced: forcedOf(selected, options, targets), lock, smallFiles }, ports, cache);
+  if (ended === undefined || seal === undefined || lock?.use === 'frozen') return ended;
+  const lockSeen = lock === undefined ? NO_SIGHTS : { ...NO_SIGHTS, followed: [lock.file.path, lockStamp] };
+  const { renewSeal } = await import('./noop/make-seal.js');
+  await renewSeal(plan, ports, cache, selected, { request: seal.request, sights: joinSights([seal.sights, lockSeen]) });
+  return ended;
 }
 
 /** Everything is looked at again under the lock, as another build may have worked while this one waited. */

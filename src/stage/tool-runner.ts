@@ -48,6 +48,8 @@ export interface ToolSurroundings {
   readonly wrap?: (command: readonly string[], cwd: string) => readonly string[];
   /** Told of a group that has started; what it returns is called when the group has ended. */
   readonly watch?: (pid: number) => () => void;
+  /** Files of the programs that the stage declares, by the names that it gives them: those that its key is made of. Others are found as the system does it. */
+  readonly tools?: Readonly<Record<string, string>>;
   /** Starts programs from another process; undefined where none is ready, and this process starts it. */
   readonly start?: (program: Program, hear: (stream: OutputStream, text: string) => void) => StartedProgram | undefined;
 }
@@ -144,15 +146,24 @@ function spawnTool(command: readonly string[], options: SpawnOptions, surroundin
     cwd,
     env,
   } = programOf(command, options, surroundings);
-  return withPlainUmask(() => spawn(program, args, { cwd, env, stdio: [stdin, 'pipe', 'pipe'], detached: surroundings.group === 'own' }));
+  try {
+    return withPlainUmask(() => spawn(program, args, { cwd, env, stdio: [stdin, 'pipe', 'pipe'], detached: surroundings.group === 'own' }));
+  } catch (error) {
+    throw error instanceof Error ? cannotStart(command, error) : error;
+  }
 }
 
 /** @throws StageError `tool-missing`; what the signal was aborted with. */
 function programOf(command: readonly string[], { cwd, env }: SpawnOptions, surroundings: ToolSurroundings): Program {
   if (command.length === 0) throw new StageError('tool-missing', 'the command is empty');
-  const wrapped = surroundings.wrap?.(command, cwd) ?? command;
+  const found = findProgram(command, surroundings);
+  const wrapped = surroundings.wrap?.(found, cwd) ?? found;
   surroundings.signal.throwIfAborted();
   return { command: wrapped, cwd, env: { ...surroundings.env, ...env } };
+}
+
+function findProgram([program = '', ...args]: readonly string[], { tools = {} }: ToolSurroundings): readonly string[] {
+  return [(Object.hasOwn(tools, program) ? tools[program] : undefined) ?? program, ...args];
 }
 
 /** A program inherits the umask of the moment when it is started, and may write it into what it makes: the user's own is in no key. */
@@ -203,8 +214,19 @@ async function follow(child: ChildProcess, command: readonly string[], surroundi
 const LIMITS = ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'];
 
 function cannotStart(command: readonly string[], error: Error): StageError {
-  if ('code' in error && LIMITS.includes(String(error.code))) return systemLimit(command, error);
+  const code = 'code' in error ? String(error.code) : '';
+  if (LIMITS.includes(code)) return systemLimit(command, error);
+  if (code === 'E2BIG') return tooLong(command, error);
   return new StageError('tool-missing', `cannot start "${command[0]}": ${error.message}`, { cause: error });
+}
+
+function tooLong([program, ...args]: readonly string[], cause: Error): StageError {
+  const longest = args.reduce((most, argument) => Math.max(most, argument.length), 0);
+  return new StageError('arguments-too-long', `cannot start "${program}": its arguments and environment are longer than the system takes`, {
+    cause,
+    details: { arguments: args.length, longest },
+    help: 'on Linux one argument or variable has at most 128 kB, and all of them 2 MB: give long ones in a file that the stage declares as an input',
+  });
 }
 
 function systemLimit([program]: readonly string[], cause: Error | undefined): StageError {

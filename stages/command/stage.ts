@@ -73,13 +73,23 @@ export const command = defineStage<CommandParams>({
   tools: ({ run: [program = ''], shell, tools }) => [
     ...new Set([...(shell === 'sh' ? ['sh'] : isPlaced(program) ? [] : [program]), ...tools]),
   ],
-  checkParams: ({ run, shell, inputs, outputs }) => [
+  checkParams: ({ run, shell, inputs, outputs, tools, env }) => [
+    ...(run.some(hasNul) || tools.some(hasNul) || Object.values(env).some(hasNul)
+      ? ['a NUL character is in no argument, program or variable']
+      : []),
+    ...Object.keys(env)
+      .filter(name => name === '' || name.includes('=') || hasNul(name))
+      .map(name => `env: ${JSON.stringify(name)} is no name of a variable`),
     ...(shell === 'sh' && run.length !== 1 ? [`shell: sh takes one entry in run, the script; it has ${run.length}`] : []),
     ...(run[0] === '' ? ['run[0] is the program; it is empty'] : []),
     ...checkPlaces(inputs, outputs),
   ],
   run: async job => (await import('./run.js')).runCommand(job),
 });
+
+function hasNul(text: string): boolean {
+  return text.includes('\0');
+}
 
 /** A program that stands in the folder: one of the declared inputs. */
 function isPlaced(program: string): boolean {

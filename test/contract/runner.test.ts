@@ -161,6 +161,7 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
       outputs: { text: 'outputs/text' },
       env: Object.keys(env),
       secrets: [],
+      tools: {},
     },
     folder: at,
     installRoot: DIST,

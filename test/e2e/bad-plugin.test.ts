@@ -42,16 +42,21 @@ afterEach(() => world.remove());
 
 describe('a plugin', () => {
   it.each<[string, Plugin, number, string]>([
-    ['throws as it is imported', { top: "throw new Error('boom');" }, 2, 'error[plugin-load]: plugin "bad" does not load: boom'],
-    ['ends the process as it is imported', { top: 'process.exit(0);' }, 70, 'error[ended-early]'],
-    ['waits for ever as it is imported', { top: 'await new Promise(() => {});' }, 70, 'error[ended-early]'],
+    [
+      'throws as it is imported',
+      { top: "throw new Error('boom');" },
+      2,
+      'error[plugin-load]: plugin "bad" does not load: bad.mjs:5:7: boom',
+    ],
+    ['ends the process as it is imported', { top: 'process.exit(0);' }, 2, 'error[ended-early]'],
+    ['waits for ever as it is imported', { top: 'await new Promise(() => {});' }, 2, 'error[ended-early]'],
     [
       'throws in a function of its ports',
       { outputs: "() => { throw new Error('boom'); }" },
       2,
       'error[plugin-declaration]: plugin "bad" fails',
     ],
-    ['ends the process in a function of its ports', { outputs: '() => process.exit(0)' }, 70, 'error[ended-early]'],
+    ['ends the process in a function of its ports', { outputs: '() => process.exit(0)' }, 2, 'error[ended-early]'],
     ['declares no ports', { outputs: '() => undefined' }, 2, 'ports are an object of port() by name; it gives undefined'],
     ['declares what is no port', { outputs: '() => ({ out: 5 })' }, 2, 'port "out" is not declared by port() or recordPort()'],
     ['names a port by a path', { outputs: "{ '../out': port('file') }" }, 2, '"../out" is no name for a port'],

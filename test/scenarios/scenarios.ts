@@ -3,6 +3,7 @@ import { CHANCE } from './chance.js';
 import { CODE } from './code.js';
 import { CONCURRENCY } from './concurrency.js';
 import { EDITS } from './edits.js';
+import { HARD } from './hard.js';
 import { INPUTS } from './inputs.js';
 import { INTERRUPTIONS } from './interruptions.js';
 import { METRICS } from './metrics.js';
@@ -21,6 +22,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CODE,
   ...CONCURRENCY,
   ...EDITS,
+  ...HARD,
   ...INPUTS,
   ...INTERRUPTIONS,
   ...METRICS,

@@ -93,7 +93,7 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
         draw();
         break;
       case 'waiting-for-run':
-        stageLine('…', event.stage, 'another checkout runs it: waiting for its result');
+        stageLine('…', event.stage, `another ${event.where === 'here' ? 'stage' : 'checkout'} runs this action: waiting for its result`);
         break;
       case 'gate':
         break;

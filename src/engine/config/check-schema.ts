@@ -34,11 +34,14 @@ export function checkSchema(
   diagnostics: DiagnosticSink,
 ): Json | undefined {
   const validate = compileSchema(schema, origin);
-  const value = structuredClone(toJson(located)) as Json;
+  const value = toJson(located);
   if (validate(value)) return value;
-  for (const error of withoutEchoes(validate.errors ?? [])) report(error, located, code, what, diagnostics);
+  for (const error of withoutEchoes((validate.errors ?? []).slice(0, MAX_ERRORS))) report(error, located, code, what, diagnostics);
   return undefined;
 }
+
+/** What is compared with each other below. */
+const MAX_ERRORS = 2000;
 
 /** Leaves out what only repeats a deeper error: `anyOf` and `if` wrappers, and the branches of an `anyOf` that the value was never meant for. */
 function withoutEchoes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
@@ -138,6 +141,14 @@ function lastKeys(pointer: string): string {
   return keys.join('.');
 }
 
+/** More names than anybody reads. */
+const MAX_LISTED = 40;
+
 export function listOf(names: readonly string[]): string {
-  return names.length === 0 ? 'nothing' : names.map(name => `"${name}"`).join(', ');
+  if (names.length === 0) return 'nothing';
+  const more = names.length > MAX_LISTED ? `, and ${names.length - MAX_LISTED} more` : '';
+  return `${names
+    .slice(0, MAX_LISTED)
+    .map(name => `"${name}"`)
+    .join(', ')}${more}`;
 }

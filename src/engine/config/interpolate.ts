@@ -9,34 +9,66 @@ import { findMember, type Located } from './located.js';
 export interface Scope {
   readonly names: readonly string[];
   find(name: string): Located | undefined;
+  /** Takes characters from what references may multiply out to; false when there is no more, which is said once. */
+  readonly spend: (characters: number, span: SourceSpan) => boolean;
 }
+
+/** Of everything in which references are replaced, over the whole file. */
+const MAX_CHARACTERS = 100_000_000;
+/** What a value that is no text costs in memory, in characters. */
+const VALUE_CHARACTERS = 25;
+
+export function makeBudget(diagnostics: DiagnosticSink): Scope['spend'] {
+  let left = MAX_CHARACTERS;
+  return (characters, span) => {
+    if (left < 0) return false;
+    left -= characters;
+    if (left >= 0) return true;
+    const message = `references multiply out to more than ${MAX_CHARACTERS.toLocaleString('en')} characters`;
+    diagnostics.error(
+      'references-too-large',
+      span,
+      message,
+      `each value counts for ${VALUE_CHARACTERS}; let fewer stages refer to the large ones`,
+    );
+    return false;
+  };
+}
+
+/** References to parameters that are references: more than this go round. */
+const MAX_REFERENCES = 50;
 
 const WHOLE = /^\$\{([^{}]*)\}$/;
 const ANY = /\$\$\{|\$\{([^{}]*)\}/g;
 
 /** `located` with every reference replaced. Names under "sources." are left as they are: they name artifacts, not values. */
-export function interpolate(located: Located, scope: Scope, diagnostics: DiagnosticSink): Located {
+export function interpolate(located: Located, scope: Scope, diagnostics: DiagnosticSink, depth = 0): Located {
+  const characters = located.kind === 'scalar' && typeof located.value === 'string' ? located.value.length : 0;
+  if (!scope.spend(VALUE_CHARACTERS + characters, located.span)) return { kind: 'scalar', value: null, span: located.span };
   switch (located.kind) {
     case 'list':
-      return { ...located, items: located.items.map(item => interpolate(item, scope, diagnostics)) };
+      return { ...located, items: located.items.map(item => interpolate(item, scope, diagnostics, depth)) };
     case 'map':
       return {
         ...located,
         members: new Map(
-          [...located.members].map(([key, member]) => [key, { ...member, value: interpolate(member.value, scope, diagnostics) }]),
+          [...located.members].map(([key, member]) => [key, { ...member, value: interpolate(member.value, scope, diagnostics, depth) }]),
         ),
       };
     default:
-      return typeof located.value === 'string' ? interpolateText(located.value, located.span, scope, diagnostics) : located;
+      return typeof located.value === 'string' ? interpolateText(located.value, located.span, scope, diagnostics, depth) : located;
   }
 }
 
-function interpolateText(text: string, span: SourceSpan, scope: Scope, diagnostics: DiagnosticSink): Located {
+function interpolateText(text: string, span: SourceSpan, scope: Scope, diagnostics: DiagnosticSink, depth: number): Located {
   const whole = WHOLE.exec(text)?.[1];
   if (whole !== undefined && isSource(whole)) return { kind: 'scalar', value: text, span };
   if (whole !== undefined) {
     const value = lookUp(whole.trim(), span, scope, diagnostics);
-    return value === undefined ? { kind: 'scalar', value: text, span } : { ...interpolate(value, scope, diagnostics), span };
+    if (value === undefined) return { kind: 'scalar', value: text, span };
+    if (depth < MAX_REFERENCES) return { ...interpolate(value, scope, diagnostics, depth + 1), span };
+    diagnostics.error('bad-reference', span, `${text} stands for itself`, 'a parameter cannot be given by way of itself');
+    return { kind: 'scalar', value: null, span };
   }
   const value = text.replace(ANY, (match, name: string | undefined) => {
     if (name === undefined) return '${';
@@ -46,11 +78,15 @@ function interpolateText(text: string, span: SourceSpan, scope: Scope, diagnosti
     }
     const found = lookUp(name.trim(), span, scope, diagnostics);
     if (found === undefined) return match;
-    if (found.kind === 'scalar') return String(found.value);
+    if (found.kind === 'scalar') return spendText(String(found.value), match, span, scope);
     diagnostics.error('bad-reference', span, `${match} is a ${found.kind}, which cannot stand inside text`);
     return match;
   });
   return { kind: 'scalar', value, span };
+}
+
+function spendText(text: string, match: string, span: SourceSpan, scope: Scope): string {
+  return scope.spend(text.length, span) ? text : match;
 }
 
 function isSource(name: string): boolean {
@@ -78,12 +114,9 @@ function lookUp(path: string, span: SourceSpan, scope: Scope, diagnostics: Diagn
     value = member;
   }
   if (value !== undefined) return value;
-  const closest = findClosest(path, scope.names);
-  diagnostics.error(
-    'unknown-reference',
-    span,
-    `\${${path}} stands for nothing here`,
-    closest === undefined ? `there is ${listOf(scope.names)}` : `did you mean "\${${closest}}"?`,
-  );
+  diagnostics.error('unknown-reference', span, `\${${path}} stands for nothing here`, () => {
+    const closest = findClosest(path, scope.names);
+    return closest === undefined ? `there is ${listOf(scope.names)}` : `did you mean "\${${closest}}"?`;
+  });
   return undefined;
 }

@@ -54,13 +54,10 @@ export function overrideParams(
   for (const { name, value, span } of overrides) {
     const param = result.get(name);
     if (param === undefined) {
-      const closest = findClosest(name, params.keys());
-      diagnostics.error(
-        'unknown-param',
-        span,
-        `the pipeline has no parameter "${name}"`,
-        closest === undefined ? `it has ${listOf([...params.keys()])}` : `did you mean "${closest}"?`,
-      );
+      diagnostics.error('unknown-param', span, `the pipeline has no parameter "${name}"`, () => {
+        const closest = findClosest(name, params.keys());
+        return closest === undefined ? `it has ${listOf([...params.keys()])}` : `did you mean "${closest}"?`;
+      });
       continue;
     }
     const located: Located = typeof value === 'string' ? locateJson(parseText(value, param.type), param.value.span) : value;

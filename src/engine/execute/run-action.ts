@@ -1,4 +1,6 @@
 /** One run of a stage's action: its inputs linked, its order made, and the runner of its plugin asked. */
+
+import { clipText } from '../../base/clip-text.js';
 import type { JsonObject } from '../../base/json.js';
 import { type Mask, maskJson } from '../../stage/mask.js';
 import { summarizeBuild } from '../action/build-summary.js';
@@ -103,6 +105,7 @@ function makeAction(
     outputs: outputPaths(stage),
     env: [...stage.env, ...stage.secrets],
     secrets: stage.secrets,
+    tools: Object.fromEntries(pinned.tools.map(({ name, path }) => [name, path])),
     ...(build === undefined ? {} : { build }),
   };
 }
@@ -113,8 +116,9 @@ function listenTo({ ports: { emit } }: Session, { id }: PlannedStage, { write, i
     log(level, said) {
       const text = mask.apply(said);
       write(level, text);
-      for (const message of text.replace(/\r?\n$/, '').split(/\r?\n/)) emit({ kind: 'log', stage: id, level, message });
-      if (level === 'warning') emit({ kind: 'warning', stage: id, code: 'stage-warning', message: text });
+      const told = clipText(text);
+      for (const message of told.replace(/\r?\n$/, '').split(/\r?\n/)) emit({ kind: 'log', stage: id, level, message });
+      if (level === 'warning') emit({ kind: 'warning', stage: id, code: 'stage-warning', message: told });
     },
     progress: (done, total, what) => emit({ kind: 'progress', stage: id, done, total, what: mask.apply(what) }),
     identify: identity => identify(maskObject(identity, mask)),

@@ -33,8 +33,10 @@ export function openRunLog(path: string, warn: (message: string) => void): RunLo
           mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
           file = openSync(path, 'w', 0o600);
         }
-        writtenBytes += writeSync(file, text);
-        if (writtenBytes > LIMIT_BYTES) {
+        const bytes = Buffer.from(text.slice(0, LIMIT_BYTES)).subarray(0, LIMIT_BYTES - writtenBytes);
+        for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+        writtenBytes += bytes.length;
+        if (writtenBytes >= LIMIT_BYTES) {
           writeSync(file, '\n(the log is cut here: it has reached 16 MB)\n');
           state = 'full';
         }

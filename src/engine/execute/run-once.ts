@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { after } from '../../base/after.js';
 import type { JsonObject } from '../../base/json.js';
 import { type Mask, makeMask, maskJson } from '../../stage/mask.js';
 import type { PinnedStage } from '../action/pin-stage.js';
@@ -55,8 +56,9 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
   const log = openRunLog(logPath, message => ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message }));
   let peakBytes: number | undefined;
   let logged = 'nothing' as 'nothing' | 'something';
-  const timeout = stage.timeoutMs === undefined ? undefined : AbortSignal.timeout(stage.timeoutMs);
-  const signal = timeout === undefined ? ports.signal : AbortSignal.any([ports.signal, timeout]);
+  const timeout = new AbortController();
+  const stopTimer = stage.timeoutMs === undefined ? undefined : after(stage.timeoutMs, () => timeout.abort());
+  const signal = AbortSignal.any([ports.signal, timeout.signal]);
   const device = watchDevice(session, stage);
   const mask = makeMask(stage.secrets.map(name => ports.environment[name]));
   try {
@@ -70,7 +72,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
     const ear = { write, identify: device.identify, usage, mask };
     const act = () => runAction(session, stage, pinned, { folder, helpers, signal, ear });
     const failure = await measure(ports, stage.id, 'run', act, () => ({ peakBytes }));
-    if (timeout?.aborted === true && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
+    if (timeout.signal.aborted && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
     if (failure !== undefined) return { kind: 'failed', folder, sharedMs, failure: withLog(failure) };
     const collect = () => collectOutputs(stage, absolutePaths(folder, outputPaths(stage)), folder);
     const outputs = await measure(ports, stage.id, 'collect', () => withOpenFolders(join(folder, RUN_LAYOUT.outputs), collect));
@@ -88,6 +90,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
   } catch (error) {
     return { kind: 'failed', folder, sharedMs, failure: withLog(toFailure(error)) };
   } finally {
+    stopTimer?.();
     log.close();
   }
 

@@ -3,6 +3,7 @@ import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
 import type { Json } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
+import { findMeeting } from '../../stage/fold-name.js';
 
 /** A file by the digest of its bytes, a folder by the digest of its tree document. `sizeBytes` of a folder is the sum of its files. */
 export interface Artifact {
@@ -32,14 +33,23 @@ export function parseArtifact(value: Json | undefined): Artifact | undefined {
   if (!isJsonObject(value)) return undefined;
   const { kind, sizeBytes, treeSizeBytes, executable } = value;
   const digest = parseDigest(value.digest);
-  if ((kind !== 'file' && kind !== 'tree') || digest === undefined || typeof sizeBytes !== 'number' || typeof executable !== 'boolean')
+  if ((kind !== 'file' && kind !== 'tree') || digest === undefined || !isByteCount(sizeBytes) || typeof executable !== 'boolean')
     return undefined;
   return { kind, digest, sizeBytes, ...(typeof treeSizeBytes === 'number' ? { treeSizeBytes } : {}), executable };
 }
 
+function isByteCount(value: Json | undefined): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** Names become those of files: none leaves its folder, and no two of them are one on any file system. */
+function areFileNames(names: readonly string[]): boolean {
+  return names.every(name => /^[^/\\\0]+$/.test(name) && name !== '.' && name !== '..') && findMeeting(names) === undefined;
+}
+
 /** Every port's artifact, or undefined where one is malformed. */
 export function parseArtifacts(value: Json | undefined): Artifacts | undefined {
-  if (!isJsonObject(value)) return undefined;
+  if (!isJsonObject(value) || !areFileNames(Object.keys(value))) return undefined;
   const artifacts: Record<string, Artifact> = {};
   for (const [port, member] of Object.entries(value)) {
     const artifact = parseArtifact(member);

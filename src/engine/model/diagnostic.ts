@@ -11,47 +11,76 @@ export interface Diagnostic {
   readonly help: string | undefined;
 }
 
+/** What to do next. A function is called only for a diagnostic that is kept: the closest of many names takes long to find. */
+export type Help = string | undefined | (() => string | undefined);
+
 /** Where parsers and planners put what they find. */
 export interface DiagnosticSink {
-  error(code: string, span: SourceSpan | undefined, message: string, help?: string): void;
-  warning(code: string, span: SourceSpan | undefined, message: string, help?: string): void;
+  error(code: string, span: SourceSpan | undefined, message: string, help?: Help): void;
+  warning(code: string, span: SourceSpan | undefined, message: string, help?: Help): void;
 }
 
 export interface DiagnosticList extends DiagnosticSink {
+  /** The first ones. */
   readonly items: readonly Diagnostic[];
+  /** Of all that were found. */
+  readonly count: number;
   hasErrors(): boolean;
 }
 
+/** More than anybody reads, and few enough to be written out with their source lines. */
+const MAX_KEPT = 200;
+
 export function makeDiagnosticList(): DiagnosticList {
-  const items: Diagnostic[] = [];
-  const add = (
-    severity: Diagnostic['severity'],
-    code: string,
-    span: SourceSpan | undefined,
-    message: string,
-    help: string | undefined,
-  ): void => {
-    items.push({ severity, code, span, message, help });
+  const kept: Diagnostic[] = [];
+  const counts = { error: 0, warning: 0 };
+  const total = (): number => counts.error + counts.warning;
+  const add = (severity: Diagnostic['severity'], code: string, span: SourceSpan | undefined, message: string, help: Help): void => {
+    counts[severity]++;
+    // Warnings leave room for an error.
+    if (kept.length >= (severity === 'error' ? MAX_KEPT : MAX_KEPT / 2)) return;
+    kept.push({ severity, code, span, message: clip(message), help: clip(typeof help === 'function' ? help() : help) });
   };
   return {
-    items,
+    items: kept,
+    get count() {
+      return total();
+    },
     error: (code, span, message, help) => add('error', code, span, message, help),
     warning: (code, span, message, help) => add('warning', code, span, message, help),
-    hasErrors: () => items.some(item => item.severity === 'error'),
+    hasErrors: () => counts.error > 0,
   };
 }
 
-/** Diagnostics in the order of the file, those of the command line first. What is wrong in the same way at the same place for several instances of a stage is said once. */
-export function sortDiagnostics(items: readonly Diagnostic[]): readonly Diagnostic[] {
-  const place = ({ span }: Diagnostic): number => (span === undefined ? -1 : span.line * 1e5 + span.column);
-  const sorted = items.map((item, index) => ({ item, index })).sort((a, b) => place(a.item) - place(b.item) || a.index - b.index);
+/** Messages quote what a file says, which may be megabytes long. */
+const MAX_CHARACTERS = 2000;
+
+function clip<Text extends string | undefined>(text: Text): Text | string {
+  return text === undefined || text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS)}… (${text.length} characters)`;
+}
+
+/**
+ * Diagnostics in the order of the file, those of the command line first. What is wrong in the same way at the same place for several instances of a stage is
+ * said once. A last one counts those that were not kept.
+ */
+export function sortDiagnostics(list: DiagnosticList): readonly Diagnostic[] {
+  const line = ({ span }: Diagnostic): number => span?.line ?? 0;
+  const column = ({ span }: Diagnostic): number => span?.column ?? 0;
+  const sorted = [...list.items].sort((a, b) => line(a) - line(b) || column(a) - column(b));
   const seen = new Set<string>();
-  return sorted.flatMap(({ item }) => {
+  const told = sorted.flatMap(item => {
     const key = JSON.stringify([item.span ?? item.message, item.code, item.help]);
     if (seen.has(key)) return [];
     seen.add(key);
     return [item];
   });
+  const more = list.count - list.items.length;
+  return more === 0 ? told : [...told, countOthers(more, list.hasErrors() ? 'error' : 'warning')];
+}
+
+function countOthers(more: number, severity: Diagnostic['severity']): Diagnostic {
+  const message = `${more} more problems were found, which are not shown`;
+  return { severity, code: 'more-problems', span: undefined, message, help: 'correct those above first' };
 }
 
 /**
@@ -63,14 +92,32 @@ export function formatDiagnostic(diagnostic: Diagnostic, sources: ReadonlyMap<st
   const helpLines = help === undefined ? [] : [`  help: ${help}`];
   if (span === undefined) return [`${severity}[${code}]: ${message}`, ...helpLines].join('\n');
   const head = `${span.file}:${span.line}:${span.column}: ${severity}[${code}]: ${message}`;
-  const line = sources.get(span.file)?.split('\n')[span.line - 1]?.replace(/\r$/, '');
+  const line = findLine(sources.get(span.file), span.line);
   return [head, ...(line === undefined ? [] : excerpt(line, span)), ...helpLines].join('\n');
 }
 
-function excerpt(line: string, span: SourceSpan): string[] {
+function findLine(text: string | undefined, number: number): string | undefined {
+  if (text === undefined) return undefined;
+  let start = 0;
+  for (let line = 1; line < number; line++) {
+    const end = text.indexOf('\n', start);
+    if (end < 0) return undefined;
+    start = end + 1;
+  }
+  const end = text.indexOf('\n', start);
+  return text.slice(start, end < 0 ? undefined : end).replace(/\r$/, '');
+}
+
+/** A longer line is shown around the place alone. */
+const MAX_LINE = 400;
+
+function excerpt(whole: string, span: SourceSpan): string[] {
   const gutter = String(span.line);
-  const end = span.endLine === span.line ? span.endColumn : line.length + 1;
-  const lead = line.slice(0, span.column - 1).replace(/[^\t]/g, ' ');
-  const mark = '^'.repeat(Math.max(1, Math.min(end, line.length + 1) - span.column));
+  const from = whole.length <= MAX_LINE ? 0 : Math.max(0, span.column - 1 - MAX_LINE / 4);
+  const line = whole.slice(from, from + MAX_LINE);
+  const column = span.column - from;
+  const end = span.endLine === span.line ? span.endColumn - from : line.length + 1;
+  const lead = line.slice(0, column - 1).replace(/[^\t]/g, ' ');
+  const mark = '^'.repeat(Math.max(1, Math.min(end, line.length + 1) - column));
   return [`  ${gutter} | ${line}`, `  ${' '.repeat(gutter.length)} | ${lead}${mark}`];
 }

@@ -18,9 +18,13 @@ export function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-/** What went wrong; of a file that another user owns, also whose it is and what to do. */
+/** What went wrong; of a file that another user owns, also whose it is and what to do. A third party's code may throw anything, also what has no text. */
 export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const owner = explainForbidden(error);
-  return owner === undefined ? error.message : `${error.message}; ${owner}`;
+  try {
+    if (!(error instanceof Error)) return String(error);
+    const owner = explainForbidden(error);
+    return owner === undefined ? String(error.message) : `${error.message}; ${owner}`;
+  } catch {
+    return 'what it throws has no text';
+  }
 }

@@ -11,7 +11,7 @@ export type BuildEvent =
   /** `holder`: what the process that uses the folder says of itself; undefined where it says nothing. */
   | { readonly kind: 'waiting-for-lock'; readonly folder: string; readonly holder: Holder | undefined }
   /** Another checkout with the same shared cache runs the stage's action now. */
-  | { readonly kind: 'waiting-for-run'; readonly stage: StageId }
+  | { readonly kind: 'waiting-for-run'; readonly stage: StageId; readonly where: 'here' | 'elsewhere' }
   /** What may have to run, and how long that took last: at the beginning, and again where there is a newer plan. */
   | { readonly kind: 'outlook'; readonly outlook: Outlook }
   /** A run starts in a slot of its pools. `reasons`: why, most important first. `attempt` counts from 1. */

@@ -13,8 +13,9 @@ import type { CacheFolder } from '../store/cache-folder.js';
 import { joinSights, NO_SIGHTS, type Sights, seeTree } from '../store/files/sights.js';
 import { stampOf, stampOfLink } from '../store/files/stamp.js';
 import { writeWhole } from '../store/files/write-file.js';
+import { tryLock } from '../store/lock/turns.js';
 import { findTouched } from '../store/published.js';
-import { encodeSeal, type Seal, type SettledReport, sealPath } from './seal.js';
+import { encodeSeal, readSeal, type Seal, type SettledReport, sealPath } from './seal.js';
 
 /** What the asker has to say for a seal. */
 export interface SealOrder {
@@ -36,6 +37,26 @@ export async function keepSeal(
   if (seal === undefined) return;
   // Without it the next build looks at every stage: nothing is lost but some time.
   await writeWhole(sealPath(plan.projectFolder, plan.pipeline), encodeSeal(seal), 'no-flush').catch(() => undefined);
+}
+
+/**
+ * Writes the no-op record again where the one of the same request holds no longer although there is nothing to do, as after a comment was edited: without it
+ * every later build would look at all stages. While another build has the lock, nothing is written.
+ */
+export async function renewSeal(
+  plan: Plan,
+  ports: EnginePorts,
+  cache: CacheFolder,
+  selected: readonly PlannedStage[],
+  order: SealOrder,
+): Promise<void> {
+  if (readSeal(sealPath(plan.projectFolder, plan.pipeline))?.request !== order.request) return;
+  const lock = await tryLock(cache.lock, ports.signal).catch(() => undefined);
+  try {
+    if (lock !== undefined) await keepSeal(plan, ports, cache, selected, order);
+  } finally {
+    await lock?.release();
+  }
 }
 
 export function makeSeal(

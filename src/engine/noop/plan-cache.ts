@@ -5,6 +5,7 @@ import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../base/json.js';
 import { pipelineNameOf } from '../config/pipeline-name.js';
 import { findProjectFolder } from '../config/project-folder.js';
+import { readConfigText } from '../config/read-text.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { LoadedPipeline, PipelineRequest } from '../planning/load-pipeline.js';
@@ -43,7 +44,7 @@ export function findPlanKey(request: PipelineRequest, code: string): PlanKey | u
     const files = [path, ...request.paramsFiles.map(file => resolve(request.cwd, file))];
     const siblings = seeNames('pipelines', projectFolder);
     const sights = seeFiles(files, siblings);
-    const texts = new Map([request.file, ...request.paramsFiles].map(file => [file, readFileSync(resolve(request.cwd, file), 'utf8')]));
+    const texts = new Map([request.file, ...request.paramsFiles].map(file => [file, readConfigText(resolve(request.cwd, file))]));
     const parts: Json = {
       code,
       path,

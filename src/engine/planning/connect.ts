@@ -81,25 +81,20 @@ function connectOne(kind: KindName, value: Located, around: Surroundings, diagno
   }
   const instances = around.groups.get(reference.group);
   if (instances === undefined) {
-    const closest = findClosest(reference.group, around.groups.keys());
-    diagnostics.error(
-      'unknown-stage',
-      value.span,
-      `there is no stage "${reference.group}"`,
-      closest === undefined ? `there is ${listOf([...around.groups.keys()])}` : `did you mean "${closest}"?`,
-    );
+    diagnostics.error('unknown-stage', value.span, `there is no stage "${reference.group}"`, () => {
+      const closest = findClosest(reference.group, around.groups.keys());
+      return closest === undefined ? `there is ${listOf([...around.groups.keys()])}` : `did you mean "${closest}"?`;
+    });
     return undefined;
   }
   const stage = instances.get(reference.item);
   if (stage === undefined) {
-    const names = [...instances.values()].map(id => `${id}.${reference.port}`);
-    const closest = reference.item === undefined ? undefined : findClosest(`${reference.group}@${reference.item}.${reference.port}`, names);
-    diagnostics.error(
-      'unknown-instance',
-      value.span,
-      `"${text}" names no instance of "${reference.group}"`,
-      closest === undefined ? `it has ${listOf(names)}` : `did you mean "${closest}"?`,
-    );
+    diagnostics.error('unknown-instance', value.span, `"${text}" names no instance of "${reference.group}"`, () => {
+      const names = [...instances.values()].map(id => `${id}.${reference.port}`);
+      const wanted = `${reference.group}@${reference.item}.${reference.port}`;
+      const closest = reference.item === undefined ? undefined : findClosest(wanted, names);
+      return closest === undefined ? `it has ${listOf(names)}` : `did you mean "${closest}"?`;
+    });
     return undefined;
   }
   const outputs = around.findOutputs(stage);
@@ -138,23 +133,22 @@ function connectSource(
   }
   const path = key === undefined ? undefined : source.paths.get(key);
   if (path !== undefined) return { kind: 'source', name: `${name}.${key}`, path, span };
-  const keys = [...source.paths.keys()];
-  const closest = key === undefined ? undefined : findClosest(key, keys);
   const message = key === undefined ? `source "${name}" is a record, and this port takes one artifact` : `source "${name}" has no "${key}"`;
-  diagnostics.error('unknown-source', span, message, closest === undefined ? `it has ${listOf(keys)}` : `did you mean "${closest}"?`);
+  diagnostics.error('unknown-source', span, message, () => {
+    const keys = [...source.paths.keys()];
+    const closest = key === undefined ? undefined : findClosest(key, keys);
+    return closest === undefined ? `it has ${listOf(keys)}` : `did you mean "${closest}"?`;
+  });
   return undefined;
 }
 
 function findSource(name: string, span: SourceSpan, around: Surroundings, diagnostics: DiagnosticSink): Source | undefined {
   const source = around.sources.get(name);
   if (source !== undefined) return source;
-  const closest = findClosest(name, around.sources.keys());
-  diagnostics.error(
-    'unknown-source',
-    span,
-    `there is no source "${name}"`,
-    closest === undefined ? `there is ${listOf([...around.sources.keys()])}` : `did you mean "${closest}"?`,
-  );
+  diagnostics.error('unknown-source', span, `there is no source "${name}"`, () => {
+    const closest = findClosest(name, around.sources.keys());
+    return closest === undefined ? `there is ${listOf([...around.sources.keys()])}` : `did you mean "${closest}"?`;
+  });
   return undefined;
 }
 

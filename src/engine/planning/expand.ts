@@ -1,5 +1,4 @@
-/** Which instances does a stage of the file have? One, or one per item of `foreach` or combination of `matrix`, each with what its names stand for. */
-
+/** The instances of a stage of the file: one, or one per item of `foreach` or combination of `matrix`, each with what its names stand for. */
 import type { Scope } from '../config/interpolate.js';
 import { interpolate } from '../config/interpolate.js';
 import { findMember, type Located, membersOf } from '../config/located.js';
@@ -19,12 +18,24 @@ export interface Instance {
 
 const ITEM = /^[\w.-]+$/;
 
-/** @param scope what holds for the whole file: the parameters. */
+/** Stages of a pipeline, instances counted one by one: what can be planned in a minute and a gigabyte. */
+export const MAX_STAGES = 100_000;
+
+/** How many rows `foreach` or `matrix` have is known before one of them is made. */
+interface Rows {
+  readonly count: number;
+  readonly make: () => readonly Row[];
+}
+
+/**
+ * @param scope what holds for the whole file: the parameters.
+ * @param room how many more stages the pipeline may have.
+ */
 export function expandStage(
   group: string,
   definition: Located,
   span: SourceSpan,
-  scope: Scope,
+  { scope, room }: { readonly scope: Scope; readonly room: number },
   diagnostics: DiagnosticSink,
 ): readonly Instance[] {
   const foreach = findMember(definition, 'foreach');
@@ -39,9 +50,21 @@ export function expandStage(
       : matrix !== undefined
         ? matrixRows(matrix, scope, diagnostics)
         : undefined;
+  const count = rows?.count ?? 1;
+  if (count > room) {
+    const shown = count.toLocaleString('en');
+    const message = `stage "${group}" would be ${shown} stages; a pipeline has at most ${MAX_STAGES.toLocaleString('en')}`;
+    diagnostics.error(
+      'too-many-stages',
+      (foreach ?? matrix)?.span ?? span,
+      message,
+      'split the pipeline, or let one stage work on many items',
+    );
+    return [];
+  }
   if (rows === undefined) return [{ id: group as StageId, group, item: undefined, definition, scope, span }];
   const seen = new Set<string>();
-  return rows.flatMap(({ item, names, span: itemSpan }) => {
+  return rows.make().flatMap(({ item, names, span: itemSpan }) => {
     if (!ITEM.test(item)) {
       diagnostics.error('bad-name', itemSpan, `"${item}" cannot name an instance of "${group}"`, 'letters, digits, "_", "-" and "." can');
       return [];
@@ -61,45 +84,45 @@ interface Row {
   readonly span: SourceSpan;
 }
 
-function foreachRows(foreach: Located, scope: Scope, diagnostics: DiagnosticSink): readonly Row[] {
+function foreachRows(foreach: Located, scope: Scope, diagnostics: DiagnosticSink): Rows {
   const items = interpolate(foreach, scope, diagnostics);
   if (items.kind === 'scalar') {
     diagnostics.error('bad-stage', foreach.span, 'foreach takes a list or a map');
-    return [];
+    return { count: 0, make: () => [] };
   }
-  if (items.kind === 'map') {
-    return [...membersOf(items)].map(([key, member]) => ({
+  const rows: readonly (readonly [string, SourceSpan, Located])[] =
+    items.kind === 'map'
+      ? [...membersOf(items)].map(([key, member]) => [key, member.keySpan, member.value])
+      : items.items.map(item => [textOf(item), item.span, item]);
+  const make = (): readonly Row[] =>
+    rows.map(([key, span, item]) => ({
       item: key,
       names: new Map<string, Located>([
-        ['key', { kind: 'scalar', value: key, span: member.keySpan }],
-        ['item', member.value],
+        ['key', { kind: 'scalar', value: key, span }],
+        ['item', item],
       ]),
-      span: member.keySpan,
+      span,
     }));
-  }
-  return items.items.map(item => ({
-    item: textOf(item),
-    names: new Map<string, Located>([
-      ['key', { kind: 'scalar', value: textOf(item), span: item.span }],
-      ['item', item],
-    ]),
-    span: item.span,
-  }));
+  return { count: rows.length, make };
 }
 
-function matrixRows(matrix: Located, scope: Scope, diagnostics: DiagnosticSink): readonly Row[] {
-  const lists = interpolate(matrix, scope, diagnostics);
+function matrixRows(matrix: Located, scope: Scope, diagnostics: DiagnosticSink): Rows {
+  const lists = [...membersOf(interpolate(matrix, scope, diagnostics))].map(
+    ([name, { value }]) => [name, value.kind === 'list' ? value.items : [value]] as const,
+  );
+  const count = lists.reduce((product, [, values]) => product * values.length, 1);
+  return { count, make: () => combine(lists, matrix.span) };
+}
+
+function combine(lists: readonly (readonly [string, readonly Located[]])[], span: SourceSpan): readonly Row[] {
   let rows: readonly (readonly (readonly [string, Located])[])[] = [[]];
-  for (const [name, member] of membersOf(lists)) {
-    const values = member.value.kind === 'list' ? member.value.items : [member.value];
-    rows = rows.flatMap(row => values.map(value => [...row, [name, value] as const]));
-  }
+  for (const [name, values] of lists) rows = rows.flatMap(row => values.map(value => [...row, [name, value] as const]));
   return rows.map(row => ({
     item: row.map(([, value]) => textOf(value)).join('-'),
     names: new Map<string, Located>([
-      ['matrix', { kind: 'map', members: new Map(row.map(([name, value]) => [name, { keySpan: value.span, value }])), span: matrix.span }],
+      ['matrix', { kind: 'map', members: new Map(row.map(([name, value]) => [name, { keySpan: value.span, value }])), span }],
     ]),
-    span: matrix.span,
+    span,
   }));
 }
 
@@ -108,5 +131,11 @@ function textOf(value: Located): string {
 }
 
 function extend(scope: Scope, names: ReadonlyMap<string, Located>): Scope {
-  return { names: [...names.keys(), ...scope.names], find: name => names.get(name) ?? scope.find(name) };
+  return {
+    get names() {
+      return [...names.keys(), ...scope.names];
+    },
+    find: name => names.get(name) ?? scope.find(name),
+    spend: scope.spend,
+  };
 }

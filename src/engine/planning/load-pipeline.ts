@@ -1,5 +1,4 @@
 /** How does a pipeline file on disk become a plan? Read, parse, check, plan; all that is wrong with it comes back at once. */
-import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { foldName } from '../../stage/fold-name.js';
 import { checkSchema } from '../config/check-schema.js';
@@ -9,6 +8,7 @@ import { parseYaml } from '../config/parse-yaml.js';
 import { pipelineNameOf } from '../config/pipeline-name.js';
 import { PIPELINE_STRUCTURE } from '../config/pipeline-schema.js';
 import { findProjectFolder } from '../config/project-folder.js';
+import { readConfigText } from '../config/read-text.js';
 import { DEFAULT_PIPELINE } from '../model/artifact-path.js';
 import { type Diagnostic, type DiagnosticList, makeDiagnosticList, sortDiagnostics } from '../model/diagnostic.js';
 import { messageOf, systemCode } from '../model/engine-error.js';
@@ -49,7 +49,7 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   const sources = new Map<string, string>();
   const path = resolve(request.cwd, request.file);
   const files = [path];
-  const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics.items), sources, files });
+  const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics), sources, files });
 
   checkPipelineName(path, request.file, diagnostics);
   const root = readYaml(request, request.file, 'no-pipeline', sources, diagnostics);
@@ -74,7 +74,7 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
 }
 
 function readYaml(
-  { cwd, readText = path => readFileSync(path, 'utf8') }: PipelineRequest,
+  { cwd, readText = readConfigText }: PipelineRequest,
   name: string,
   code: string,
   sources: Map<string, string>,
@@ -109,7 +109,6 @@ function readYaml(
 function describeUnreadable(error: unknown): string {
   const code = systemCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file';
-  if (code === 'EISDIR') return 'it is a folder';
   return code === 'EACCES' || code === 'EPERM' ? 'it cannot be read: permission denied' : messageOf(error);
 }
 
@@ -133,6 +132,16 @@ function parseAssignment(text: string, diagnostics: DiagnosticList): ParamOverri
   if (equals > 0) return [{ name: text.slice(0, equals).trim(), value: text.slice(equals + 1), span: undefined }];
   diagnostics.error('bad-param', undefined, `-p ${text}: a parameter is given as name=value`);
   return [];
+}
+
+/** The first line of the project that the stack of an error names, as "plugins/mine.cjs:3:7: "; nothing where there is none. */
+function describePlace(error: unknown, projectFolder: string): string {
+  if (!(error instanceof Error) || typeof error.stack !== 'string') return '';
+  const places = [...error.stack.matchAll(/(?:file:\/\/)?(\/[^\n():?]+)(?:\?[^\n():]*)?:(\d+)(?::(\d+))?/g)];
+  const place = places.find(([, path = '']) => path.startsWith(`${projectFolder}/`));
+  if (place === undefined) return '';
+  const [, path = '', line, column] = place;
+  return `${[relative(projectFolder, path), line, ...(column === undefined ? [] : [column])].join(':')}: `;
 }
 
 async function loadPlugins(
@@ -159,7 +168,7 @@ async function loadPlugins(
       diagnostics.error(
         'plugin-load',
         span,
-        `plugin "${name}" does not load: ${error instanceof Error ? error.message : String(error)}`,
+        `plugin "${name}" does not load: ${describePlace(error, projectFolder)}${messageOf(error)}`,
         'docs/writing-a-stage.md says what the module exports',
       );
     }

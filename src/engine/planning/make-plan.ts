@@ -5,7 +5,7 @@ import type { StagePlugin } from '../../stage/define-stage.js';
 import { findMeeting, foldName } from '../../stage/fold-name.js';
 import { ARTIFACT_KINDS, type Ports } from '../../stage/ports.js';
 import { checkSchema, listOf } from '../config/check-schema.js';
-import { interpolate, type Scope } from '../config/interpolate.js';
+import { interpolate, makeBudget, type Scope } from '../config/interpolate.js';
 import { findMember, type Located, type LocatedMap, membersOf, toJson } from '../config/located.js';
 import { overrideParams, type ParamOverride, type PipelineParam, parseParams } from '../config/params.js';
 import { parseDuration, parseGate } from '../config/scalars.js';
@@ -16,7 +16,7 @@ import type { PluginEntry, PluginRegistry } from '../model/plugin-entry.js';
 import type { SourceSpan } from '../model/source-span.js';
 import { checkSources } from './check-sources.js';
 import { connectInputs, type Source, type Surroundings } from './connect.js';
-import { expandStage, type Instance } from './expand.js';
+import { expandStage, type Instance, MAX_STAGES } from './expand.js';
 import { orderStages } from './order.js';
 import { parseResources, unitsOf } from './parse-resources.js';
 
@@ -44,11 +44,13 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
   const { root } = request;
   const params = overrideParams(parseParams(findMember(root, 'params'), diagnostics), request.overrides, diagnostics);
   const used = new Set<string>();
-  const scope = scopeOf(params, used);
+  const scope = scopeOf(params, used, diagnostics);
   const sources = parseSources(findMember(root, 'sources'), scope, diagnostics);
-  const instances = [...membersOf(findMember(root, 'stages'))].flatMap(([group, member]) =>
-    expandStage(group, member.value, member.keySpan, scope, diagnostics),
-  );
+  const instances: Instance[] = [];
+  for (const [group, member] of membersOf(findMember(root, 'stages'))) {
+    const around = { scope, room: MAX_STAGES - instances.length };
+    for (const instance of expandStage(group, member.value, member.keySpan, around, diagnostics)) instances.push(instance);
+  }
   checkFolders(instances, diagnostics);
   const stageFolders = new Set(instances.map(({ id }) => artifactFolder(request, { id })));
   checkSources(findMember(root, 'sources'), sources, { projectFolder: request.projectFolder, stageFolders, caches: [] }, diagnostics);
@@ -67,8 +69,7 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
 
   const ordered = orderStages(planned);
   if (ordered.kind === 'cycle') {
-    const names = ordered.refs.map(ref => `${ref.stage}.${ref.port}`);
-    diagnostics.error('cycle', ordered.refs[0]?.span, `stages wait for each other: ${[...names, names[0]].join(' → ')}`);
+    diagnostics.error('cycle', ordered.refs[0]?.span, `stages wait for each other: ${describeCycle(ordered.refs)}`);
     return undefined;
   }
   if (diagnostics.hasErrors()) return undefined;
@@ -80,6 +81,15 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
     params: Object.fromEntries([...params].map(([name, { value }]) => [name, toJson(value)])),
     pools,
   };
+}
+
+/** More of a cycle than anybody follows. */
+const CYCLE_SHOWN = 40;
+
+function describeCycle(refs: readonly { readonly stage: StageId; readonly port: string }[]): string {
+  const names = refs.map(ref => `${ref.stage}.${ref.port}`);
+  const rest = names.splice(CYCLE_SHOWN);
+  return [...names, ...(rest.length === 0 ? [] : [`… ${rest.length} more …`]), names[0]].join(' → ');
 }
 
 /** A stage's folder under artifacts/ is called by its name, and many file systems take names for one that differ by case alone. */
@@ -94,9 +104,10 @@ function checkFolders(instances: readonly Instance[], diagnostics: DiagnosticLis
   }
 }
 
-function scopeOf(params: ReadonlyMap<string, PipelineParam>, used: Set<string>): Scope {
+function scopeOf(params: ReadonlyMap<string, PipelineParam>, used: Set<string>, diagnostics: DiagnosticList): Scope {
   return {
     names: [...params.keys()],
+    spend: makeBudget(diagnostics),
     find(name) {
       const plain = name.startsWith('params.') ? name.slice('params.'.length) : name;
       const param = params.get(plain);
@@ -128,7 +139,10 @@ function targetsOf(instances: readonly Instance[]): ReadonlyMap<string, readonly
   const targets = new Map<string, StageId[]>();
   for (const { id, group } of instances) {
     targets.set(id, [id]);
-    if (group !== id) targets.set(group, [...(targets.get(group) ?? []), id]);
+    if (group === id) continue;
+    const members = targets.get(group);
+    if (members === undefined) targets.set(group, [id]);
+    else members.push(id);
   }
   return targets;
 }
@@ -140,15 +154,17 @@ function prepare(instance: Instance, plugins: PluginRegistry, diagnostics: Diagn
   if (entry === undefined) {
     // Why it does not load has been said.
     if (plugins.failed.has(name)) return undefined;
-    const closest = findClosest(name, plugins.names);
-    const help = closest === undefined ? `there is ${listOf(plugins.names)}` : `did you mean "${closest}"?`;
+    const help = (): string => {
+      const closest = findClosest(name, plugins.names);
+      return closest === undefined ? `there is ${listOf(plugins.names)}` : `did you mean "${closest}"?`;
+    };
     diagnostics.error('unknown-plugin', uses?.span ?? instance.span, `stage "${instance.id}" uses unknown plugin "${name}"`, help);
     return undefined;
   }
   const given: Located = findMember(instance.definition, 'with') ?? { kind: 'map', members: new Map(), span: uses?.span ?? instance.span };
-  const before = diagnostics.items.length;
+  const before = diagnostics.count;
   const located = interpolate(given, instance.scope, diagnostics);
-  if (diagnostics.items.length > before) return undefined;
+  if (diagnostics.count > before) return undefined;
   const origin = entry.origin === 'built-in' ? 'own' : 'foreign';
   const params = checkSchema({ schema: entry.plugin.params, origin }, located, 'setting', `stage "${instance.id}"`, diagnostics);
   if (params === undefined || !isJsonObject(params)) return undefined;
@@ -263,12 +279,22 @@ function parseGates(instance: Instance, outputPorts: Ports, diagnostics: Diagnos
   });
 }
 
+/** Ten years: longer ones are a slip of the finger. */
+const MAX_TIMEOUT_MS = 3650 * 86_400_000;
+
 function parseTimeout(instance: Instance, diagnostics: DiagnosticList): number | undefined {
   const declared = findMember(instance.definition, 'timeout');
   if (declared === undefined) return undefined;
-  const durationMs = parseDuration(String(toJson(declared)));
-  if (durationMs === undefined)
-    diagnostics.error('bad-duration', declared.span, `"${String(toJson(declared))}" is no duration`, 'write "90s", "10m" or "2h"');
+  const text = String(toJson(declared));
+  const durationMs = parseDuration(text);
+  if (durationMs === undefined) diagnostics.error('bad-duration', declared.span, `"${text}" is no duration`, 'write "90s", "10m" or "2h"');
+  else if (durationMs < 1 || durationMs > MAX_TIMEOUT_MS)
+    diagnostics.error(
+      'bad-duration',
+      declared.span,
+      `"${text}" is no timeout: it is at least 1 ms and at most 3650 days`,
+      'leave it out for none',
+    );
   return durationMs;
 }
 

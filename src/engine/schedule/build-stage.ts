@@ -20,6 +20,7 @@ import { type Failure, toFailure } from '../model/failure.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
+import type { ActionResult } from '../store/action-records.js';
 import type { OngoingRun } from './ongoing-runs.js';
 import type { ResultRule } from './result-rule.js';
 import type { RunRoom } from './run-room.js';
@@ -96,7 +97,7 @@ async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promis
   if (record === 'damaged') warn(needs, 'cache-damaged', `the record of an earlier run of ${stage.id} is damaged; it is not used`);
   if (record === undefined || record === 'damaged') return undefined;
   for (const result of [...record.results].reverse()) {
-    const end = await restoreResult(session, stage, pinned, result);
+    const end = fitsPorts(needs, result) ? await restoreResult(session, stage, pinned, result) : undefined;
     if (end !== undefined) {
       await session.records.noteUse(pinned.key);
       return end;
@@ -104,6 +105,17 @@ async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promis
     await session.records.dropResult(pinned.key, result);
   }
   return undefined;
+}
+
+/** A record may come from elsewhere: its outputs are those that the stage has. */
+function fitsPorts(needs: StageNeeds, { outputs }: ActionResult): boolean {
+  const { id, outputPorts } = needs.stage;
+  const stray = Object.keys(outputs).find(name => !Object.hasOwn(outputPorts, name));
+  const missing = Object.entries(outputPorts).find(([name, port]) => !port.optional && !Object.hasOwn(outputs, name))?.[0];
+  if (stray === undefined && missing === undefined) return true;
+  const what = stray === undefined ? `lacks its output "${missing}"` : `has an output "${stray}", which the stage has not`;
+  warn(needs, 'cache-damaged', `a kept result of ${id} ${what}; it is not used`);
+  return false;
 }
 
 const BACK_OFF_MS = 1_000;

@@ -195,7 +195,7 @@ async function runInSlot(
     const first = await unlessAborted(end, needs.superseded);
     const ended = first !== 'aborted' ? first : begun ? await end : cancelled;
     if (!isOtherTurn(ended)) return ended;
-    ports.emit({ kind: 'waiting-for-run', stage: stage.id });
+    ports.emit({ kind: 'waiting-for-run', stage: stage.id, where: ended.where });
     const wait = ended.over().catch((error: unknown) => {
       if (!ports.signal.aborted) throw error;
     });

@@ -1,6 +1,7 @@
 /** How is a runner talked to? One request at a time over its pipes; whatever it does instead of answering becomes an error that says so. */
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { after } from '../../base/after.js';
 import { CodedError } from '../../base/coded-error.js';
 import { createFrameReader, encodeFrame, type Frame } from './frames.js';
 import { type Answers, type Request, readAnswer } from './messages.js';
@@ -106,16 +107,16 @@ export function connect(program: RunnerProgram, stderrTail: () => string): Conne
     if (failure !== undefined) throw failure;
     const id = requests++;
     const pieces = encodeFrame({ id, ...request }, payload);
-    let timer: NodeJS.Timeout | undefined;
+    let stopTimer: (() => void) | undefined;
     try {
       const answered = new Promise<Frame>((resolve, reject) => {
         waiting = { resolve, reject, phase };
-        timer = setTimeout(() => fail(timedOut(phase, seconds)), seconds * 1000);
+        stopTimer = after(seconds * 1000, () => fail(timedOut(phase, seconds)));
       });
       for (const piece of pieces) program.stdin.write(piece);
       return { ...(await answered), id };
     } finally {
-      clearTimeout(timer);
+      stopTimer?.();
     }
   };
 

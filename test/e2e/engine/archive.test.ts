@@ -1,6 +1,6 @@
 /** Do results go from one checkout to another whole, and does nothing else come with them? */
-import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { digestBytes, digestJson } from '../../../src/base/digest.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
 import { encodeRecord } from '../../../src/engine/store/action-records.js';
@@ -292,7 +292,9 @@ describe('importing', () => {
       ['blob', digestBytes('evil'), 'evil'],
       ['record', key?.slice(0, 64) ?? '', encodeRecord(record)],
     ]);
-    expect(await importInto(there, archive)).toMatchObject({ records: 1 });
+    const name = key?.slice(0, 64) ?? '';
+    expect(await importInto(there, archive)).toMatchObject({ records: 0, damaged: [name] });
+    putRecord(there, name, encodeRecord(record));
     const before = readdirSync(there.folder).sort();
     const { outcomes, warnings } = await there.build();
 
@@ -301,6 +303,51 @@ describe('importing', () => {
     expect(readdirSync(there.folder).filter(name => !before.includes(name))).toEqual(['artifacts']);
     expect(readdirSync(there.path('artifacts'))).not.toContain('evil');
     expect(existsSync('/tmp/tanren-evil')).toBe(false);
+  });
+
+  it.each<[string, 'damaged' | 'incomplete', (output: object) => Record<string, object>]>([
+    ['an output called ".."', 'damaged', output => ({ text: output, '..': output })],
+    ['two outputs that differ by case alone', 'damaged', output => ({ text: output, Text: output })],
+    ['a negative size', 'damaged', output => ({ text: { ...output, sizeBytes: -1 } })],
+    ['a blob of another size', 'incomplete', output => ({ text: { ...output, sizeBytes: 5 } })],
+    ['a folder that is none', 'incomplete', output => ({ text: { ...output, kind: 'tree' } })],
+  ])('a record with %s is refused, and named', async (_what, as, outputsOf) => {
+    const manifest = { plugin: 'strip' };
+    const outputs = outputsOf({ kind: 'file', digest: digestBytes('evil'), sizeBytes: 4, executable: false }) as never;
+    const text = encodeRecord({ manifest, results: [{ outputs, metrics: undefined, log: undefined, durationMs: 1 }] });
+    const archive = writeFrames(here, [
+      ['blob', digestBytes('evil'), 'evil'],
+      ['record', digestJson(manifest), text],
+    ]);
+
+    expect(await importInto(there, archive)).toMatchObject({ records: 0, [as]: [digestJson(manifest)] });
+  });
+
+  it.each([
+    ['an output that the stage has not', { text: 'there', more: 'there' }],
+    ['no output that the stage must have', {}],
+    ['an output whose blob is absent', { text: 'absent' }],
+  ])('a record in the cache with %s is a miss with a warning', async (_what, contents) => {
+    await here.build();
+    const [name = '', text] = Object.entries(contentOf(here)).find(([, content]) => content.includes('"plugin":"strip"')) ?? [];
+    const { manifest } = JSON.parse(text?.split('\n')[1] ?? '') as { manifest: Record<string, string> };
+    const outputs = Object.fromEntries(
+      Object.entries(contents).map(([port, content]) => [
+        port,
+        { kind: 'file', digest: digestBytes(content === 'there' ? 'ONE\nTWO' : content), sizeBytes: 7, executable: false } as const,
+      ]),
+    );
+    rmSync(here.path('artifacts'), { recursive: true });
+    rmSync(here.path('cache/state'), { recursive: true });
+    putRecord(
+      here,
+      name.slice(0, 64),
+      encodeRecord({ manifest, results: [{ outputs, metrics: undefined, log: undefined, durationMs: 1 }] }),
+    );
+    const { outcomes, warnings } = await here.build();
+
+    expect([outcomes.strip, warnings.includes('cache-damaged')]).toEqual(['executed', true]);
+    expect(here.read('artifacts/strip/text')).toBe('ONE\nTWO');
   });
 
   it('keeps results with other bytes beside those that are here, which are preferred', async () => {
@@ -341,6 +388,13 @@ describe('importing', () => {
 function recordOf(manifest: Record<string, string>): Parameters<typeof encodeRecord>[0] {
   const output = { kind: 'file', digest: digestBytes('not there'), sizeBytes: 9, executable: false } as const;
   return { manifest, results: [{ outputs: { text: output }, metrics: undefined, log: undefined, durationMs: 1 }] };
+}
+
+function putRecord(world: World, key: string, text: string): void {
+  const path = cacheOf(world).record(key);
+  mkdirSync(dirname(path), { recursive: true });
+  rmSync(path, { force: true });
+  writeFileSync(path, text);
 }
 
 function writeFrames(world: World, frames: readonly (readonly ['blob' | 'record', string, string])[]): string {

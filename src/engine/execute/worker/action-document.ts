@@ -22,6 +22,8 @@ export interface ActionDocument {
   readonly env: readonly string[];
   /** Names of those among them whose values are masked in what programs write. */
   readonly secrets: readonly string[];
+  /** Files of the programs that the stage declares, by the names that it gives them. */
+  readonly tools: Readonly<Record<string, string>>;
   /** Only where the plugin needs it. */
   readonly build?: BuildSummary;
   /** Digests of single files among the inputs that are known, by path, as long as the stamps are these. */

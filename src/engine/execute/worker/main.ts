@@ -1,6 +1,7 @@
 /** What runs in a worker process? One action: its document is read, its plugin imported, its outputs written; then the process ends. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clipText } from '../../../base/clip-text.js';
 import { InternalError } from '../../../base/invariant.js';
 import type { Context } from '../../../stage/context.js';
 import { makeMask } from '../../../stage/mask.js';
@@ -34,15 +35,22 @@ const action = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.action), 'utf8'))
 const scratch = join(folder, RUN_LAYOUT.scratch);
 process.chdir(scratch);
 
+const mask = makeMask(action.secrets.map(name => process.env[name]));
 const watched: Pick<Context, 'signal' | 'log'> = {
   signal: abort.signal,
-  log: (level, message) => sayChecked({ kind: 'log', level, message }, 'context.log takes "info" or "warning", and a text'),
+  // Masked before it is cut, as half a secret is not recognized.
+  log: (level, message) =>
+    sayChecked(
+      { kind: 'log', level, message: typeof message === 'string' ? clipText(mask.apply(message)) : message },
+      'context.log takes "info" or "warning", and a text',
+    ),
 };
 const known = new Map(Object.entries(action.known).map(([path, entry]) => [join(folder, path), entry]));
 const programs = {
   signal: abort.signal,
   group: 'shared',
-  mask: makeMask(action.secrets.map(name => process.env[name])),
+  tools: action.tools,
+  mask,
   log: (text: string) => say({ kind: 'output', text }),
 } as const;
 const context: Context = {

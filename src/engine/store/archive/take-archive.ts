@@ -7,6 +7,7 @@ import { type ActionRecord, type ActionRecords, decodeRecord, openActionRecords 
 import { type BlobStore, openBlobStore, readBlob } from '../blob-store.js';
 import type { CacheFolder } from '../cache-folder.js';
 import { lookAt } from '../files/stamp.js';
+import { decodeTree } from '../files/tree.js';
 import { blobsOf } from '../maintenance/inventory.js';
 import type { ArchiveBytes } from './archive-bytes.js';
 import { type Frame, readFrames } from './archive-format.js';
@@ -22,7 +23,7 @@ export interface TakenArchive {
   readonly different: readonly string[];
   /** What does not check: frames whose bytes do not have the digest, or are no record of the key. Not taken. */
   readonly damaged: readonly string[];
-  /** Keys of records that name a blob which neither the archive nor the cache has whole. Not taken. */
+  /** Keys of records that cannot be restored: they name a blob which neither the archive nor the cache has whole, with another size, or as a folder that it is not. Not taken. */
   readonly incomplete: readonly string[];
 }
 
@@ -114,7 +115,11 @@ function hasKey({ manifest }: ActionRecord, key: Digest): boolean {
 function isComplete({ results }: ActionRecord, cache: CacheFolder): boolean {
   const sizeOf = (digest: Digest): number => lookAt(cache.blob(digest))?.sizeBytes ?? Number.POSITIVE_INFINITY;
   return results.every(result => {
-    if (Object.values(result.outputs).some(({ kind, digest }) => kind === 'tree' && sizeOf(digest) > MAX_TREE_BYTES)) return false;
+    const readTree = (digest: Digest) => decodeTree(readBlob({ ...cache, shared: undefined }, digest)?.toString('utf8') ?? '');
+    for (const { kind, digest, sizeBytes } of Object.values(result.outputs)) {
+      if (kind === 'file' && sizeOf(digest) !== sizeBytes) return false;
+      if (kind === 'tree' && (sizeOf(digest) > MAX_TREE_BYTES || readTree(digest) === undefined)) return false;
+    }
     return blobsOf(result, digest => readBlob({ ...cache, shared: undefined }, digest)).every(digest => Number.isFinite(sizeOf(digest)));
   });
 }

@@ -1,4 +1,4 @@
-/** Whose turn is it to run an action, where several checkouts share a cache? Each action runs in one of them at a time; the others wait, and find its result. */
+/** Turns at running an action: equal actions of one build, and of several checkouts that share a cache, run one at a time; the others wait, and find its result. */
 import { join } from 'node:path';
 import { isMissing, messageOf, systemCode } from '../../model/engine-error.js';
 import type { EnginePorts } from '../../model/ports.js';
@@ -9,7 +9,7 @@ export type Turn =
   /** 'alone': nobody else can want it. 'first': others may have had it until now, so a look for their result comes first. */
   | { readonly kind: 'alone' | 'first'; end(): Promise<void> }
   /** `over` waits until it may be asked for again. It rejects where the build is cancelled. */
-  | { readonly kind: 'other'; over(): Promise<void> };
+  | { readonly kind: 'other'; readonly where: 'here' | 'elsewhere'; over(): Promise<void> };
 
 export interface Turns {
   take(key: string): Promise<Turn>;
@@ -17,8 +17,43 @@ export interface Turns {
 
 const alone: Turn = { kind: 'alone', end: () => Promise.resolve() };
 
+/** Turns of one build, and within them those of checkouts that share its cache. */
+export function createTurns(cache: CacheFolder, ports: Pick<EnginePorts, 'signal' | 'emit'>): Turns {
+  const between = createTurnsBetween(cache, ports);
+  const running = new Map<string, Promise<void>>();
+  const taken = new Set<string>();
+  return {
+    async take(key) {
+      const other = running.get(key);
+      if (other !== undefined) return { kind: 'other', where: 'here', over: () => other };
+      const wasTaken = taken.has(key);
+      taken.add(key);
+      let free: () => void = () => undefined;
+      running.set(
+        key,
+        new Promise(resolve => {
+          free = resolve;
+        }),
+      );
+      const end = (): void => {
+        running.delete(key);
+        free();
+      };
+      const turn = await between.take(key).catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      if (turn.kind === 'other') {
+        end();
+        return turn;
+      }
+      return { kind: wasTaken ? 'first' : turn.kind, end: () => turn.end().finally(end) };
+    },
+  };
+}
+
 /** Sockets, as for the cache itself: a turn ends with the process that has it. Where there can be none, a stage may run twice, with the same result. */
-export function createTurns({ shared }: CacheFolder, { signal, emit }: Pick<EnginePorts, 'signal' | 'emit'>): Turns {
+function createTurnsBetween({ shared }: CacheFolder, { signal, emit }: Pick<EnginePorts, 'signal' | 'emit'>): Turns {
   if (shared === undefined) return { take: () => Promise.resolve(alone) };
   let unavailable = false;
   const waitFor = async (folder: string): Promise<void> => {
@@ -36,7 +71,9 @@ export function createTurns({ shared }: CacheFolder, { signal, emit }: Pick<Engi
       const folder = turnFolder(shared, key);
       try {
         const lock = await tryAgain(() => tryLock(folder, signal));
-        return lock === undefined ? { kind: 'other', over: () => waitFor(folder) } : { kind: 'first', end: () => lock.release() };
+        return lock === undefined
+          ? { kind: 'other', where: 'elsewhere', over: () => waitFor(folder) }
+          : { kind: 'first', end: () => lock.release() };
       } catch (error) {
         signal.throwIfAborted();
         unavailable = true;

@@ -1,0 +1,187 @@
+/** Scenarios of hard input: sizes, names and programs at the limits of the system. */
+import { match, ok, strictEqual } from 'node:assert';
+import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { project, type Scenario } from './scene.js';
+
+const one = (run: string, more = '', beside = ''): string =>
+  `version: 1\nstages:\n  a: {uses: command, with: {run: ${run}, outputs: {o: o}${more}}${beside}}\n`;
+const touch = '[touch, o]';
+const isLinux = process.platform === 'linux' ? undefined : 'knows the limits of Linux alone';
+
+export const HARD: readonly Scenario[] = [
+  project(280, 'a timeout of 30 days is one, and 3651 days are refused', one(touch, '', ', timeout: 30d'), world => {
+    const built = world.run('build');
+    strictEqual(built.exitCode, 0, built.stdout + built.stderr);
+    world.write('pipeline.yaml', one(touch, '', ', timeout: 3651d'));
+    const refused = world.run('build');
+    strictEqual(refused.exitCode, 2);
+    match(refused.stderr, /3:\d+: error\[bad-duration\]: "3651d" is no timeout/);
+  }),
+  project(
+    281,
+    'an argument or a variable that is longer than the system takes fails with a code and what to do',
+    one(`[echo, "${'x'.repeat(200_000)}"]`),
+    world => {
+      const expectTooLong = (): void => {
+        const failed = world.run('build');
+        strictEqual(failed.exitCode, 1, failed.stdout + failed.stderr);
+        match(failed.stdout, /error\[arguments-too-long\]: a: cannot start "(echo|touch)"/);
+        match(failed.stdout, /give long ones in a file/);
+      };
+      expectTooLong();
+      world.write('pipeline.yaml', one(touch, `, env: {LONG: "${'x'.repeat(200_000)}"}`));
+      expectTooLong();
+      world.write('pipeline.yaml', one(touch, ', env: {"A=B": x}'));
+      strictEqual(world.run('build').exitCode, 2);
+      world.write('pipeline.yaml', one('[touch, "o\\0"]'));
+      strictEqual(world.run('build').exitCode, 2);
+    },
+    { obstacle: isLinux },
+  ),
+  project(
+    282,
+    'a program that writes a line of 100 MB fills its log to the bound and no memory',
+    one('["head -c 100000000 /dev/zero | tr \'\\\\0\' x; touch o"]', ', shell: sh'),
+    world => {
+      const built = world.run('build');
+      strictEqual(built.exitCode, 0, built.stdout.slice(0, 2000) + built.stderr);
+      const logs = join(world.folder, 'cache/logs');
+      const sizes = readdirSync(logs, { recursive: true, withFileTypes: true })
+        .filter(entry => entry.isFile())
+        .map(entry => statSync(join(entry.parentPath, entry.name)).size);
+      strictEqual(sizes.length, 1);
+      ok((sizes[0] ?? 0) < 17_000_000, String(sizes));
+    },
+    { pace: 'slow' },
+  ),
+  project(
+    283,
+    'a program named by a path of the project is the file that the key is made of, and is what runs',
+    `version: 1
+stages:
+  a: {uses: command, with: {run: [tools/gen.sh], outputs: {o: o}}}
+`,
+    world => {
+      const tool = (text: string): void => {
+        world.write('tools/gen.sh', `#!/bin/sh\necho ${text} > o\n`);
+        chmodSync(join(world.folder, 'tools/gen.sh'), 0o755);
+      };
+      for (const text of ['iron', 'steel']) {
+        tool(text);
+        const built = world.run('build');
+        strictEqual(built.exitCode, 0, built.stdout + built.stderr);
+        match(built.stdout, /1 executed/);
+        strictEqual(world.read('artifacts/a/o'), `${text}\n`);
+      }
+      tool('iron');
+      match(world.run('build').stdout, /1 restored/);
+      strictEqual(world.read('artifacts/a/o'), 'iron\n');
+    },
+  ),
+  project(
+    284,
+    'equal actions of one build run once, at any number of jobs',
+    `version: 1
+stages:
+  a: {foreach: [1, 2, 3, 4, 5, 6], uses: command, with: {run: ["echo run >> $TRACE; sleep 0.2; echo same > o"], shell: sh, outputs: {o: o}}, env: [TRACE]}
+`,
+    world => {
+      const trace = join(world.folder, 'trace.txt');
+      const built = world.with({ environment: { TRACE: trace } }).run('build', '--jobs', '6');
+      strictEqual(built.exitCode, 0, built.stdout + built.stderr);
+      strictEqual(world.read('trace.txt'), 'run\n');
+      match(built.stdout, /1 executed, 5 restored|5 restored/);
+      for (const item of [1, 2, 3, 4, 5, 6]) strictEqual(world.read(`artifacts/a@${item}/o`), 'same\n');
+    },
+  ),
+  project(
+    285,
+    'after a comment in the pipeline file is edited, the second build says from its record that nothing is to do',
+    one(touch),
+    async world => {
+      const record = join(world.folder, 'cache/state/pipeline.seal');
+      const settle = async (): Promise<void> => {
+        for (let tries = 0; tries < 20; tries++) {
+          await wait(50);
+          match(world.run('build').stdout, /executed|nothing to do/);
+        }
+      };
+      strictEqual(world.run('build').exitCode, 0);
+      await settle();
+      const before = statSync(record, { bigint: true }).mtimeNs;
+      world.write('pipeline.yaml', `${world.read('pipeline.yaml')}# a comment\n`);
+      await wait(200);
+      match(world.run('build').stdout, /nothing to do/);
+      const after = statSync(record, { bigint: true }).mtimeNs;
+      ok(after > before, 'the record is written again');
+      const untouched = world.listing();
+      match(world.run('build').stdout, /nothing to do/);
+      strictEqual(world.listing().join('\n'), untouched.join('\n'));
+    },
+  ),
+  project(
+    286,
+    'errors of a CommonJS plugin are said with their place, and end with 2',
+    'version: 1\nplugins: {p: ./p.cjs}\nstages:\n  a: {uses: p}\n',
+    world => {
+      const cases: readonly (readonly [string, RegExp])[] = [
+        ['\n  throw new Error("boom");', /2:14: error\[plugin-load\]: plugin "p" does not load: p\.cjs:2:9: boom/],
+        ['module.exports = {\n  oops oops\n};', /does not load: p\.cjs:2: Unexpected identifier/],
+        ['module.exports = 42;', /exports no plugin/],
+        ['throw { get message() { throw 1; }, toString() { throw 1; } };', /what it throws has no text/],
+        ['process.exit(0);', /error\[ended-early\]/],
+        ['require("./nope");', /Cannot find module '\.\/nope'/],
+      ];
+      for (const [text, message] of cases) {
+        world.write('p.cjs', text);
+        const { exitCode, stderr } = world.run('build');
+        match(stderr, message);
+        strictEqual(exitCode, 2, text);
+      }
+    },
+  ),
+  project(
+    287,
+    'a pipe, a folder or a device in the place of the pipeline or params file is refused, and nothing waits for it',
+    one(touch),
+    world => {
+      world.makePipe('pipe.yaml');
+      for (const file of ['pipe.yaml', '/dev/zero', '.']) {
+        const refused = world.run('build', '-f', file);
+        strictEqual(refused.exitCode, 2, refused.stdout + refused.stderr);
+        match(refused.stderr, /error\[no-pipeline\]|error\[/);
+      }
+      const params = world.run('build', '--params-file', 'pipe.yaml');
+      strictEqual(params.exitCode, 2);
+      match(params.stderr, /error\[no-params-file\]: pipe\.yaml: it is no regular file/);
+    },
+  ),
+  project(
+    288,
+    'a plugin that logs 200 MB in one call is told of cut, and its log stays small',
+    'version: 1\nplugins: {loud: ./loud.mjs}\nstages:\n  a: {uses: loud}\n',
+    world => {
+      world.write(
+        'loud.mjs',
+        `import { writeFile } from 'node:fs/promises';
+export const loud = {
+  name: 'loud', version: 1, description: 'Logs a lot.', determinism: 'exact', runsModels: 'never',
+  params: { type: 'object' }, inputs: {}, outputs: { o: { kind: 'file', description: '', optional: false, entries: undefined, entryKinds: {} } },
+  async run({ outputs, context }) {
+    context.log('info', 'x'.repeat(200_000_000));
+    await writeFile(outputs.o, 'done');
+  },
+};
+`,
+      );
+      const built = world.run('build');
+      strictEqual(built.exitCode, 0, built.stdout.slice(0, 2000) + built.stderr.slice(0, 2000));
+      const shown = world.run('log', 'a').stdout;
+      match(shown.slice(-200), /cut here: it has 200000000 characters/);
+      ok(shown.length < 1_000_000, String(shown.length));
+    },
+    { pace: 'slow' },
+  ),
+];
