@@ -29,7 +29,7 @@ async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Fai
     log: (text: string) => order.listener.log('output', text),
     watch: order.reaper.watch,
     start: order.starters.start,
-    tools: action.tools,
+    tools: order.local.tools,
     mask: order.mask,
     ...(order.guard === undefined ? {} : { wrap: order.guard.wrap }),
   } as const;

@@ -20,7 +20,7 @@ import type { Reaper } from './reaper.js';
 import { linkInputs, type RunInput } from './run-folder.js';
 import type { RunListener, Runner } from './runner.js';
 import type { Starters } from './starter/starters.js';
-import type { ActionDocument } from './worker/action-document.js';
+import type { ActionDocument, LocalDocument } from './worker/action-document.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 import { workerRunner } from './worker-run.js';
 import { assertUnwritten, clockOf, copyArtifacts, isProvenFor } from './written-inputs.js';
@@ -59,7 +59,7 @@ export async function runAction(
   const guard = helpers.guard?.open(declaredBy(session, stage, read, folder));
   try {
     const failure = await runnerOf(stage.plugin).run({
-      action: makeAction(session, stage, read, folder, helpers.endOf),
+      ...makeDocuments(session, stage, read, folder, helpers.endOf),
       folder,
       installRoot: ports.installRoot,
       environment: ports.environment,
@@ -83,31 +83,40 @@ function runnerOf(entry: PluginEntry): Runner {
 }
 
 /** Links the inputs into the folder. */
-function makeAction(
+function makeDocuments(
   { plan }: Session,
   stage: PlannedStage,
   pinned: PinnedStage,
   folder: string,
   endOf: RunHelpers['endOf'],
-): ActionDocument {
+): { readonly action: ActionDocument; readonly local: LocalDocument } {
   const { plugin, modulePath } = stage.plugin;
   const beganMs = clockOf(folder);
   const inputs = pinned.inputs.map(input => toRunInput(input, beganMs));
   const build = plugin.needs === 'build-summary' ? summarizeBuild(plan, stage, endOf) : undefined;
+  const { inputs: paths, known } = linkInputs(folder, inputs);
+  const tools = Object.fromEntries(pinned.tools.map(({ name, path }) => [name, path]));
+  const isChecked = stage.plugin.origin !== 'built-in' && pinned.code.modules !== undefined;
   return {
-    format: 1,
-    plugin: plugin.name,
-    modulePath,
-    ...(stage.plugin.origin === 'built-in' || pinned.code.modules === undefined ? {} : { modules: pinned.code.modules }),
-    key: seedOf(pinned.manifest),
-    params: stage.params,
-    ...linkInputs(folder, inputs),
-    outputs: outputPaths(stage),
-    env: [...stage.env, ...stage.secrets],
-    secrets: stage.secrets,
-    tools: Object.fromEntries(pinned.tools.map(({ name, path }) => [name, path])),
-    ...(build === undefined ? {} : { build }),
+    action: {
+      format: 1,
+      plugin: plugin.name,
+      key: seedOf(pinned.manifest),
+      params: stage.params,
+      inputs: paths,
+      outputs: outputPaths(stage),
+      env: [...stage.env, ...stage.secrets],
+      secrets: stage.secrets,
+      ...(build === undefined ? {} : { build }),
+      local: reasonsToStay(stage),
+    },
+    local: { modulePath, ...(isChecked ? { modules: pinned.code.modules } : {}), known, tools },
   };
+}
+
+/** Secrets leave the machine for nobody, and what a stage may fetch is in no key. */
+function reasonsToStay({ secrets, network }: PlannedStage): ActionDocument['local'] {
+  return [...(secrets.length > 0 ? (['secrets'] as const) : []), ...(network === 'allowed' ? (['network'] as const) : [])];
 }
 
 /** What a run says becomes events and lines of its log, without secrets. */

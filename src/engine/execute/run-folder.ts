@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
-import type { ActionDocument } from './worker/action-document.js';
+import type { ActionDocument, LocalDocument } from './worker/action-document.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 
 /** One input as the run sees it. */
@@ -16,7 +16,7 @@ export interface RunInput {
   readonly known: { readonly stamp: string; readonly digest: Digest } | undefined;
 }
 
-export type RunPaths = Pick<ActionDocument, 'inputs' | 'known'>;
+export type RunPaths = Pick<ActionDocument, 'inputs'> & Pick<LocalDocument, 'known'>;
 
 /** Makes the folder, which is not there yet. */
 export function makeRunFolder(folder: string): void {
@@ -50,6 +50,7 @@ export function linkInputs(folder: string, inputs: readonly RunInput[]): RunPath
   }
 }
 
-export function writeActionDocument(folder: string, action: ActionDocument): void {
+export function writeDocuments(folder: string, action: ActionDocument, local: LocalDocument): void {
   writeFileSync(join(folder, RUN_LAYOUT.action), JSON.stringify(action), { mode: 0o600 });
+  writeFileSync(join(folder, RUN_LAYOUT.local), JSON.stringify(local), { mode: 0o600 });
 }

@@ -6,7 +6,7 @@ import type { RunGuard } from './guard/guard.js';
 import type { RunKeeper } from './part-service.js';
 import type { Reaper } from './reaper.js';
 import type { Starters } from './starter/starters.js';
-import type { ActionDocument } from './worker/action-document.js';
+import type { ActionDocument, LocalDocument } from './worker/action-document.js';
 
 /** One contract test holds for all of them: test/contract/runner.test.ts. */
 export interface Runner {
@@ -31,6 +31,7 @@ export interface RunListener {
 /** Everything that one run needs. What decides its result is in `action`; the rest says where and under whose eyes it runs. */
 export interface RunOrder {
   readonly action: ActionDocument;
+  readonly local: LocalDocument;
   /** Absolute. The paths of `action` are relative to it. */
   readonly folder: string;
   readonly installRoot: string;

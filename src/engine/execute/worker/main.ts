@@ -8,7 +8,7 @@ import { makeMask } from '../../../stage/mask.js';
 import { seededRandom } from '../../../stage/random.js';
 import { runTool, startTool } from '../../../stage/tool-runner.js';
 import { toFailure } from '../../model/failure.js';
-import type { ActionDocument } from './action-document.js';
+import type { ActionDocument, LocalDocument } from './action-document.js';
 import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './action-document.js';
 import { createIpcKeeper } from './ipc-keeper.js';
 import { loadPlugin } from './load-plugin.js';
@@ -32,6 +32,7 @@ process.on('message', (message: ToWorker) => keeper.receive(message));
 process.on('SIGTERM', () => abort.abort(new Error('the stage was cancelled')));
 
 const action = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.action), 'utf8')) as ActionDocument;
+const local = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.local), 'utf8')) as LocalDocument;
 const scratch = join(folder, RUN_LAYOUT.scratch);
 process.chdir(scratch);
 
@@ -45,11 +46,11 @@ const watched: Pick<Context, 'signal' | 'log'> = {
       'context.log takes "info" or "warning", and a text',
     ),
 };
-const known = new Map(Object.entries(action.known).map(([path, entry]) => [join(folder, path), entry]));
+const known = new Map(Object.entries(local.known).map(([path, entry]) => [join(folder, path), entry]));
 const programs = {
   signal: abort.signal,
   group: 'shared',
-  tools: action.tools,
+  tools: local.tools,
   mask,
   log: (text: string) => say({ kind: 'output', text }),
 } as const;
@@ -67,10 +68,10 @@ const context: Context = {
 };
 
 const tally = new Map<string, { kept: number; computed: number }>();
-const guard = action.modules === undefined ? undefined : await (await import('./module-guard.js')).guardModules(action.modules);
+const guard = local.modules === undefined ? undefined : await (await import('./module-guard.js')).guardModules(local.modules);
 let last: FromWorker = { kind: 'done' };
 try {
-  const plugin = await loadPlugin(action.modulePath, action.plugin);
+  const plugin = await loadPlugin(local.modulePath, action.plugin);
   await plugin.run({
     params: action.params,
     inputs: absoluteInputs(folder, action.inputs),
