@@ -16,7 +16,7 @@ import type { Runner, RunOrder } from './runner.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 import { isFromWorker, type ToWorker } from './worker/messages.js';
 
-/** V8 collects garbage and compiles in the worker's own thread: the stages are what runs in parallel, and helper threads take a fifth more processor time. */
+/** V8 collects garbage and compiles in the worker's own thread: the stages are what runs in parallel, and helper threads cost more processor time than they save. */
 const WORKER_FLAGS = ['--single-threaded'];
 
 const WORKER_GRACE_MS = 100;
