@@ -66,6 +66,12 @@ describe('a plugin', () => {
       2,
       "it needs a summary of the build, in which times are: its determinism is 'measured'",
     ],
+    [
+      'declares `reads` that are no list',
+      { outputs: "{ out: port('file') }, reads: './data'" },
+      2,
+      'reads is a list of paths or file: URLs',
+    ],
     ['throws in run', { run: "throw new Error('boom');" }, 1, 'error[stage-crashed]: act: boom'],
     ['writes nothing', { run: '' }, 1, 'error[output-missing]: act: the stage ended without writing output "out"'],
     ['writes a folder for a file', { run: 'await mkdir(outputs.out);' }, 1, 'error[output-form]'],

@@ -188,6 +188,8 @@ function evaluateDeclaration(
     const determinism = typeof plugin.determinism === 'function' ? plugin.determinism(params) : plugin.determinism;
     if (plugin.needs === 'build-summary' && determinism !== 'measured')
       throw new Error("it needs a summary of the build, in which times are: its determinism is 'measured'");
+    const reads: unknown = plugin.reads ?? [];
+    if (!Array.isArray(reads) || reads.some(read => typeof read !== 'string')) throw new Error('reads is a list of paths or file: URLs');
     return {
       instance,
       entry,
