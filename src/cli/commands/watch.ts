@@ -13,6 +13,7 @@ import type { FileWatcher } from '../../engine/watch/watcher.js';
 import { makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { abortOnSignals } from '../interruption.js';
+import { keepHeapSmall } from '../keep-heap-small.js';
 import { load, type PipelineOptions, printDiagnostics, resolveTargets } from '../open-plan.js';
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { printBuildReport } from '../render/build-report.js';
@@ -42,6 +43,7 @@ interface Watch {
 }
 
 export async function runWatch(targets: readonly string[], options: WatchCommandOptions): Promise<ExitCode> {
+  keepHeapSmall();
   const console = makeConsole({ json: false });
   if (await hasWrongTargets(targets, options, console)) return EXIT.usage;
   const signal = AbortSignal.any([abortOnSignals(), abortOnClosedOutput()]);
