@@ -37,7 +37,7 @@ export function cacheFolderAt(root: string, shared?: string | undefined): CacheF
     platform: join(root, 'state', 'platform.json'),
     lock: join(root, 'lock'),
     temporary,
-    newTemporary: what => join(temporary, `${what}-${uniqueName()}`),
+    newTemporary: what => join(temporary, `${what}-${uniqueName(16)}`),
   };
 }
 

@@ -91,7 +91,7 @@ export async function publish(publication: Publication, content: Content, publis
     own.add(nameOf(port));
   }
   const foreign = standing.filter(name => !own.has(name));
-  const staging = join(artifactsRoot, STAGING, uniqueName());
+  const staging = join(artifactsRoot, STAGING, uniqueName(16));
   makeFolder(dirname(staging));
   mkdirSync(staging);
   try {

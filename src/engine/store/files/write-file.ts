@@ -16,7 +16,7 @@ export function isUnfinished(path: string): boolean {
  * What does not wait for a disk is done at once: handing each small call to another thread takes several times longer than the call.
  */
 export async function writeWhole(path: string, content: string | Uint8Array, flush: 'flush' | 'no-flush' = 'flush'): Promise<void> {
-  const temporary = `${path}.${uniqueName()}${UNFINISHED}`;
+  const temporary = `${path}.${uniqueName(12)}${UNFINISHED}`;
   try {
     withFolder(path, () => writeFileSync(temporary, content, { flag: 'wx', mode: 0o600 }));
     if (flush === 'flush') await flushFile(temporary);
