@@ -39,6 +39,9 @@ export interface RunRoom {
 /** A starter takes as long to be up as some programs take to start. */
 const DIRECT_STARTS = 4;
 
+/** One process starts some hundreds of programs a second, more than a build has stages for. */
+const MOST_STARTERS = 4;
+
 export function openRunRoom(
   cache: CacheFolder,
   { emit, signal, installRoot }: Pick<EnginePorts, 'emit' | 'signal' | 'installRoot'>,
@@ -46,7 +49,7 @@ export function openRunRoom(
 ): RunRoom {
   const capacity: Record<string, number> = {};
   const reaper = createReaper();
-  const starters = createStarters(installRoot, { count: availableParallelism(), after: DIRECT_STARTS });
+  const starters = createStarters(installRoot, { count: Math.min(MOST_STARTERS, availableParallelism()), after: DIRECT_STARTS });
   const runs = createOngoingRuns((stage, because) => {
     if (!signal.aborted) emit({ kind: 'run-outdated', stage, because });
   });
