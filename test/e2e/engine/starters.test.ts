@@ -45,7 +45,7 @@ describe('a program of a starter', () => {
 
   it.each([
     ['is not there', ['no-such-program'], 'tool-missing'],
-    ['has too long an argument', ['true', 'x'.repeat(1 << 20)], 'tool-missing'],
+    ['has too long an argument', ['true', 'x'.repeat(1 << 20)], 'arguments-too-long'],
   ])('fails with a code where it %s', async (_name, command, code) => {
     await expect(run(command)).rejects.toMatchObject({ code });
   });
