@@ -113,7 +113,7 @@ function oneChunkForStart(entry, start) {
 /** The digest of what each module reaches by import: the code digests of built-in plugins and parts, so that a build need not read modules. */
 async function writeCodeTable(dist) {
   const { createModuleGraph } = await import('../dist/src/engine/action/code/module-graph.js');
-  const { CODE_TABLE, encodeCodeTable } = await import('../dist/src/engine/action/code/code-digest.js');
+  const { CODE_TABLE, encodeCodeTable } = await import('../dist/src/engine/action/code/code-table.js');
   const modules = ['src', 'stages'].flatMap(folder => {
     const files = existsSync(join(dist, folder)) ? readdirSync(join(dist, folder), { recursive: true }) : [];
     return files.filter(file => file.endsWith('.js')).map(file => join(dist, folder, file));

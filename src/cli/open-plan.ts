@@ -1,6 +1,6 @@
 /** How does a command get its plan? Load the pipeline, say what is wrong with it, resolve the targets. */
 import { findClosest } from '../base/did-you-mean.js';
-import { seeCode } from '../engine/action/code/code-digest.js';
+import { seeCode } from '../engine/action/code/code-table.js';
 import { type Diagnostic, formatDiagnostic } from '../engine/model/diagnostic.js';
 import type { Plan, StageId } from '../engine/model/plan.js';
 import { digestCode, findKeptPlan, findPlanKey, keepPlan } from '../engine/noop/plan-cache.js';

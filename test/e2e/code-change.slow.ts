@@ -2,7 +2,7 @@
 import { appendFileSync, cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CODE_TABLE, encodeCodeTable } from '../../src/engine/action/code/code-digest.js';
+import { CODE_TABLE, encodeCodeTable } from '../../src/engine/action/code/code-table.js';
 import { createModuleGraph } from '../../src/engine/action/code/module-graph.js';
 import { DIST, givenShapesProject, PROJECT, type ShapesProject } from '../support/shapes-project.js';
 

@@ -1,6 +1,6 @@
 /** Of which document is a code digest? The modules and packages that a module reaches, by names that are the same on every machine. */
 import systemPath, { dirname, join, type PlatformPath, relative } from 'node:path';
-import { digestJson } from '../../../base/digest.js';
+import { type Digest, digestJson } from '../../../base/digest.js';
 import type { Json, JsonObject } from '../../../base/json.js';
 import type { Module, ModuleGraph } from './module-graph.js';
 import type { CodeRoot } from './pinned-code.js';
@@ -15,6 +15,11 @@ export function describeCode(graph: ModuleGraph, root: CodeRoot, installRoot: st
     module: describeClosure(graph, closureOf(graph, root), installRoot),
     runtime: STAGE_RUNTIME.map(path => describeClosure(graph, graph.closureOf(join(installRoot, path)), installRoot)),
   };
+}
+
+/** The digest of all that a module reaches, by paths relative to the install root (built-in) or to its own folder (third parties). */
+export function closureDigest(graph: ModuleGraph, modulePath: string, installRoot: string): Digest {
+  return digestJson(describeCode(graph, { modulePath, reads: [], pluginPath: modulePath }, installRoot));
 }
 
 /** Everything that is code of `root`, its module first. @throws EngineError `plugin-module`. */

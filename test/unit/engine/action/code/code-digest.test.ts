@@ -1,11 +1,24 @@
 /** Does a plugin's code digest see what changes its results, and nothing else? */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { digestBytes } from '../../../../../src/base/digest.js';
-import { CODE_TABLE, closureDigest, createCodeDigests } from '../../../../../src/engine/action/code/code-digest.js';
+import { createCodeDigests } from '../../../../../src/engine/action/code/code-digest.js';
+import { CODE_TABLE } from '../../../../../src/engine/action/code/code-table.js';
+import { closureDigest } from '../../../../../src/engine/action/code/describe-code.js';
 import { createModuleGraph } from '../../../../../src/engine/action/code/module-graph.js';
 import type { StampedCode } from '../../../../../src/engine/store/state-log.js';
 import { BUILT_IN_PLUGINS } from '../../../../../stages/registry.js';
@@ -180,7 +193,7 @@ describe("the built product's code digests", () => {
   });
 
   it('stand in the table as the walk computes them, with the stage runtime in each', async () => {
-    const table = JSON.parse(readFileSync(join(DIST, CODE_TABLE), 'utf8')) as Record<string, string>;
+    const { modules: table } = JSON.parse(readFileSync(join(DIST, CODE_TABLE), 'utf8')) as { modules: Record<string, string> };
     const graph = await createModuleGraph();
     const path = 'stages/command/stage.js';
     expect(table[path]).toBe(closureDigest(graph, join(DIST, path), DIST));
@@ -208,7 +221,8 @@ describe("the built product's code digests", () => {
 describe('the table of an installation', () => {
   it('that is written anew while a process runs ends its stages with installation-changed', () => {
     const root = mkdtempSync(join(tmpdir(), 'tanren-root-'));
-    const write = (text: string): void => writeFileSync(join(root, CODE_TABLE), JSON.stringify({ 'stages/a/stage.js': digestBytes(text) }));
+    const write = (text: string): void =>
+      writeFileSync(join(root, CODE_TABLE), JSON.stringify({ packages: {}, modules: { 'stages/a/stage.js': digestBytes(text) } }));
     try {
       write('one');
       const digests = createCodeDigests(root, { code: new Map() }, () => undefined);
@@ -220,6 +234,30 @@ describe('the table of an installation', () => {
       );
     } finally {
       rmSync(root, { recursive: true });
+    }
+  });
+
+  it('does not count where other packages are installed than those it was written with', () => {
+    const project = mkdtempSync(join(tmpdir(), 'tanren-root-'));
+    const [root, got] = [join(project, 'dist'), join(project, 'node_modules/got')];
+    const isFound = (): boolean => {
+      const fresh = join(project, `dist-${Math.random()}`);
+      cpSync(root, fresh, { recursive: true });
+      return createCodeDigests(fresh, { code: new Map() }, () => undefined).find(rootOf(join(fresh, 'stages/a/stage.js'))) !== undefined;
+    };
+    try {
+      for (const folder of [root, got]) mkdirSync(folder, { recursive: true });
+      writeFileSync(join(project, 'package.json'), '{"dependencies":{"got":"^1.0.0"}}');
+      writeFileSync(join(got, 'package.json'), '{"version":"1.0.0"}');
+      const table = { packages: { got: '1.0.0' }, modules: { 'stages/a/stage.js': digestBytes('one') } };
+      writeFileSync(join(root, CODE_TABLE), JSON.stringify(table));
+      expect(isFound()).toBe(true);
+      writeFileSync(join(got, 'package.json'), '{"version":"1.0.1"}');
+      expect(isFound()).toBe(false);
+      rmSync(got, { recursive: true });
+      expect(isFound()).toBe(false);
+    } finally {
+      rmSync(project, { recursive: true });
     }
   });
 });
