@@ -5,10 +5,30 @@ const TOOL_GRACE_MS = 1_000;
 
 /** Ends a child, with its group where it leads one: asks first, and kills what is left `graceMs` later. */
 export function killGroup(child: ChildProcess, reach: 'group' | 'process', graceMs = TOOL_GRACE_MS): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined) return;
+  if (hasExited(child)) {
+    leaveOutput(child);
+    return;
+  }
   signalTo(child.pid, reach, 'SIGTERM');
   const timer = setTimeout(() => child.pid !== undefined && signalTo(child.pid, reach, 'SIGKILL'), graceMs);
-  child.once('exit', () => clearTimeout(timer));
+  child.once('exit', () => {
+    clearTimeout(timer);
+    leaveOutput(child);
+  });
+}
+
+export function hasExited(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** A process that has left the group may hold the output open for ever: of a child that was to end, nobody listens a moment after its end. */
+function leaveOutput(child: ChildProcess): void {
+  const timer = setTimeout(() => {
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }, TOOL_GRACE_MS);
+  child.once('close', () => clearTimeout(timer));
 }
 
 /** Kills what is left of the group of a child that has exited. */

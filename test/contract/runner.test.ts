@@ -122,7 +122,7 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
   const heard: Heard = { log: [], progress: [], identities: [] };
   const kept: string[] = [];
   const reaper = createReaper();
-  const starters = createStarters(DIST, { count: 1, after: 1_000 });
+  const starters = createStarters(DIST, { count: 1, after: 1_000, watch: reaper.watch });
   const mask = makeMask(['heard']);
   const inputs = linkInputs(at, [{ port: 'text', entry: undefined, path: join(folder, 'input.txt'), kind: 'file', known: undefined }]);
   const guard =

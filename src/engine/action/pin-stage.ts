@@ -1,5 +1,5 @@
 /** What is a stage's action right now? Every input pinned by digest, the manifest, and its key. */
-import { isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../../base/json.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
 import type { ActionKey } from '../model/action-key.js';
 import type { Artifact } from '../model/artifact.js';
-import { artifactPath } from '../model/artifact-path.js';
+import { artifactPath, fromProject } from '../model/artifact-path.js';
 import { refsOf } from '../model/dependencies.js';
 import { EngineError } from '../model/engine-error.js';
 import type { KnownResult } from '../model/known-result.js';
@@ -227,11 +227,6 @@ function once<T>(known: Map<string, T>, name: string, look: (name: string) => T)
 /** "source a.txt", "artifact a.text". */
 export function nameOf({ ref }: PinnedInput): string {
   return ref.kind === 'source' ? `source ${ref.path}` : `artifact ${ref.stage}.${ref.port}`;
-}
-
-function fromProject({ projectFolder }: Plan, path: string): string {
-  const inner = relative(projectFolder, path);
-  return inner.startsWith('..') || isAbsolute(inner) ? path : inner;
 }
 
 /** Its key is computed when it is asked for: where a quick key says enough, it is not. */

@@ -3,6 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 
 export interface Reaper {
+  /** Starts the shell, so that it is there before the first process to watch: starting it takes longer than telling it. */
+  open(): void;
   /** Watches the group of a process that leads one. @returns what to call when the process has ended. */
   watch(pid: number): () => void;
   /** Ends the shell; nothing may be running any more. */
@@ -21,14 +23,18 @@ done
 for pid in $running; do kill -9 "-$pid"; done
 `;
 
-/** The shell starts with the first process to watch. On Windows, where there is none, nothing is watched. */
+/** On Windows, where there is no such shell, nothing is watched. */
 export function createReaper(): Reaper {
   let shell: ChildProcess | undefined;
+  const open = (): void => {
+    if (process.platform !== 'win32') shell ??= startShell();
+  };
   const tell = (line: string): void => {
-    shell ??= startShell();
+    open();
     shell?.stdin?.write(line);
   };
   return {
+    open,
     watch(pid) {
       if (process.platform === 'win32') return () => undefined;
       tell(`+ ${pid}\n`);

@@ -57,6 +57,7 @@ export async function runAction(
   const ownCopies = helpers.artifacts === 'copies' ? await copyArtifacts(session, folder, pinned.inputs) : undefined;
   const read = ownCopies === undefined ? pinned : { ...pinned, inputs: ownCopies };
   const guard = helpers.guard?.open(declaredBy(session, stage, read, folder));
+  helpers.reaper.open();
   try {
     const failure = await runnerOf(stage.plugin).run({
       ...makeDocuments(session, stage, read, folder, helpers.endOf),

@@ -1,5 +1,5 @@
-/** Where does an output of a stage stand under artifacts/? */
-
+/** Paths of a project: where an output of a stage stands under artifacts/, and how a path of the project is written. */
+import { isAbsolute, relative } from 'node:path';
 import { getDefined } from '../../base/invariant.js';
 import { ARTIFACT_KINDS } from '../../stage/ports.js';
 import type { Plan, PlannedStage } from './plan.js';
@@ -17,6 +17,12 @@ export function artifactName(stage: Pick<PlannedStage, 'outputPorts'>, port: str
 
 export function artifactPath(plan: Pick<Plan, 'pipeline'>, stage: PlannedStage, port: string): string {
   return `${artifactFolder(plan, stage)}/${artifactName(stage, port)}`;
+}
+
+/** Relative to the project folder; absolute where it is outside. */
+export function fromProject({ projectFolder }: Pick<Plan, 'projectFolder'>, path: string): string {
+  const inner = relative(projectFolder, path);
+  return inner.startsWith('..') || isAbsolute(inner) ? path : inner;
 }
 
 /** The `pipeline` of pipeline.yaml. */

@@ -1,11 +1,11 @@
 /** What did it take to find that there is nothing to do? Found once more, from the disk alone, and written down: see seal.ts. */
-import { isAbsolute, relative } from 'node:path';
 import { digestBytes } from '../../base/digest.js';
 import { identifyHost } from '../action/host.js';
 import { encodeVariable } from '../action/manifest.js';
 import { type Moment, newMoment } from '../action/pin-stage.js';
 import { findSettled, openSession, placeOf } from '../action/session.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
+import { fromProject } from '../model/artifact-path.js';
 import { checkGate } from '../model/gate-result.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { EnginePorts } from '../model/ports.js';
@@ -151,9 +151,4 @@ function seeOutputs(plan: Plan, selected: readonly PlannedStage[], settled: Read
     }
   }
   return { ...NO_SIGHTS, itself, trees };
-}
-
-function fromProject({ projectFolder }: Plan, path: string): string {
-  const inner = relative(projectFolder, path);
-  return inner.startsWith('..') || isAbsolute(inner) ? path : inner;
 }

@@ -1,5 +1,4 @@
 /** What do runs share, and keep while their build turns to a newer plan? Slots, who ends them when the build is killed, and what has failed. */
-
 import { availableParallelism } from 'node:os';
 import type { PinnedStage } from '../action/pin-stage.js';
 import type { Guard } from '../execute/guard/guard.js';
@@ -49,7 +48,8 @@ export function openRunRoom(
 ): RunRoom {
   const capacity: Record<string, number> = {};
   const reaper = createReaper();
-  const starters = createStarters(installRoot, { count: Math.min(MOST_STARTERS, availableParallelism()), after: DIRECT_STARTS });
+  const count = Math.min(MOST_STARTERS, availableParallelism());
+  const starters = createStarters(installRoot, { count, after: DIRECT_STARTS, watch: reaper.watch });
   const runs = createOngoingRuns((stage, because) => {
     if (!signal.aborted) emit({ kind: 'run-outdated', stage, because });
   });

@@ -1,6 +1,6 @@
 /** Which files of a cache folder are Tanren's, by the forms of their paths. Everything else in the folder belongs to somebody else, and stays. */
 import type { Dirent } from 'node:fs';
-import { readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissing, systemCode } from '../model/engine-error.js';
 import { withOpenFolders } from './files/open-folders.js';
@@ -51,6 +51,8 @@ export function listForeign(root: string, under = ''): readonly string[] {
 
 /** Removes what is Tanren's under `under`, but `keep`. */
 export async function removeOwn(root: string, under: string, keep: readonly string[] = []): Promise<void> {
+  // What is behind a link in the folder may be somebody's, or another cache's too.
+  if (under !== '' && lstatSync(join(root, under), { throwIfNoEntry: false })?.isSymbolicLink() === true) return;
   for (const entry of listEntries(join(root, under))) {
     const path = under === '' ? entry.name : `${under}/${entry.name}`;
     if (keep.includes(path)) continue;

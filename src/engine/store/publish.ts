@@ -9,10 +9,9 @@ import type { BlobStore } from './blob-store.js';
 import { stampOfLink } from './files/stamp.js';
 import type { TreeEntry } from './files/tree.js';
 import { decodeTree } from './files/tree.js';
-import { uniqueName } from './files/unique-name.js';
 import { holds, publishedSignature } from './published.js';
 import type { PublishedNames } from './published-names.js';
-import { listStanding, remove, replaceFolder, replaceNames, STAGING } from './stage-folder.js';
+import { listStanding, newStaging, remove, replaceFolder, replaceNames } from './stage-folder.js';
 
 /** Puts the content of a digest at a path that does not exist yet; false where it is not to be had whole. */
 export type FetchFile = (digest: Digest, path: string, executable: boolean) => Promise<boolean>;
@@ -91,8 +90,7 @@ export async function publish(publication: Publication, content: Content, publis
     own.add(nameOf(port));
   }
   const foreign = standing.filter(name => !own.has(name));
-  const staging = join(artifactsRoot, STAGING, uniqueName(16));
-  makeFolder(dirname(staging));
+  const staging = newStaging(artifactsRoot);
   mkdirSync(staging);
   try {
     for (const [port, artifact] of Object.entries(outputs)) {
@@ -121,15 +119,6 @@ async function assertEqual(path: string, port: string, artifact: Artifact): Prom
     details: { path },
     help: 'move or delete it, and build again: the result is in the cache',
   });
-}
-
-/** One level only: a recursive mkdir says of a read-only file system that there is no such folder. */
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  }
 }
 
 function makeArtifactsRoot(root: string): void {

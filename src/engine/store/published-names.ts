@@ -1,9 +1,9 @@
 /** The marker of artifacts/, which lists what builds have published there: only files of these names are Tanren's to replace or remove. */
-import { randomBytes } from 'node:crypto';
-import { appendFileSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isMissing } from '../model/engine-error.js';
-import { encodeCheckedLine, parseCheckedLine } from './files/checked-line.js';
+import { EngineError } from '../model/engine-error.js';
+import { encodeCheckedLine, isWholeLine, parseCheckedLine } from './files/checked-line.js';
+import { newStaging } from './stage-folder.js';
 
 export interface PublishedNames {
   /** Names that builds have published in the folder of a stage, given relative to artifacts/ ("train", "other/train"). */
@@ -77,9 +77,14 @@ interface Loaded {
 }
 
 function readMarker(path: string): Loaded {
-  const [header = '', ...lines] = readText(path).split('\n');
+  const text = readText(path);
+  const [header = '', ...lines] = text.split('\n');
   const names = new Map<string, ReadonlySet<string>>();
-  if (header !== HEADER) return { state: ANY_HEADER.test(header) ? 'newer' : 'none', names };
+  if (header !== HEADER) {
+    if (ANY_HEADER.test(header)) return { state: 'newer', names };
+    if (isSomebodys(text)) throw notTheList(path);
+    return { state: 'none', names };
+  }
   for (const line of lines) {
     const record = parseCheckedLine(line);
     if (typeof record?.folder !== 'string' || !Array.isArray(record.names)) continue;
@@ -89,13 +94,23 @@ function readMarker(path: string): Loaded {
   return { state: lines.at(-1) === '' ? 'ours' : 'none', names };
 }
 
+/** A list that is damaged has a whole line yet, or nothing at all. */
+function isSomebodys(text: string): boolean {
+  return text.replaceAll('\0', '') !== '' && !text.includes(ABOUT) && !text.split('\n').some(isWholeLine);
+}
+
+/** @throws EngineError `output-blocked` where there is something else than a file. */
 function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (isMissing(error)) return '';
-    throw error;
-  }
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isFile()) throw notTheList(path);
+  return stats === undefined ? '' : readFileSync(path, 'utf8');
+}
+
+function notTheList(path: string): EngineError {
+  return new EngineError('output-blocked', `${path} stands where the list of published files belongs, and no build wrote it`, {
+    details: { path },
+    help: 'move or delete it, and build again: the result is in the cache',
+  });
 }
 
 function encodeLine(folder: string, names: ReadonlySet<string>): string {
@@ -105,8 +120,7 @@ function encodeLine(folder: string, names: ReadonlySet<string>): string {
 /** By way of `.staging`, which the next build clears. */
 function writeMarker(path: string, names: ReadonlyMap<string, ReadonlySet<string>>): void {
   const lines = [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([folder, inIt]) => encodeLine(folder, inIt));
-  const temporary = join(dirname(path), '.staging', randomBytes(8).toString('hex'));
-  mkdirSync(dirname(temporary), { recursive: true });
+  const temporary = newStaging(dirname(path));
   try {
     writeFileSync(temporary, [`${HEADER}\n${ABOUT}\n`, ...lines].join(''), { flag: 'wx' });
     renameSync(temporary, path);

@@ -2,8 +2,9 @@
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EngineError, isMissing, systemCode } from '../model/engine-error.js';
+import { EngineError, systemCode } from '../model/engine-error.js';
 import { isForbidden, openFolder, openFolders, withOpenFolders } from './files/open-folders.js';
+import { uniqueName } from './files/unique-name.js';
 
 /** In artifacts/: folders with new content (16 hexadecimal digits) and with old content (`.old` after them). Never anybody's to keep. */
 export const STAGING = '.staging';
@@ -37,8 +38,8 @@ function lstatUnder(artifactsRoot: string, path: string): ReturnType<typeof lsta
   }
 }
 
-function blocked(path: string): EngineError {
-  return new EngineError('output-blocked', `${path} stands where a folder of outputs belongs, and no build has published it`, {
+function blocked(path: string, what = 'a folder of outputs belongs, and no build has published it'): EngineError {
+  return new EngineError('output-blocked', `${path} stands where ${what}`, {
     details: { path },
     help: 'move or delete it, and build again: the result is in the cache',
   });
@@ -114,22 +115,34 @@ export async function remove(path: string): Promise<void> {
   await withOpenFolders(path, () => rm(path, { recursive: true, force: true }));
 }
 
+/**
+ * Makes the folder of what is not complete yet. @returns a new path in it.
+ * @throws EngineError `output-blocked` where something else stands there: what is behind a link is somebody's.
+ */
+export function newStaging(artifactsRoot: string): string {
+  const folder = join(artifactsRoot, STAGING);
+  try {
+    // One level only: a recursive mkdir says of a read-only file system that there is no such folder.
+    mkdirSync(folder);
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+    if (!isFolder(folder)) throw blocked(folder, 'outputs are made before they are published, and is no folder');
+  }
+  return join(folder, uniqueName(16));
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
 /** Removes what builds have left that were killed. Only under the lock. @returns paths of what else is there, which stays. */
 export async function removeStaging(artifactsRoot: string): Promise<readonly string[]> {
   const folder = join(artifactsRoot, STAGING);
-  const names = findNames(folder);
-  if (names === undefined) return [];
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return [];
+  if (!isFolder(folder)) return [folder];
+  const names = readdirSync(folder);
   for (const name of names.filter(one => STAGED.test(one))) await remove(join(folder, name));
   const foreign = names.filter(one => !STAGED.test(one));
   if (foreign.length === 0) rmdirSync(folder);
   return foreign.map(name => join(folder, name));
-}
-
-function findNames(folder: string): readonly string[] | undefined {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
 }

@@ -1,5 +1,5 @@
 /** What was accepted last, and what do stamps stand for? One append-only log per pipeline: checked lines, the last one of a name holds. */
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
@@ -181,7 +181,8 @@ function rewrite(path: string, state: State): number {
     ...(state.lock === undefined ? [] : [encodeCheckedLine(encodeLock(state.lock))]),
   ];
   const temporary = `${path}.tmp`;
-  writeFileSync(temporary, lines.join(''), { mode: 0o600 });
+  rmSync(temporary, { force: true });
+  writeFileSync(temporary, lines.join(''), { flag: 'wx', mode: 0o600 });
   renameSync(temporary, path);
   return lines.length;
 }

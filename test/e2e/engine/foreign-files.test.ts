@@ -156,6 +156,48 @@ describe('the marker of artifacts/', () => {
   });
 });
 
+describe('what stands where Tanren has its own', () => {
+  it.each([
+    ['a file at the place of the marker', '.tanren', () => world.write('artifacts/.tanren', 'mine')],
+    ['a folder at the place of the marker', '.tanren', () => mkdirSync(world.path('artifacts/.tanren'))],
+    ['a link at the place of the marker', '.tanren', () => symlinkSync(world.path('source.txt'), world.path('artifacts/.tanren'))],
+    ['a link at the place of new artifacts', '.staging', () => symlinkSync(world.path('store'), world.path('artifacts/.staging'))],
+    ['a file at the place of new artifacts', '.staging', () => world.write('artifacts/.staging', 'mine')],
+  ])('stays and fails the stages: %s', async (_what, name, place) => {
+    for (const folder of ['artifacts', 'store/0123456789abcdef']) mkdirSync(world.path(folder), { recursive: true });
+    world.write('store/0123456789abcdef/notes', 'mine');
+    place();
+    const before = readTree(world.path('artifacts'));
+    const built = await world.build();
+
+    expect(failureOf(built, 'strip')).toMatchObject({ code: 'output-blocked', message: expect.stringContaining(name) });
+    expect(readTree(world.path('artifacts'))).toEqual(before);
+    expect(readTree(world.path('store'))).toEqual(['0123456789abcdef', '0123456789abcdef/notes']);
+  });
+
+  it('stays behind a link at the place of running stages', async () => {
+    for (const folder of ['cache', 'store/run-0123456789abcdef']) mkdirSync(world.path(folder), { recursive: true });
+    world.write('store/run-0123456789abcdef/notes', 'mine');
+    symlinkSync(world.path('store'), world.path('cache/tmp'));
+
+    expect((await world.build()).report.conclusion).toBe('built');
+    expect(world.read('store/run-0123456789abcdef/notes')).toBe('mine');
+  });
+
+  it('stays behind a link at the place of a state that is not whole yet', async () => {
+    world.write('notes.txt', 'mine');
+    mkdirSync(world.path('cache/state'), { recursive: true });
+    symlinkSync(world.path('notes.txt'), world.path('cache/state/pipeline.log.tmp'));
+
+    expect((await world.build()).report.conclusion).toBe('built');
+    expect(world.read('notes.txt')).toBe('mine');
+  });
+});
+
+function readTree(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+}
+
 describe('files in the cache that no build wrote', () => {
   it('stay, and a build that runs names them', async () => {
     await world.build();

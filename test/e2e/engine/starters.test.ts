@@ -13,7 +13,7 @@ let world: World;
 let starters: Starters;
 beforeEach(() => {
   world = givenWorld({}, { 'source.txt': 'one' });
-  starters = createStarters(DIST, { count: 1, after: 0 });
+  starters = createStarters(DIST, { count: 1, after: 0, watch: () => () => undefined });
 });
 afterEach(() => {
   starters.close();
@@ -67,6 +67,39 @@ describe('a program of a starter', () => {
     abort.abort();
     expect(await ended).toEqual({ exitCode: undefined, signal: 'SIGKILL' });
     await until(() => !isAlive(Number(world.read('child'))));
+  });
+
+  it.each(['starter', 'build'] as const)('of the %s ends on abort though a process of another session holds its output', async starter => {
+    const abort = new AbortController();
+    const ended = run(['sh', '-c', 'setsid sleep 60 & echo $! > child; sleep .5; touch over'], {
+      signal: abort.signal,
+      ...(starter === 'build' ? { start: () => undefined } : {}),
+    });
+    await until(() => existsSync(world.path('over')));
+    try {
+      await wait(200);
+      abort.abort();
+      const end = await Promise.race([ended, wait(20_000, 'still waits' as const, { ref: false })]);
+      expect(end).toEqual({ exitCode: 0, signal: undefined });
+    } finally {
+      process.kill(Number(world.read('child')), 'SIGKILL');
+      await ended;
+    }
+  });
+
+  it('ends on abort though its starter has been stopped', async () => {
+    const abort = new AbortController();
+    const ended = run(['sh', '-c', 'echo $PPID > parent; echo $$ > program; exec sleep 60'], { signal: abort.signal });
+    const refused = expect(ended).rejects.toMatchObject({ code: 'starter-died' });
+    await until(() => existsSync(world.path('program')) && world.read('program') !== '');
+    process.kill(Number(world.read('parent')), 'SIGSTOP');
+    try {
+      abort.abort();
+      await refused;
+      await until(() => !isAlive(Number(world.read('program'))));
+    } finally {
+      signal(Number(world.read('parent')), 'SIGKILL');
+    }
   });
 
   it('ends with its starter, and says so: the next one is started without it', async () => {
@@ -128,6 +161,35 @@ describe('a build of many programs', () => {
     for (const name of ['program', 'parent']) await until(() => !isAlive(Number(world.read(name))));
   });
 
+  it('leaves no program running when all its processes are killed at once', async () => {
+    const hang = `test $0 != 59 || { echo $PPID > '${world.path('parent')}'; echo $$ > '${world.path('program')}'; sleep 60; }; cp "$1" "$2"`;
+    const stages = many(index => ['sh', '-c', hang, String(index)]);
+    const build = spawn(process.execPath, [join(DIST, 'test/support/engine-driver.js'), world.folder, JSON.stringify(stages), '1'], {
+      stdio: 'ignore',
+    });
+    await until(() => existsSync(world.path('program')) && world.read('program') !== '');
+    await wait(300);
+    const parent = Number(world.read('parent'));
+    // A stopped process does nothing more before it dies.
+    process.kill(parent, 'SIGSTOP');
+    build.kill('SIGKILL');
+    process.kill(parent, 'SIGKILL');
+    const program = Number(world.read('program'));
+    try {
+      await Promise.race([until(() => !isAlive(program)), wait(5_000, undefined, { ref: false })]);
+      expect(isAlive(program)).toBe(false);
+    } finally {
+      signal(program, 'SIGKILL');
+    }
+  });
+
+  it('has who ends its programs before it has the first program', async () => {
+    const script = `sleep .3; ps -o pid=,args= --ppid $PPID | grep '[w]hile read' > '${world.path('shell')}'; echo $$ > "$0"`;
+    world.stages = { one: { uses: 'tool', inputs: { text: 'source.txt' }, params: { run: ['sh', '-c', script, world.path('program')] } } };
+    await world.build();
+    expect(Number.parseInt(world.read('shell').trim(), 10)).toBeLessThan(Number(world.read('program')));
+  });
+
   it('leaves no starter behind', async () => {
     world.stages = many(index => ['sh', '-c', `echo $PPID ${index} >> '${world.path('parents')}'; cp "$0" "$1"`]);
     await world.build({ jobs: 1 });
@@ -185,6 +247,15 @@ async function untilReady(): Promise<void> {
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await wait(10);
+}
+
+/** To one that may be gone. */
+function signal(pid: number, name: 'SIGKILL'): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It is gone.
+  }
 }
 
 /** A dead child of another process may stand as a zombie for a moment. */

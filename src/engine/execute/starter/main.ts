@@ -2,11 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { assertNever } from '../../../base/assert-never.js';
-import { killGroup, sweepGroup } from '../../../stage/process-group.js';
+import { hasExited, killGroup, sweepGroup } from '../../../stage/process-group.js';
 import type { OutputStream, Program } from '../../../stage/tool-runner.js';
 import type { FromStarter, ToStarter } from './messages.js';
 import { removeRunFolder } from './remove-run-folder.js';
 
+/** Until their output has ended. */
 const running = new Map<number, ChildProcess>();
 
 // Programs inherit the umask and may write it into what they make: the user's own is in no key.
@@ -27,7 +28,7 @@ process.on('message', (message: ToStarter) => {
   }
 });
 process.on('disconnect', () => {
-  for (const child of running.values()) sweepGroup(child);
+  for (const child of running.values()) if (!hasExited(child)) sweepGroup(child);
   process.exit(0);
 });
 say({ kind: 'ready' });
@@ -49,11 +50,13 @@ function start(id: number, { command, cwd, env }: Program): void {
   passOn(id, 'stderr', child.stderr);
   child.on('error', error => fail(id, error));
   child.on('exit', () => {
-    running.delete(id);
     // A background child of the program may hold its output open: it goes with the program.
     sweepGroup(child);
   });
-  child.on('close', (code, signal) => say({ kind: 'ended', id, exitCode: code ?? undefined, signal: signal ?? undefined }));
+  child.on('close', (code, signal) => {
+    running.delete(id);
+    say({ kind: 'ended', id, exitCode: code ?? undefined, signal: signal ?? undefined });
+  });
 }
 
 async function removeAll(folders: readonly string[]): Promise<void> {

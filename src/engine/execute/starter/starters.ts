@@ -23,6 +23,8 @@ export interface StarterOptions {
   readonly count: number;
   /** So many programs are started without them: a small build is over before a starter is up. */
   readonly after: number;
+  /** Told of each group that has started; what it returns is called when the group has ended. */
+  readonly watch: (pid: number) => () => void;
 }
 
 interface Entry {
@@ -30,6 +32,7 @@ interface Entry {
   readonly resolve: (result: SpawnResult) => void;
   readonly reject: (error: Error) => void;
   pid: number | undefined;
+  unwatch: () => void;
 }
 
 interface Starter {
@@ -44,8 +47,11 @@ interface Starter {
 const FOLDERS_AT_ONCE = 8;
 const MOST_REMOVALS = 8;
 
+/** More than a starter takes to end a program that does not want to. */
+const ANSWER_MS = 5_000;
+
 /** The processes are started when they are needed. On Windows there are none. */
-export function createStarters(installRoot: string, { count, after }: StarterOptions): Starters {
+export function createStarters(installRoot: string, { count, after, watch }: StarterOptions): Starters {
   let starters: readonly Starter[] | undefined;
   let asked = 0;
   let ended: string[] = [];
@@ -70,7 +76,7 @@ export function createStarters(installRoot: string, { count, after }: StarterOpt
     start(program, hear) {
       asked += 1;
       if (asked <= after || process.platform === 'win32') return undefined;
-      starters ??= Array.from({ length: count }, () => openStarter(installRoot));
+      starters ??= Array.from({ length: count }, () => openStarter(installRoot, watch));
       return findIdlest()?.start(asked, program, hear);
     },
     async remove(folder) {
@@ -90,7 +96,7 @@ export function createStarters(installRoot: string, { count, after }: StarterOpt
 /** A small heap: what a process has mapped is what starting another one costs. */
 const HEAP = ['--max-semi-space-size=1'];
 
-function openStarter(installRoot: string): Starter {
+function openStarter(installRoot: string, watch: StarterOptions['watch']): Starter {
   const entries = new Map<number, Entry>();
   const removals = new Map<number, () => void>();
   let state: 'starting' | 'ready' | 'gone' = 'starting';
@@ -104,8 +110,9 @@ function openStarter(installRoot: string): Starter {
   });
   const gone = (): void => {
     state = 'gone';
-    for (const { pid, reject } of entries.values()) {
+    for (const { pid, reject, unwatch } of entries.values()) {
       if (pid !== undefined) signalTo(pid, 'group', 'SIGKILL');
+      unwatch();
       reject(starterDied());
     }
     entries.clear();
@@ -117,6 +124,7 @@ function openStarter(installRoot: string): Starter {
     if (child.connected) child.send(message, () => undefined);
   };
   const forget = (id: number): void => {
+    entries.get(id)?.unwatch();
     entries.delete(id);
     removals.delete(id);
     if (entries.size === 0 && removals.size === 0) letGo(child);
@@ -138,6 +146,7 @@ function openStarter(installRoot: string): Starter {
     switch (message.kind) {
       case 'started':
         entry.pid = message.pid;
+        entry.unwatch = watch(message.pid);
         return;
       case 'output':
         entry.hear(message.stream, message.text);
@@ -160,11 +169,17 @@ function openStarter(installRoot: string): Starter {
     isReady: () => state === 'ready',
     start(id, program, hear) {
       const ended = new Promise<SpawnResult>((resolve, reject) => {
-        entries.set(id, { hear, resolve, reject, pid: undefined });
+        entries.set(id, { hear, resolve, reject, pid: undefined, unwatch: () => undefined });
       });
       child.channel?.ref();
       tell({ kind: 'start', id, program });
-      return { ended, stop: () => tell({ kind: 'stop', id }) };
+      const stop = (): void => {
+        tell({ kind: 'stop', id });
+        // One that does not answer, as it was stopped or hangs, is no reason to wait for ever.
+        const timer = setTimeout(() => entries.has(id) && child.kill('SIGKILL'), ANSWER_MS);
+        ended.catch(() => undefined).finally(() => clearTimeout(timer));
+      };
+      return { ended, stop };
     },
     remove(id, folders) {
       const removed = new Promise<void>(resolve => removals.set(id, resolve));
