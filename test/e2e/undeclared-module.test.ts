@@ -21,6 +21,7 @@ beforeEach(() => {
     'plugins/secret.js': "export const text = 'one';",
     'plugins/secret.cjs': "exports.text = 'one';",
     'plugins/secret.json': '{ "text": "one" }',
+    'plugins/lazy.txt': "module.exports = () => import('./secret.js');",
     'plugins/load.cjs': 'exports.load = name => require(name);',
     'node_modules/other/package.json': '{ "name": "other", "version": "1.0.0", "main": "index.cjs" }',
     'node_modules/other/index.cjs': "exports.text = 'one';",
@@ -34,6 +35,8 @@ describe('a module outside of the code digest', () => {
   it.each([
     ['import() of a computed name', "await import(name + '.js')", 'secret.js'],
     ['import() made of text', 'await eval("import(name + \'.js\')")', 'secret.js'],
+    ['import of a `data:` URL that imports', "await import(`data:text/javascript,export * from 'AT/plugins/secret.js'`)", 'secret.js'],
+    ['import() in a CommonJS module of another ending', "await createRequire(import.meta.url)('./lazy.txt')()", 'secret.js'],
     ['import() of JSON', "(await import(name + '.json', { with: { type: 'json' } })).default", 'secret.json'],
     ['require of a computed name', "createRequire(import.meta.url)(name + '.cjs')", 'secret.cjs'],
     ['require in a CommonJS helper', "(await import('./load.cjs')).load(name + '.cjs')", 'secret.cjs'],
@@ -46,12 +49,21 @@ describe('a module outside of the code digest', () => {
     ['an installed package of a computed name', "createRequire(import.meta.url)(['oth', 'er'].join(''))", 'other/index.cjs'],
     ['what the plugin then goes on without', "await import(name + '.js').catch(() => ({ text: 'none' }))", 'secret.js'],
   ])('is refused: %s', (_name, load, path) => {
-    world.write('plugins/plugin.js', plugin(load));
+    world.write('plugins/plugin.js', plugin(load.replace('AT', `file://${world.folder}`)));
     const built = world.run('build');
 
     expect(built.stderr + built.stdout).toContain('error[undeclared-module]: act: ');
     expect(built.stderr + built.stdout).toMatch(new RegExp(`loads /.*/${path}, which is not in the plugin's code digest`));
     expect(built.exitCode).toBe(1);
+  });
+
+  it('is none that a module without an ending imports: an edit of it runs the stage', () => {
+    world.write('plugins/helper', "export * from './secret.js';");
+    world.write('plugins/plugin.js', plugin("await import('./helper')"));
+    expect(world.run('build').exitCode).toBe(0);
+    world.write('plugins/secret.js', "export const text = 'two';");
+    expect(world.run('build').exitCode).toBe(0);
+    expect(world.read('artifacts/act/out')).toBe('two');
   });
 
   it('is named with the module that asks for it', () => {

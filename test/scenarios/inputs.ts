@@ -291,4 +291,50 @@ stages:
     strictEqual(unknown.exitCode, 2, unknown.stdout + unknown.stderr);
     match(unknown.stdout + unknown.stderr, /error\[unknown-port\]/);
   }),
+  ...(
+    [
+      [178, 'link'],
+      [179, 'folder/link'],
+      [187, 'folder/inner/link'],
+    ] as const
+  ).map(([number, link]) =>
+    project(
+      number,
+      `a link that leads elsewhere while a stage reads what is behind it, and back before it ends: the run is no result (${link})`,
+      `version: 1
+sources: {text: ${link.replace(/\/.*/, '')}}
+plugins: {spoil: ./spoil.mjs}
+stages:
+  b: {uses: spoil, inputs: {text: "\${sources.text}"}}
+`,
+      world => {
+        // 'folder/inner' is itself a link to a folder of a file.
+        const isFolder = link === 'folder/inner/link';
+        const turned = join(world.folder, isFolder ? 'folder/inner' : link);
+        world.write('one/link', 'one');
+        world.write('two/link', 'two');
+        mkdirSync(join(world.folder, 'folder'));
+        const targetOf = (name: string): string => join(world.folder, name, isFolder ? '' : 'link');
+        symlinkSync(targetOf('one'), turned);
+        const inner = link.replace(/^[^/]*/, '');
+        const turn = (name: string): string => `rmSync('${turned}'); symlinkSync('${targetOf(name)}', '${turned}');`;
+        world.write(
+          'spoil.mjs',
+          pluginOf(
+            'spoil',
+            `const { symlinkSync } = await import('node:fs');
+if (existsSync('${world.folder}/turned')) return readFileSync(path + '${inner}', 'utf8');
+writeFileSync('${world.folder}/turned', '');
+${turn('two')} const text = readFileSync(path + '${inner}', 'utf8'); ${turn('one')} return text;`,
+            'any',
+          ),
+        );
+        const built = world.run('build');
+        strictEqual(built.exitCode, 0, built.stdout + built.stderr);
+        match(built.stdout + built.stderr, /warning\[input-changed\]: b: source \w+ changed while the stage ran; it runs again/);
+        strictEqual(world.read('artifacts/b/text'), 'one');
+        match(world.run('build').stdout, /nothing to do/);
+      },
+    ),
+  ),
 ];

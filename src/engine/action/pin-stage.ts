@@ -12,7 +12,7 @@ import { refsOf } from '../model/dependencies.js';
 import { EngineError } from '../model/engine-error.js';
 import type { KnownResult } from '../model/known-result.js';
 import type { InputRef, Plan, PlannedStage, StageId } from '../model/plan.js';
-import { lookAt, stampsOfLinks } from '../store/files/stamp.js';
+import { lookAt } from '../store/files/stamp.js';
 import type { TreeEntry } from '../store/files/tree.js';
 import type { InputDigests, PinnedSource } from '../store/input-digests.js';
 import type { PlatformClass } from '../store/platform-class-cache.js';
@@ -35,6 +35,8 @@ export interface PinnedInput {
   readonly path: string;
   readonly artifact: Artifact;
   readonly signature: string;
+  /** Stamps of the links that the path of a source leads over; '' of an artifact. */
+  readonly links: string;
   readonly proof: 'settled' | 'racy';
   /** Of a folder among the sources: what its digest is of. */
   readonly tree?: readonly TreeEntry[];
@@ -104,14 +106,12 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
   const toolPath = (name: string): string => resolveTool(name, plan.projectFolder, environment.PATH ?? environment.Path);
   const findTool = (name: string): PinnedTool | undefined => {
     const path = toolPath(name);
-    const links = stampsOfLinks(path);
     const source = digests.find(path);
-    return source === undefined ? undefined : { name, path, links, source };
+    return source === undefined ? undefined : { name, path, source };
   };
   const readTool = async (name: string): Promise<PinnedTool> => {
     const path = toolPath(name);
-    const links = stampsOfLinks(path);
-    return { name, path, links, source: digests.find(path) ?? (await digests.digest(path)) };
+    return { name, path, source: digests.find(path) ?? (await digests.digest(path)) };
   };
 
   const assemble = (
@@ -267,7 +267,7 @@ function pinRef(
     });
   }
   const { signature, ...artifact } = output;
-  return { path: `${plan.projectFolder}/${artifactPath(plan, producer, ref.port)}`, artifact, signature, proof: 'settled' };
+  return { path: `${plan.projectFolder}/${artifactPath(plan, producer, ref.port)}`, artifact, signature, links: '', proof: 'settled' };
 }
 
 async function hasChanged(input: PinnedInput, digests: InputDigests): Promise<boolean> {
@@ -284,15 +284,15 @@ async function hasChanged(input: PinnedInput, digests: InputDigests): Promise<bo
 async function hasToolChanged(tool: PinnedTool, read: (name: string) => Promise<PinnedTool>): Promise<boolean> {
   try {
     const now = await read(tool.name);
-    return now.path !== tool.path || now.links !== tool.links || differs(now.source, tool.source);
+    return now.path !== tool.path || differs(now.source, tool.source);
   } catch (error) {
     if (error instanceof EngineError) return true;
     throw error;
   }
 }
 
-function differs(now: PinnedSource, before: Pick<PinnedSource, 'signature' | 'artifact'>): boolean {
-  return now.signature !== before.signature || now.artifact.digest !== before.artifact.digest;
+function differs(now: PinnedSource, before: Pick<PinnedSource, 'signature' | 'links' | 'artifact'>): boolean {
+  return now.signature !== before.signature || now.links !== before.links || now.artifact.digest !== before.artifact.digest;
 }
 
 const SMALL_BYTES = 8 << 20;

@@ -10,8 +10,6 @@ export interface PinnedTool {
   readonly name: string;
   readonly path: string;
   readonly source: PinnedSource;
-  /** Stamps of the links that lead to it. */
-  readonly links: string;
 }
 
 /** The path of a tool. A name with a slash is relative to `projectFolder`. @throws EngineError `tool-missing`. */

@@ -1,7 +1,7 @@
 /** How does a pipeline file on disk become a plan? Read, parse, check, plan; all that is wrong with it comes back at once. */
 import { relative, resolve } from 'node:path';
 import { foldName } from '../../stage/fold-name.js';
-import { checkSchema } from '../config/check-schema.js';
+import { checkSchema, compileSchema } from '../config/check-schema.js';
 import { findMember, type Located, membersOf, toJson } from '../config/located.js';
 import type { ParamOverride } from '../config/params.js';
 import { parseYaml } from '../config/parse-yaml.js';
@@ -162,7 +162,9 @@ async function loadPlugins(
     const specifier = String(toJson(member.value));
     files.push(...((await request.findPluginFiles?.(specifier, projectFolder)) ?? []));
     try {
-      local.set(name, await request.loadPlugin(name, specifier, projectFolder));
+      const entry = await request.loadPlugin(name, specifier, projectFolder);
+      compileSchema(entry.plugin.params, 'foreign');
+      local.set(name, entry);
     } catch (error) {
       failed.add(name);
       diagnostics.error(

@@ -14,6 +14,7 @@ import type { DiagnosticList } from '../model/diagnostic.js';
 import type { Gate, Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { PluginEntry, PluginRegistry } from '../model/plugin-entry.js';
 import type { SourceSpan } from '../model/source-span.js';
+import { checkDeclaration } from './check-declaration.js';
 import { checkSources } from './check-sources.js';
 import { connectInputs, type Source, type Surroundings } from './connect.js';
 import { expandStage, type Instance, MAX_STAGES } from './expand.js';
@@ -188,8 +189,7 @@ function evaluateDeclaration(
     const determinism = typeof plugin.determinism === 'function' ? plugin.determinism(params) : plugin.determinism;
     if (plugin.needs === 'build-summary' && determinism !== 'measured')
       throw new Error("it needs a summary of the build, in which times are: its determinism is 'measured'");
-    const reads: unknown = plugin.reads ?? [];
-    if (!Array.isArray(reads) || reads.some(read => typeof read !== 'string')) throw new Error('reads is a list of paths or file: URLs');
+    if (entry.origin === 'local') checkDeclaration(plugin, params, determinism);
     return {
       instance,
       entry,

@@ -5,7 +5,7 @@ import type { Artifact } from '../model/artifact.js';
 import { EngineError, messageOf, systemCode } from '../model/engine-error.js';
 import { digestPath } from './files/digest-file.js';
 import type { FileLook, Stamp } from './files/stamp.js';
-import { isRacy, lookAt } from './files/stamp.js';
+import { isRacy, lookAt, stampsOfLinks } from './files/stamp.js';
 import type { FoundEntry, TreeEntry } from './files/tree.js';
 import { signatureOf, treeArtifact, walkFolder } from './files/tree.js';
 import type { State } from './state-log.js';
@@ -14,6 +14,8 @@ import type { State } from './state-log.js';
 export interface PinnedSource {
   readonly artifact: Artifact;
   readonly signature: string;
+  /** Stamps of the links that its path leads over: of the name itself, not of folders above it. */
+  readonly links: string;
   /** 'racy': a change since may not show in the signature. */
   readonly proof: 'settled' | 'racy';
   /** Of a folder: what its digest is of. */
@@ -68,10 +70,11 @@ export function createInputDigests(state: Pick<State, 'files'>, { resolve, findW
   return {
     find(path) {
       const at = resolve(path);
+      const links = readableNow(path, () => stampsOfLinks(at));
       const look = lookOrThrow(path, at);
       if (look.kind === 'file') {
         const digest = known(path, look);
-        return digest === undefined ? undefined : pinFile(look, digest, 'settled');
+        return digest === undefined ? undefined : pinFile(look, digest, links, 'settled');
       }
       const entries = readableNow(path, () => walkFolder(at, 'follow'));
       const digests: Digest[] = [];
@@ -81,15 +84,16 @@ export function createInputDigests(state: Pick<State, 'files'>, { resolve, findW
         if (digest === undefined) return undefined;
         digests.push(digest);
       }
-      return pinFolder(entries, digests, 'settled');
+      return pinFolder(entries, digests, links, 'settled');
     },
 
     async digest(path) {
       const at = resolve(path);
+      const links = readableNow(path, () => stampsOfLinks(at));
       const look = lookOrThrow(path, at);
       if (look.kind === 'file') {
         const { look: last, digest, proof } = await read(path, at);
-        return pinFile(last, digest, proof);
+        return pinFile(last, digest, links, proof);
       }
       assertSource(path);
       const entries = readableNow(path, () => walkFolder(at, 'follow'));
@@ -101,17 +105,18 @@ export function createInputDigests(state: Pick<State, 'files'>, { resolve, findW
         digests.push(one.digest);
         if (one.proof === 'racy' || one.look.stamp !== entry.look.stamp) proof = 'racy';
       }
-      return pinFolder(entries, digests, proof);
+      return pinFolder(entries, digests, links, proof);
     },
   };
 }
 
-function pinFile(look: FileLook, digest: Digest, proof: 'settled' | 'racy'): PinnedSource {
-  return { artifact: { kind: 'file', digest, sizeBytes: look.sizeBytes, executable: look.executable }, signature: look.stamp, proof };
+function pinFile(look: FileLook, digest: Digest, links: string, proof: 'settled' | 'racy'): PinnedSource {
+  const { stamp, sizeBytes, executable } = look;
+  return { artifact: { kind: 'file', digest, sizeBytes, executable }, signature: stamp, links, proof };
 }
 
 /** @param digests one per file among `entries`, in order. */
-function pinFolder(entries: readonly FoundEntry[], digests: readonly Digest[], proof: 'settled' | 'racy'): PinnedSource {
+function pinFolder(entries: readonly FoundEntry[], digests: readonly Digest[], links: string, proof: 'settled' | 'racy'): PinnedSource {
   let file = 0;
   const tree = entries.map((entry): TreeEntry => {
     if (entry.kind !== 'file') return entry;
@@ -121,6 +126,7 @@ function pinFolder(entries: readonly FoundEntry[], digests: readonly Digest[], p
   return {
     artifact: treeArtifact(tree),
     signature: signatureOf(entries),
+    links,
     proof,
     tree,
   };

@@ -24,7 +24,8 @@ export function findSpecifiers(path: string, text: string): NamedFiles {
   for (const found of imports) {
     if (found.type === 'import-meta') continue;
     const { type, specifier } = found;
-    if (specifier === undefined || (type === 'dynamic' && found.glob)) isComputed = true;
+    // What is written into a `data:` URL may import files too.
+    if (specifier === undefined || (type === 'dynamic' && found.glob) || specifier.startsWith('data:')) isComputed = true;
     else if (type === 'dynamic' || !found.typeOnly) files.push({ specifier, how: 'import', need: type === 'dynamic' ? 'may' : 'must' });
   }
   return { files: [...files, ...findCalls(text)], imports: isComputed ? 'computed' : 'named' };

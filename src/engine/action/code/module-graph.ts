@@ -1,6 +1,6 @@
 /** Which modules and packages does a module reach? All that it imports, requires or names as a file beside it, and what these do. */
 import { readFileSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { init } from 'es-module-lexer';
 import type { Digest } from '../../../base/digest.js';
@@ -89,7 +89,7 @@ function readOne(path: string, files: ModuleFiles, resolver: Resolver): Module {
   const packages = new Set<string>();
   const folders = new Set<string>();
   const linked = new Map<string, PackageFolder>();
-  const named = isScript(path) ? findSpecifiers(path, content.toString()) : NOTHING_NAMED;
+  const named = findNamed(path, content);
   for (const file of named.files) {
     const resolved = resolver.resolve(file.specifier, path, file.how);
     if (resolved.kind === 'module') {
@@ -116,11 +116,11 @@ function readOne(path: string, files: ModuleFiles, resolver: Resolver): Module {
   };
 }
 
-const NOTHING_NAMED: NamedFiles = { files: [], imports: 'named' };
-
-/** With any other ending it may be loaded too: then it names nothing that may be loaded besides. */
-function isScript(path: string): boolean {
-  return /\.[cm]?[jt]s$/.test(path);
+/** With any other ending `require` takes it for JavaScript too: then it names nothing that may be loaded besides. */
+function findNamed(path: string, content: Buffer | string): NamedFiles {
+  const ending = extname(path);
+  if (ending === '' || /^\.[cm]?[jt]s$/.test(ending)) return findSpecifiers(path, content.toString());
+  return { files: [], imports: content.includes('import') && ending !== '.json' ? 'unknown' : 'named' };
 }
 
 /** @throws EngineError `plugin-module` where the module does not load without it. */

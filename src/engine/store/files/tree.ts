@@ -9,12 +9,13 @@ import { isJsonObject, parseJson } from '../../../base/json.js';
 import type { Artifact } from '../../model/artifact.js';
 import { EngineError } from '../../model/engine-error.js';
 import type { FileLook } from './stamp.js';
-import { lookAt, lookAtLink } from './stamp.js';
+import { lookAt, lookAtLink, stampsOfLinks } from './stamp.js';
 import { findEscape } from './tree-links.js';
 
 /** One thing found in a folder. `path` is relative, with slashes. A folder stands for itself only where it is empty. */
 export type FoundEntry =
-  | { readonly kind: 'file'; readonly path: string; readonly look: FileLook }
+  /** `links`: stamps of the links that were followed to it; '' where there were none. */
+  | { readonly kind: 'file'; readonly path: string; readonly look: FileLook; readonly links: string }
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'symlink'; readonly path: string; readonly target: string };
 
@@ -30,11 +31,20 @@ export type TreeEntry =
  */
 export function walkFolder(folder: string, links: 'follow' | 'keep'): readonly FoundEntry[] {
   const found: FoundEntry[] = [];
-  walk(folder, '', links, links === 'follow' ? [realpathSync(folder)] : [], found);
+  walk(folder, '', { links, above: links === 'follow' ? [realpathSync(folder)] : [], via: '' }, found);
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function walk(folder: string, prefix: string, links: 'follow' | 'keep', above: readonly string[], found: FoundEntry[]): void {
+interface Way {
+  readonly links: 'follow' | 'keep';
+  /** Real paths of the folder that the walk began with, and of what links led to. */
+  readonly above: readonly string[];
+  /** Stamps of these links. */
+  readonly via: string;
+}
+
+function walk(folder: string, prefix: string, way: Way, found: FoundEntry[]): void {
+  const { links } = way;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     const relative = prefix + entry.name;
@@ -48,30 +58,32 @@ function walk(folder: string, prefix: string, links: 'follow' | 'keep', above: r
       if (entry.name.includes('\ufffd') && lookAtLink(path) === undefined) throw unreadableName(folder, entry.name);
       continue;
     }
-    if (look.kind === 'file') found.push({ kind: 'file', path: relative, look });
-    else if (look.kind === 'folder')
-      walkInto(path, relative, links, entry.isSymbolicLink() ? [...above, realpathSync(path)] : above, found);
-    else
+    const via = entry.isSymbolicLink() ? way.via + stampsOfLinks(path) : way.via;
+    if (look.kind === 'file') found.push({ kind: 'file', path: relative, look, links: via });
+    else if (look.kind === 'folder') {
+      const above = entry.isSymbolicLink() ? [...way.above, realpathSync(path)] : way.above;
+      walkInto(path, relative, { links, above, via }, found);
+    } else
       throw new EngineError('special-file', `${path} is neither a file nor a folder`, {
         help: 'move it elsewhere: pipes, sockets and devices have no content',
       });
   }
 }
 
-function walkInto(path: string, relative: string, links: 'follow' | 'keep', above: readonly string[], found: FoundEntry[]): void {
-  if (new Set(above).size < above.length)
+function walkInto(path: string, relative: string, way: Way, found: FoundEntry[]): void {
+  if (new Set(way.above).size < way.above.length)
     throw new EngineError('folder-cycle', `${path} is a link to a folder that it is in`, {
       help: 'remove the link, or name a folder without it',
     });
   const before = found.length;
-  walk(path, `${relative}/`, links, above, found);
+  walk(path, `${relative}/`, way, found);
   if (found.length === before) found.push({ kind: 'folder', path: relative });
 }
 
 /** The stamps of all that is in a folder, a line each. */
 export function listStamps(entries: readonly FoundEntry[]): string {
   const lines = entries.map(entry => {
-    if (entry.kind === 'file') return `${entry.path}\0${entry.look.stamp}`;
+    if (entry.kind === 'file') return `${entry.path}\0${entry.look.stamp}${entry.links === '' ? '' : `\0${entry.links}`}`;
     return entry.kind === 'symlink' ? `${entry.path}\0>${entry.target}` : `${entry.path}\0/`;
   });
   return lines.join('\n');

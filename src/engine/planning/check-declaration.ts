@@ -1,0 +1,25 @@
+/** Is what a third party's plugin declares of the kind that a key can be made of? */
+import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import type { StagePlugin } from '../../stage/define-stage.js';
+
+/** Its JavaScript may say anything; its ports are checked apart. @throws Error that names the field and what it should be. */
+export function checkDeclaration(plugin: StagePlugin<Json>, params: JsonObject, determinism: string): void {
+  const runsModels: string = plugin.runsModels;
+  const reads = plugin.reads ?? [];
+  const tools = plugin.tools?.(params) ?? [];
+  if (!Number.isFinite(plugin.version)) throw new Error('version is a number');
+  if (determinism !== 'exact' && determinism !== 'measured') throw new Error("determinism is 'exact' or 'measured'");
+  if (runsModels !== 'always' && runsModels !== 'never') throw new Error("runsModels is 'always' or 'never'");
+  if (!isListOfTexts(reads)) throw new Error('reads is a list of paths or file: URLs');
+  if (!isListOfTexts(tools)) throw new Error('tools gives a list of programs');
+  const device = plugin.device?.(params);
+  if (device === undefined) return;
+  if (!isJsonObject(device)) throw new Error('device gives a JSON object');
+  encodeCanonicalJson(device);
+}
+
+/** A NUL character is in no path. */
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(one => typeof one === 'string' && !one.includes('\0'));
+}
