@@ -116,11 +116,16 @@ function readOne(path: string, files: ModuleFiles, resolver: Resolver): Module {
   };
 }
 
-/** With any other ending `require` takes it for JavaScript too: then it names nothing that may be loaded besides. */
+/** What is larger is data, and is not read for names. */
+const MOST_SCRIPT_BYTES = 64 << 20;
+
+/** With any other ending `require` takes it for JavaScript too: what it then imports is in no digest, and may not be loaded. */
 function findNamed(path: string, content: Buffer | string): NamedFiles {
   const ending = extname(path);
+  if (content.length > MOST_SCRIPT_BYTES) return { files: [], imports: ending === '.json' ? 'named' : 'computed' };
   if (ending === '' || /^\.[cm]?[jt]s$/.test(ending)) return findSpecifiers(path, content.toString());
-  return { files: [], imports: content.includes('import') && ending !== '.json' ? 'unknown' : 'named' };
+  const mayImport = ending !== '.json' && content.includes('import') && /\bimport\s*[(/]/.test(content.toString());
+  return { files: [], imports: mayImport ? 'computed' : 'named' };
 }
 
 /** @throws EngineError `plugin-module` where the module does not load without it. */
