@@ -8,6 +8,10 @@ import { newStaging } from './stage-folder.js';
 export interface PublishedNames {
   /** Names that builds have published in the folder of a stage, given relative to artifacts/ ("train", "other/train"). */
   in(folder: string): ReadonlySet<string>;
+  /** `empty` was called for the folder, and nothing has been published there since: what stands there is no output, whatever the state says. */
+  isEmptied(folder: string): boolean;
+  /** All that was published in the folder is gone. Written by the next `save`. */
+  empty(folder: string): void;
   /** Notes names before they appear in the folder, so that a build that is killed leaves nothing that the next one does not know. */
   add(folder: string, names: readonly string[]): void;
   /** The folder holds exactly these names now. Written by the next `save`. */
@@ -34,6 +38,12 @@ export function openPublishedNames(artifactsRoot: string): PublishedNames {
   };
   return {
     in: folder => load().names.get(folder) ?? NO_NAMES,
+    isEmptied: folder => load().names.get(folder)?.size === 0,
+    empty(folder) {
+      const { state, names: known } = load();
+      known.set(folder, NO_NAMES);
+      changed ||= state !== 'newer';
+    },
     add(folder, names) {
       // A marker that somebody has removed meanwhile, maybe with all of artifacts/, is written again.
       if (lstatSync(path, { throwIfNoEntry: false }) === undefined) loaded = undefined;

@@ -1,6 +1,7 @@
 /** Files in artifacts/ and cache/ that no build wrote: they stay, whatever is built, restored, collected or cleaned beside them. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import type { StageId } from '../../../src/engine/model/plan.js';
+import { clean } from '../../../src/engine/store/maintenance/clean.js';
 import type { Built, World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 
@@ -96,6 +97,23 @@ describe('what stands in the way of an output', () => {
     expect(failureOf(built, 'strip')).toMatchObject({ code: 'output-blocked', details: { path: world.path(path) } });
     rmSync(world.path(path));
     expect((await world.build()).outcomes).toEqual({ strip: 'restored', count: 'executed' });
+  });
+
+  it('stays where the output was cleaned away before, also when it is cleaned once more', async () => {
+    await world.build();
+    const cleanAll = async () => {
+      const ports = { emit: () => undefined, signal: new AbortController().signal };
+      return clean(await world.plan(), { targets: 'all', what: 'artifacts' }, ports);
+    };
+    await cleanAll();
+    mkdirSync(world.path('artifacts/strip'));
+    world.write('artifacts/strip/text', 'mine');
+
+    expect(failureOf(await world.build(), 'strip')).toMatchObject({ code: 'output-blocked' });
+    expect((await cleanAll()).left).toContain('artifacts/strip/text');
+    expect(world.read('artifacts/strip/text')).toBe('mine');
+    rmSync(world.path('artifacts/strip/text'));
+    expect((await world.build()).report.conclusion).toBe('built');
   });
 
   it('is the output where it has its bytes', async () => {

@@ -61,9 +61,10 @@ async function cleanArtifacts(
       continue;
     }
     const inMarker = folder.slice('artifacts/'.length);
-    const own = new Set([...published.in(inMarker), ...namesOf(stage, accepted.get(stage.id)?.outputs ?? {})]);
+    const known = published.isEmptied(inMarker) ? [] : namesOf(stage, accepted.get(stage.id)?.outputs ?? {});
+    const own = new Set([...published.in(inMarker), ...known]);
     const { gone, foreign } = await removeNames(path, own);
-    published.settle(inMarker, []);
+    published.empty(inMarker);
     if (gone > 0 || foreign.length === 0) removed.push(folder);
     left.push(...foreign.map(name => `${folder}/${name}`));
   }
