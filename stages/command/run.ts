@@ -1,5 +1,16 @@
 /** How is a program run so that it sees what it declared, and so that what it declared to write is there afterwards? */
-import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { copyFile, cp, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { StageJob } from '../../src/stage/define-stage.js';
@@ -43,13 +54,13 @@ async function placeInput(from: string, to: string, folder: string): Promise<voi
   const stats = statSync(from);
   if (!stats.isFile()) await cp(from, to, { recursive: true, dereference: true, errorOnExist: true, force: false, filter: leadsSomewhere });
   else if (stats.size > AT_ONCE_BYTES) await copyFile(from, to, COPY);
-  else copyFileSync(from, to, COPY);
+  else writeFileSync(to, readFileSync(from), { flag: 'wx', mode: stats.mode & 0o777 });
   levelModes(to);
 }
 
 const COPY = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
 
-/** Up to this size a copy takes less time than handing it to another thread. */
+/** Up to this size a copy takes less time than handing it to another thread. It is read to its end, as the sizes of files in /proc and /sys are not those of their content. */
 const AT_ONCE_BYTES = 1 << 18;
 
 /** A link that leads nowhere is no content: it stands in no digest of a folder either. */

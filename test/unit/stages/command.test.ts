@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
@@ -44,6 +45,15 @@ describe('command', () => {
     ).finally(() => process.umask(before));
     expect(await readFile(outputs.seen ?? '', 'utf8')).toBe('0022\nd 755\nd/file 644\nd/tool 755\n');
   });
+
+  const odd = ['/proc/version', '/sys/kernel/mm/transparent_hugepage/enabled'].filter(path => existsSync(path));
+  for (const path of odd)
+    it(`gives all of ${path}, whose size is not that of its content`, async () => {
+      const inputs = { source: path };
+      const params = { run: ['cat source > copy'], shell: 'sh', inputs: { source: 'source' }, outputs: { copy: 'copy' } };
+      const { outputs } = await runStage(command, { params, inputs, folder: folder.path });
+      expect(await readFile(outputs.copy ?? '', 'utf8')).toBe(await readFile(path, 'utf8'));
+    });
 
   it('runs a script of the shell where asked', async () => {
     const { outputs } = await run(
