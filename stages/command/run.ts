@@ -2,17 +2,21 @@
 import {
   chmodSync,
   constants,
+  createReadStream,
+  createWriteStream,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { copyFile, cp, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -51,28 +55,40 @@ export async function runCommand({ params, inputs, outputs, context }: StageJob<
 /** A copy that the program may write to. Links are followed: what they lead to is the input. */
 async function placeInput(from: string, to: string, folder: string): Promise<void> {
   makeFolderOf(to, folder);
-  const stats = statSync(from);
-  if (!stats.isFile()) await cp(from, to, { recursive: true, dereference: true, errorOnExist: true, force: false, filter: leadsSomewhere });
-  else if (stats.size > AT_ONCE_BYTES) await copyFile(from, to, COPY);
-  else writeFileSync(to, readFileSync(from), { flag: 'wx', mode: stats.mode & 0o777 });
-  levelModes(to);
-}
-
-const COPY = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
-
-/** Up to this size a copy takes less time than handing it to another thread. It is read to its end, as the sizes of files in /proc and /sys are not those of their content. */
-const AT_ONCE_BYTES = 1 << 18;
-
-/** A link that leads nowhere is no content: it stands in no digest of a folder either. */
-function leadsSomewhere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  await copyInput(from, to, statSync(from));
 }
 
 /** The original's permissions are in no key but for the owner's right to execute: no more of them reaches the program. */
-function levelModes(path: string): void {
-  const stats = statSync(path);
-  chmodSync(path, stats.isDirectory() || (stats.mode & 0o100) !== 0 ? 0o755 : 0o644);
-  if (stats.isDirectory()) for (const name of readdirSync(path)) levelModes(join(path, name));
+async function copyInput(from: string, to: string, stats: Stats): Promise<void> {
+  if (stats.isDirectory()) return copyFolder(from, to);
+  if (!stats.isFile()) throw new StageError('special-file', `${from} is neither a file nor a folder`);
+  if (stats.size <= AT_ONCE_BYTES) writeFileSync(to, readFileSync(from), { flag: 'wx' });
+  else if (!(await isCloned(from, to))) await pipeline(createReadStream(from), createWriteStream(to, { flags: 'wx' }));
+  chmodSync(to, (stats.mode & 0o100) === 0 ? 0o644 : 0o755);
+}
+
+/** A link that leads nowhere is no content: it stands in no digest of a folder either. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  mkdirSync(to, { recursive: true });
+  for (const name of readdirSync(from)) {
+    const stats = statSync(join(from, name), { throwIfNoEntry: false });
+    if (stats !== undefined) await copyInput(join(from, name), join(to, name), stats);
+  }
+  chmodSync(to, 0o755);
+}
+
+/** Up to this size a copy takes less time than handing it to another thread. */
+const AT_ONCE_BYTES = 1 << 18;
+
+/** Where the file system can share the bytes. Otherwise they are read to the end: a copy by the system never ends where the file gets shorter meanwhile. */
+async function isCloned(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
+    return true;
+  } catch {
+    // Nothing is left of it then. Why it cannot be copied at all, the copy that follows says.
+    return false;
+  }
 }
 
 /** Most paths stand in the program's folder itself, which is there. */

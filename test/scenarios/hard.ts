@@ -1,6 +1,6 @@
 /** Scenarios of hard input: sizes, names and programs at the limits of the system. */
 import { match, ok, strictEqual } from 'node:assert';
-import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { project, type Scenario } from './scene.js';
@@ -183,5 +183,22 @@ export const loud = {
       ok(shown.length < 1_000_000, String(shown.length));
     },
     { pace: 'slow' },
+  ),
+  project(
+    289,
+    'a source that has fewer bytes than its size says, as one that gets shorter while it is copied, is read to its end',
+    `version: 1
+sources: {text: /sys/kernel/fscaps}
+stages:
+  a: {uses: command, timeout: 20s, with: {run: [cp, in, out], inputs: {in: in}, outputs: {text: out}}, inputs: {in: "\${sources.text}"}}
+`,
+    async world => {
+      const build = world.start('build');
+      const ended = await Promise.race([build.ended, wait(30_000, 'hangs', { ref: false })]);
+      if (ended === 'hangs') build.signal('SIGKILL');
+      strictEqual(ended, 0, build.output());
+      strictEqual(world.read('artifacts/a/text'), readFileSync('/sys/kernel/fscaps', 'utf8'));
+    },
+    { obstacle: isLinux },
   ),
 ];
