@@ -1,6 +1,7 @@
 /** How does a stage start an external program? Without a shell, with a small fixed environment, in a group that can be killed as one. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { delimiter, isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { RunningProgram, SpawnOptions, SpawnResult } from './context.js';
 import { hearMasked, type Mask, maskPieces, NO_MASK } from './mask.js';
@@ -30,9 +31,14 @@ const FIXED = { LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', TZ: 'UTC', ORT_DISABLE_TELEM
 export function baseEnvironment(environment: Readonly<Record<string, string | undefined>>, scratch: string): Record<string, string> {
   const passed = PASSED.flatMap(name => {
     const value = environment[name];
-    return value === undefined ? [] : [[name, value] as const];
+    return value === undefined ? [] : [[name, name === 'PATH' ? absoluteFolders(value) : value] as const];
   });
   return { ...Object.fromEntries(passed), ...FIXED, TMPDIR: scratch, TEMP: scratch, TMP: scratch };
+}
+
+/** Relative folders, and empty ones, would name other programs than those that the key is made of. */
+function absoluteFolders(path: string): string {
+  return path.split(delimiter).filter(isAbsolute).join(delimiter);
 }
 
 export interface ToolSurroundings {

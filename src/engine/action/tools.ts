@@ -12,7 +12,7 @@ export interface PinnedTool {
   readonly source: PinnedSource;
 }
 
-/** The path of a tool. A name with a slash is relative to `projectFolder`. @throws EngineError `tool-missing`. */
+/** The path of a tool. A name with a slash is relative to `projectFolder`. Relative folders of the PATH do not count: they mean another folder to every program. @throws EngineError `tool-missing`. */
 export function resolveTool(tool: string, projectFolder: string, path: string | undefined): string {
   if (isAbsolute(tool)) return existing(tool, tool);
   if (tool.includes('/')) return existing(tool, join(projectFolder, tool));
@@ -20,7 +20,7 @@ export function resolveTool(tool: string, projectFolder: string, path: string | 
   for (const folder of (path ?? '').split(delimiter)) {
     for (const ending of endings) {
       const candidate = join(folder, tool + ending);
-      if (folder !== '' && isProgram(candidate)) return candidate;
+      if (isAbsolute(folder) && isProgram(candidate)) return candidate;
     }
   }
   throw missing(tool, 'it is not on the PATH');
