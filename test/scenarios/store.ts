@@ -108,7 +108,7 @@ export const STORE: readonly Scenario[] = [
     strictEqual(forge.build().exitCode, 0);
     forge.expectRight();
   }),
-  scenario(182, "somebody's files beside outputs stay through runs, restores, lost caches and clean", forge => {
+  scenario(182, 'foreign files beside outputs stay through runs, restores, lost caches and clean', forge => {
     buildFirst(forge);
     const notes = ['artifacts/b/notes.txt', 'artifacts/c/runs/1.log'];
     for (const path of notes) forge.project.write(path, 'mine');
@@ -132,7 +132,7 @@ export const STORE: readonly Scenario[] = [
     expectNotes('after clean');
     buildAgain(forge, ['a', 'b', 'c', 'lone']);
   }),
-  scenario(183, "somebody's file in the place of an output fails that stage, and stays; moved away, the result is restored", forge => {
+  scenario(183, 'a foreign file in the place of an output fails that stage, and stays; moved away, the result is restored', forge => {
     forge.project.write('artifacts/b/text', 'mine');
     const built = forge.build();
     strictEqual(built.exitCode, 1);
@@ -142,7 +142,7 @@ export const STORE: readonly Scenario[] = [
     strictEqual(forge.build().exitCode, 0);
     forge.expectRight();
   }),
-  scenario(184, "somebody's files in cache/ stay through builds, gc, verify and clean --all", forge => {
+  scenario(184, 'foreign files in cache/ stay through builds, gc, verify and clean --all', forge => {
     buildFirst(forge);
     const files = ['cache/results.sqlite', 'cache/tmp/notes.txt', 'cache/cas/ab/notes.txt'];
     for (const path of files) forge.project.write(path, 'mine');
@@ -161,7 +161,7 @@ export const STORE: readonly Scenario[] = [
     strictEqual(forge.build().exitCode, 0);
     forge.expectRight();
   }),
-  scenario(185, 'a folder of somebody that is named as a cache is refused, and nothing is written to it', forge => {
+  scenario(185, 'a folder that is not a cache is refused as one, and nothing is written to it', forge => {
     forge.project.write('home/letter.txt', 'mine');
     const built = forge.project.run('build', '--cache', 'home');
     strictEqual(built.exitCode, 2);

@@ -25,11 +25,11 @@ export interface CrashPlan {
   /** Which of the points are played: every `stride`-th, from the first or a later one. */
   readonly stride: number;
   readonly first?: number;
-  /** Somebody's file stands beside the outputs of each stage. */
+  /** A foreign file stands beside the outputs of each stage. */
   readonly beside?: 'a file';
 }
 
-/** Somebody's files. */
+/** Foreign files. */
 const BESIDE = ['artifacts/upper/notes.txt', 'artifacts/lines/notes.txt'];
 
 /** @returns how many points were played. @throws where a build after a crash is not right, naming the write. */

@@ -35,7 +35,7 @@ export function warnOfUnreadableCache({ cache, ports }: Pick<Session, 'cache' | 
   }
 }
 
-/** Whose folder it is, where root builds in the folder of somebody else. */
+/** The owner of the project folder, where root builds in another user's folder. */
 function findOwnerUnderRoot(folder: string): number | undefined {
   if (process.geteuid?.() !== 0) return undefined;
   const { uid } = statSync(folder);

@@ -1,4 +1,4 @@
-/** The marker of a cache folder, and whether a folder that somebody names may be used as one. */
+/** The marker of a cache folder, and the check that a folder may be used as a cache. */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EngineError, isMissing } from '../model/engine-error.js';
@@ -23,7 +23,7 @@ export function markCacheFolder(root: string): void {
   }
 }
 
-/** Keeps what is in the folder out of git, but where it holds somebody's files too. */
+/** Keeps the folder's content out of git, unless it holds foreign files too. */
 export function ignoreInGit(root: string): void {
   try {
     if (listForeign(root).length === 0) writeFileSync(join(root, '.gitignore'), '*\n!.gitignore\n', { flag: 'wx' });

@@ -1,4 +1,4 @@
-/** Which files of a cache folder are Tanren's, by the forms of their paths. Everything else in the folder belongs to somebody else, and stays. */
+/** The forms of paths that Tanren writes in a cache folder. Every other file there is foreign, and stays. */
 import type { Dirent } from 'node:fs';
 import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ export function listForeign(root: string, under = ''): readonly string[] {
 
 /** Removes what is Tanren's under `under`, but `keep`. */
 export async function removeOwn(root: string, under: string, keep: readonly string[] = []): Promise<void> {
-  // What is behind a link in the folder may be somebody's, or another cache's too.
+  // Files behind a link in the folder may be foreign, or belong to another cache.
   if (under !== '' && lstatSync(join(root, under), { throwIfNoEntry: false })?.isSymbolicLink() === true) return;
   for (const entry of listEntries(join(root, under))) {
     const path = under === '' ? entry.name : `${under}/${entry.name}`;

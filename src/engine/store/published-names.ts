@@ -45,7 +45,7 @@ export function openPublishedNames(artifactsRoot: string): PublishedNames {
       changed ||= state !== 'newer';
     },
     add(folder, names) {
-      // A marker that somebody has removed meanwhile, maybe with all of artifacts/, is written again.
+      // A marker that was removed meanwhile, maybe with all of artifacts/, is written again.
       if (lstatSync(path, { throwIfNoEntry: false }) === undefined) loaded = undefined;
       const { state, names: known } = load();
       const before = known.get(folder) ?? NO_NAMES;
@@ -92,7 +92,7 @@ function readMarker(path: string): Loaded {
   const names = new Map<string, ReadonlySet<string>>();
   if (header !== HEADER) {
     if (ANY_HEADER.test(header)) return { state: 'newer', names };
-    if (isSomebodys(text)) throw notTheList(path);
+    if (isForeign(text)) throw notTheList(path);
     return { state: 'none', names };
   }
   for (const line of lines) {
@@ -105,7 +105,7 @@ function readMarker(path: string): Loaded {
 }
 
 /** A list that is damaged has a whole line yet, or nothing at all. */
-function isSomebodys(text: string): boolean {
+function isForeign(text: string): boolean {
   return text.replaceAll('\0', '') !== '' && !text.includes(ABOUT) && !text.split('\n').some(isWholeLine);
 }
 

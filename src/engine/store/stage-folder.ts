@@ -117,7 +117,7 @@ export async function remove(path: string): Promise<void> {
 
 /**
  * Makes the folder of what is not complete yet. @returns a new path in it.
- * @throws EngineError `output-blocked` where something else stands there: what is behind a link is somebody's.
+ * @throws EngineError `output-blocked` where something else stands there: files behind a link are foreign.
  */
 export function newStaging(artifactsRoot: string): string {
   const folder = join(artifactsRoot, STAGING);
