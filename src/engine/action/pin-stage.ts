@@ -1,11 +1,7 @@
-/** What is a stage's action right now? Every input pinned by digest, the manifest, and its key. */
+/** Pins a stage: its action as the files are now, from stamps where they prove it, else read. */
 import { isAbsolute, resolve } from 'node:path';
 import type { Digest } from '../../base/digest.js';
-import { digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
-import type { JsonObject } from '../../base/json.js';
-import type { StagePlugin } from '../../stage/define-stage.js';
-import type { ActionKey } from '../model/action-key.js';
 import type { Artifact } from '../model/artifact.js';
 import { artifactPath, fromProject } from '../model/artifact-path.js';
 import { refsOf } from '../model/dependencies.js';
@@ -16,44 +12,17 @@ import { lookAt } from '../store/files/stamp.js';
 import type { TreeEntry } from '../store/files/tree.js';
 import type { InputDigests, PinnedSource } from '../store/input-digests.js';
 import type { PlatformClass } from '../store/platform-class-cache.js';
-import { publishedSignature } from '../store/published.js';
 import type { KnownDevice } from '../store/state-log.js';
 import { digestStagesBefore } from './build-summary.js';
+import { hasChanged, hasToolChanged } from './changed-inputs.js';
 import type { CodeDigests } from './code/code-digest.js';
 import { type CodeRoot, codeOf, type PinnedCode } from './code/pinned-code.js';
+import { findDevice, toolsOf } from './declared.js';
 import { identifyHost } from './host.js';
 import type { PinnedPort } from './manifest.js';
-import { keyOf, makeManifest, withDevice } from './manifest.js';
+import { makeManifest } from './manifest.js';
+import { type Looked, nameOf, type PinnedInput, type PinnedStage, pinnedStage } from './pinned-stage.js';
 import { type PinnedTool, resolveTool } from './tools.js';
-
-/** One input with its content, and how to see whether it has changed since. */
-export interface PinnedInput {
-  readonly port: string;
-  readonly entry: string | undefined;
-  readonly ref: InputRef;
-  /** Absolute. */
-  readonly path: string;
-  readonly artifact: Artifact;
-  readonly signature: string;
-  /** Stamps of the links that the path of a source leads over; '' of an artifact. */
-  readonly links: string;
-  readonly proof: 'settled' | 'racy';
-  /** Of a folder among the sources: what its digest is of. */
-  readonly tree?: readonly TreeEntry[];
-}
-
-/** An action, and all that was looked at to decide it. */
-export interface PinnedStage extends Looked {
-  readonly key: ActionKey;
-  readonly manifest: JsonObject;
-}
-
-/** What decides an action besides the plan: everything that can be other a moment later, as it was. */
-export interface Looked {
-  readonly inputs: readonly PinnedInput[];
-  readonly tools: readonly PinnedTool[];
-  readonly code: PinnedCode;
-}
 
 /** What is looked at in one moment: each thing once, for any number of stages. */
 export interface Moment {
@@ -224,31 +193,6 @@ function once<T>(known: Map<string, T>, name: string, look: (name: string) => T)
   return known.get(name);
 }
 
-/** "source a.txt", "artifact a.text". */
-export function nameOf({ ref }: PinnedInput): string {
-  return ref.kind === 'source' ? `source ${ref.path}` : `artifact ${ref.stage}.${ref.port}`;
-}
-
-/** Its key is computed when it is asked for: where a quick key says enough, it is not. */
-export function pinnedStage(manifest: JsonObject, { inputs, tools, code }: Looked): PinnedStage {
-  let key: ActionKey | undefined;
-  return {
-    manifest,
-    inputs,
-    tools,
-    code,
-    get key() {
-      key ??= keyOf(manifest);
-      return key;
-    },
-  };
-}
-
-/** The same action on the device as it says it is now. */
-export function pinDevice(pinned: PinnedStage, identity: JsonObject): PinnedStage {
-  return pinnedStage(withDevice(pinned.manifest, identity), pinned);
-}
-
 function pinRef(
   plan: Plan,
   ref: InputRef,
@@ -270,31 +214,6 @@ function pinRef(
   return { path: `${plan.projectFolder}/${artifactPath(plan, producer, ref.port)}`, artifact, signature, links: '', proof: 'settled' };
 }
 
-async function hasChanged(input: PinnedInput, digests: InputDigests): Promise<boolean> {
-  if (input.ref.kind === 'artifact') return publishedSignature(input.path, input.artifact.kind) !== input.signature;
-  try {
-    return differs(digests.find(input.ref.path) ?? (await digests.digest(input.ref.path)), input);
-  } catch (error) {
-    if (error instanceof EngineError) return true;
-    throw error;
-  }
-}
-
-/** Also where another file is found under its name now. */
-async function hasToolChanged(tool: PinnedTool, read: (name: string) => Promise<PinnedTool>): Promise<boolean> {
-  try {
-    const now = await read(tool.name);
-    return now.path !== tool.path || differs(now.source, tool.source);
-  } catch (error) {
-    if (error instanceof EngineError) return true;
-    throw error;
-  }
-}
-
-function differs(now: PinnedSource, before: Pick<PinnedSource, 'signature' | 'links' | 'artifact'>): boolean {
-  return now.signature !== before.signature || now.links !== before.links || now.artifact.digest !== before.artifact.digest;
-}
-
 const SMALL_BYTES = 8 << 20;
 
 function isSmallFile(path: string): boolean {
@@ -306,25 +225,4 @@ function sourcePathsOf(stage: PlannedStage): readonly string[] {
   return Object.values(stage.inputs)
     .flatMap(refsOf)
     .flatMap(ref => (ref.kind === 'source' ? [ref.path] : []));
-}
-
-/** What is known of the device that the stage measures on; undefined where it has none, or where it was never started. */
-export function findDevice(stage: PlannedStage, devices: ReadonlyMap<Digest, KnownDevice>): KnownDevice | undefined {
-  const description = describeDevice(stage);
-  return description === undefined ? undefined : devices.get(description);
-}
-
-/** The digest of the plugin's description of the device; undefined where the stage has none. */
-export function describeDevice(stage: PlannedStage): Digest | undefined {
-  // As for `toolsOf`.
-  const plugin = stage.plugin.plugin as unknown as StagePlugin<JsonObject>;
-  const description = plugin.device?.(stage.params);
-  return description === undefined ? undefined : digestJson(description);
-}
-
-/** The programs that the stage starts, as it names them. */
-export function toolsOf(stage: PlannedStage): readonly string[] {
-  // A plugin takes params of its own type: these were checked against its schema when the plan was made.
-  const plugin = stage.plugin.plugin as unknown as StagePlugin<JsonObject>;
-  return plugin.tools?.(stage.params) ?? [];
 }

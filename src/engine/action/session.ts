@@ -25,8 +25,9 @@ import type { CodeDigests } from './code/code-digest.js';
 import { createCodeDigests } from './code/code-digest.js';
 import { describeChangeOf } from './input-of.js';
 import { asLocked, keyOf, quickKeyOf } from './manifest.js';
-import type { PinnedStage, Pinner } from './pin-stage.js';
+import type { Pinner } from './pin-stage.js';
 import { createPinner, newMoment } from './pin-stage.js';
+import type { PinnedStage } from './pinned-stage.js';
 
 export interface Session {
   readonly plan: Plan;

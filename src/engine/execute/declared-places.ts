@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PinnedCode } from '../action/code/pinned-code.js';
-import type { PinnedStage } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import type { PlannedStage } from '../model/plan.js';
 import { isInProcess } from '../model/plugin-entry.js';

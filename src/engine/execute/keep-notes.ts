@@ -2,7 +2,7 @@
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { digestBytes, parseDigest } from '../../base/digest.js';
 import { codeOf } from '../action/code/pinned-code.js';
-import type { PinnedStage } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { messageOf } from '../model/engine-error.js';
 import type { PlannedStage } from '../model/plan.js';

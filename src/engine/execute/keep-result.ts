@@ -4,7 +4,7 @@ import { chmod, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { quickKeyOf } from '../action/manifest.js';
-import type { PinnedStage } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import type { AcceptedStage, Published } from '../model/accepted-stage.js';
 import type { Artifact } from '../model/artifact.js';

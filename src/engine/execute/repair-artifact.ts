@@ -1,6 +1,6 @@
 /** Restores an artifact that was written to while a build runs. */
 import { getDefined } from '../../base/invariant.js';
-import type { PinnedInput } from '../action/pin-stage.js';
+import type { PinnedInput } from '../action/pinned-stage.js';
 import { placeOf, type Session } from '../action/session.js';
 import type { StageId } from '../model/plan.js';
 import { contentOf } from '../store/publish.js';

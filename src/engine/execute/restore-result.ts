@@ -1,6 +1,6 @@
 /** How does a known result come to stand under artifacts/ again? From the store, checked; or it stands there already. */
 import { rm } from 'node:fs/promises';
-import type { PinnedStage } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { placeOf } from '../action/session.js';
 import type { AcceptedStage, Published } from '../model/accepted-stage.js';

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../base/json.js';
 import { type Mask, maskJson } from '../../stage/mask.js';
 import { summarizeBuild } from '../action/build-summary.js';
 import { seedOf } from '../action/manifest.js';
-import type { PinnedInput, PinnedStage } from '../action/pin-stage.js';
+import type { PinnedInput, PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { artifactName } from '../model/artifact-path.js';
 import type { Failure } from '../model/failure.js';

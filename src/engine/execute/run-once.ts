@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { after } from '../../base/after.js';
 import type { JsonObject } from '../../base/json.js';
 import { type Mask, makeMask, maskJson } from '../../stage/mask.js';
-import type { PinnedStage } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { EngineError } from '../model/engine-error.js';
 import type { Failure } from '../model/failure.js';

@@ -4,7 +4,7 @@ import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import { describeChange, findChanges } from '../action/changes.js';
-import { describeDevice } from '../action/pin-stage.js';
+import { describeDevice } from '../action/declared.js';
 import type { Session } from '../action/session.js';
 import { EngineError, messageOf } from '../model/engine-error.js';
 import type { PlannedStage } from '../model/plan.js';

@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { nameOf, type PinnedInput } from '../action/pin-stage.js';
+import { nameOf, type PinnedInput } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { EngineError } from '../model/engine-error.js';
 import { isCoarse, lookAtLink } from '../store/files/stamp.js';

@@ -1,6 +1,6 @@
 /** Can a stage end with what is locked, without running? Where that stands already, or is in the cache: under a record, or by its digests alone. */
 
-import type { PinnedStage } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { keepInPlace, restoreResult } from '../execute/restore-result.js';
 import { type MetricsFile, readMetrics } from '../execute/stage-metrics.js';

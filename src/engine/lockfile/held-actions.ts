@@ -1,6 +1,6 @@
 /** The actions whose results count as the locked ones of a stage. */
 import { asLocked } from '../action/manifest.js';
-import { type PinnedStage, pinnedStage } from '../action/pin-stage.js';
+import { type PinnedStage, pinnedStage } from '../action/pinned-stage.js';
 import type { StageHold } from './hold.js';
 
 /**

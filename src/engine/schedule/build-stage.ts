@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { onAbort } from '../../base/on-abort.js';
 import { describeChange, findChanges } from '../action/changes.js';
-import { nameOf, type PinnedStage, pinDevice } from '../action/pin-stage.js';
+import { nameOf, type PinnedStage, pinDevice } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { compareWithLast } from '../action/session.js';
 import { keepResult } from '../execute/keep-result.js';

@@ -14,7 +14,7 @@
  * | failed | another one, or something that it read has changed | tried again | `findFailure` |
  */
 
-import type { PinnedStage } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pinned-stage.js';
 import type { RunEnd } from '../execute/run-once.js';
 import { removeRunFolder } from '../execute/starter/remove-run-folder.js';
 import type { StageId } from '../model/plan.js';

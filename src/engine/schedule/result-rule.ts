@@ -1,6 +1,6 @@
 /** A rule beside the cache's own about the results that stages may end with. A frozen build has one: its lock file. */
 import type { JsonObject } from '../../base/json.js';
-import type { PinnedStage } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import type { Contents } from '../model/artifact.js';
 import type { PlannedStage } from '../model/plan.js';

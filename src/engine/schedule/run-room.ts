@@ -1,6 +1,6 @@
 /** What do runs share, and keep while their build turns to a newer plan? Slots, who ends them when the build is killed, and what has failed. */
 import { availableParallelism } from 'node:os';
-import type { PinnedStage } from '../action/pin-stage.js';
+import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Guard } from '../execute/guard/guard.js';
 import { createReaper, type Reaper } from '../execute/reaper.js';
 import type { Repairs } from '../execute/repair-artifact.js';

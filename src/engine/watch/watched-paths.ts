@@ -1,7 +1,7 @@
 /** Which files and folders can change a plan or what it reads, and were they there when they were looked at last? */
 import { dirname, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toolsOf } from '../action/pin-stage.js';
+import { toolsOf } from '../action/declared.js';
 import { refsOf } from '../model/dependencies.js';
 import type { Plan, PlannedStage } from '../model/plan.js';
 import { lookAt } from '../store/files/stamp.js';

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliResult, type CliWorld, givenProject } from '../../support/cli-world.js';
+import { describeWith } from '../../support/guards.js';
 import { UPPER_LINES } from '../../support/upper-lines.js';
 import { DIST } from '../../support/world.js';
 
@@ -102,7 +103,7 @@ describe('a shared cache', () => {
   });
 });
 
-(isRoot ? describe : describe.skip)('another user (these tests change the user, so they need root)', () => {
+describeWith(isRoot ? undefined : 'tests of another user change the user, and need root')('another user', () => {
   /** Runs the command line as nobody. */
   const asNobody = (...args: readonly string[]): CliResult => {
     const command = [

@@ -3,8 +3,9 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../../../base/json.js';
 import type { Change } from '../../action/changes.js';
+import { findDevice } from '../../action/declared.js';
 import { describeChangeOf, inputOf } from '../../action/input-of.js';
-import { findDevice, type PinnedStage } from '../../action/pin-stage.js';
+import type { PinnedStage } from '../../action/pinned-stage.js';
 import type { Session } from '../../action/session.js';
 import { compareWithLast, findSettled, isResultOf, openSession, placeOf } from '../../action/session.js';
 import { warnOfUnreadableCache } from '../../action/session-warnings.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { digestBytes } from '../../../../src/base/digest.js';
-import type { PinnedInput } from '../../../../src/engine/action/pin-stage.js';
+import type { PinnedInput } from '../../../../src/engine/action/pinned-stage.js';
 import { findWritten, isProvenFor } from '../../../../src/engine/execute/written-inputs.js';
 import { lookAtLink } from '../../../../src/engine/store/files/stamp.js';
 import { publishedSignature } from '../../../../src/engine/store/published.js';

@@ -122,13 +122,16 @@ describe('files that a module reaches in another way than by an import with a pa
   });
 
   it('a linked package counts by its content, wherever it lies; an installed one by its version', async () => {
-    const linked = { 'work/lib/package.json': '{"name":"lib","exports":"./lib.js"}', 'work/lib/lib.js': "export * from './more.js'" };
+    const linked = {
+      'packages/lib/package.json': '{"name":"lib","exports":"./lib.js"}',
+      'packages/lib/lib.js': "export * from './more.js'",
+    };
     const installed = { 'node_modules/got/package.json': '{"name":"got","version":"1.0.0"}', 'node_modules/got/index.js': '1' };
-    await digestOf({ 'p/m.mjs': "import 'lib'; import 'got';", ...linked, 'work/lib/more.js': '1', ...installed }, 'p/m.mjs');
-    symlinkSync('../work/lib', join(folder, 'node_modules/lib'));
+    await digestOf({ 'p/m.mjs': "import 'lib'; import 'got';", ...linked, 'packages/lib/more.js': '1', ...installed }, 'p/m.mjs');
+    symlinkSync('../packages/lib', join(folder, 'node_modules/lib'));
     const before = await digestOf({}, 'p/m.mjs');
     expect(await digestOf({ 'node_modules/got/index.js': '2' }, 'p/m.mjs')).toBe(before);
-    renameSync(join(folder, 'work/lib'), join(folder, 'lib'));
+    renameSync(join(folder, 'packages/lib'), join(folder, 'lib'));
     rmSync(join(folder, 'node_modules/lib'));
     symlinkSync('../lib', join(folder, 'node_modules/lib'));
     expect(await digestOf({}, 'p/m.mjs')).toBe(before);

@@ -39,16 +39,16 @@ const FILES: Readonly<Record<string, string>> = {
   'app/node_modules/lone.js': '',
   'app/node_modules/got/package.json': '{"version":"1.0.0"}',
   'app/node_modules/got/index.js': '',
-  'work/linked/package.json': JSON.stringify({ name: 'linked', exports: LINKED_EXPORTS }),
-  'work/linked/main.mjs': '',
-  'work/linked/main.cjs': '',
-  'work/linked/lib/a.js': '',
-  'work/linked/lib/b.js': '',
-  'work/linked/lib/deep-1.js': '',
-  'work/linked/lib/secret.js': '',
-  'work/plain/package.json': '{"main":"main"}',
-  'work/plain/main.js': '',
-  'work/plain/inner/index.js': '',
+  'packages/linked/package.json': JSON.stringify({ name: 'linked', exports: LINKED_EXPORTS }),
+  'packages/linked/main.mjs': '',
+  'packages/linked/main.cjs': '',
+  'packages/linked/lib/a.js': '',
+  'packages/linked/lib/b.js': '',
+  'packages/linked/lib/deep-1.js': '',
+  'packages/linked/lib/secret.js': '',
+  'packages/plain/package.json': '{"main":"main"}',
+  'packages/plain/main.js': '',
+  'packages/plain/inner/index.js': '',
 };
 
 const SPECIFIERS = [
@@ -90,7 +90,7 @@ beforeAll(() => {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
-  for (const name of ['linked', 'plain']) symlinkSync(`../../work/${name}`, join(folder, 'app/node_modules', name));
+  for (const name of ['linked', 'plain']) symlinkSync(`../../packages/${name}`, join(folder, 'app/node_modules', name));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
