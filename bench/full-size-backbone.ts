@@ -7,7 +7,7 @@ import type { MaskRcnnStructure } from '../src/detection/torchvision/structure.j
 import { extractSubgraph } from '../src/onnx/extract.js';
 import type { Model } from '../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';
-import { evaluate } from '../src/runtime/evaluate.js';
+import { evaluate } from '../src/runtime/session/evaluate.js';
 import type { Tensor } from '../src/tensor/tensor.js';
 import { generatedInput, generatedState } from '../test/support/generated-weights.js';
 

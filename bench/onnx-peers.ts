@@ -9,7 +9,7 @@ import type { Model } from '../src/onnx/ir/model.js';
 import { scopesOf } from '../src/onnx/ir/scope.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';
 import { readModel } from '../src/onnx/serde/model-file.js';
-import { evaluate } from '../src/runtime/evaluate.js';
+import { evaluate } from '../src/runtime/session/evaluate.js';
 import { formatRatio, formatSamples, printTable } from './table.js';
 import { summarize } from './timing.js';
 

@@ -3,7 +3,7 @@ import { checkModel } from '../src/onnx/check.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';
 import { readModel, writeModel } from '../src/onnx/serde/model-file.js';
 import { inferShapes } from '../src/onnx/shape-inference/infer-shapes.js';
-import { evaluate } from '../src/runtime/evaluate.js';
+import { evaluate } from '../src/runtime/session/evaluate.js';
 import { readPeak } from './peak.js';
 
 export const ONNX_WAYS = ['read', 'copy', 'infer', 'check', 'simplify'] as const;

@@ -2,8 +2,8 @@
 import { cloneModel } from '../src/onnx/ir/clone.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';
 import { encodeModel } from '../src/onnx/serde/encode-model.js';
-import { evaluate } from '../src/runtime/evaluate.js';
-import { openSession } from '../src/runtime/session.js';
+import { evaluate } from '../src/runtime/session/evaluate.js';
+import { openSession } from '../src/runtime/session/session.js';
 import { exportUnsimplified, FULL_SIZE, makeFullSizeInput } from './full-size-backbone.js';
 import { formatRatio, formatSamples, printTable } from './table.js';
 import { interleave } from './timing.js';

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { BuildEvent } from '../engine/model/events.js';
 import type { EnginePorts } from '../engine/model/ports.js';
-import { platformGuard } from '../runtime/platform-guard.js';
+import { platformGuard } from '../runtime/platform/platform-guard.js';
 import { findInstallRoot } from './install-root.js';
 
 export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: AbortSignal): EnginePorts {
@@ -11,7 +11,7 @@ export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: Abort
     environment: process.env,
     platformClass: {
       guard: platformGuard,
-      compute: async () => (await import('../runtime/platform-class.js')).computePlatformClass(),
+      compute: async () => (await import('../runtime/platform/platform-class.js')).computePlatformClass(),
     },
     artifacts: readArtifactForm(process.env.TANREN_ARTIFACTS),
     emit,

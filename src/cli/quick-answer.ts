@@ -5,7 +5,7 @@ import { pipelineNameOf } from '../engine/config/pipeline-name.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
 import { holds } from '../engine/noop/check-seal.js';
 import { readSeal, type Seal, sealPath } from '../engine/noop/seal.js';
-import { platformGuard } from '../runtime/platform-guard.js';
+import { platformGuard } from '../runtime/platform/platform-guard.js';
 import { readBuildRequest, requestText } from './build-request.js';
 import { watchOutput } from './lost-output.js';
 import { makeConsole, type OutputStream } from './render/console.js';

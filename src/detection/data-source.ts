@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Json } from '../base/json.js';
-import type { ModelInput } from '../runtime/model-inputs.js';
-import type { ModelSample } from '../runtime/model-sample.js';
-import { listTensorSamples } from '../runtime/tensor-samples.js';
+import type { ModelSample } from '../runtime/feeds/model-sample.js';
+import { listTensorSamples } from '../runtime/feeds/tensor-samples.js';
+import type { ModelInput } from '../runtime/session/model-inputs.js';
 import { DetectionError } from './detection-error.js';
 import { type ListedImage, listImageFolder, listImages, takeFirstImages, takeFromFolders } from './image-list.js';
 import { makeImageSamples } from './image-samples.js';

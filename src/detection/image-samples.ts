@@ -1,9 +1,9 @@
 /** What are the samples of a plain model that takes images? Each image of a list, preprocessed as declared. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { ModelInput } from '../runtime/model-inputs.js';
-import { formatDims } from '../runtime/model-inputs.js';
-import type { ModelSample } from '../runtime/model-sample.js';
+import type { ModelSample } from '../runtime/feeds/model-sample.js';
+import type { ModelInput } from '../runtime/session/model-inputs.js';
+import { formatDims } from '../runtime/session/model-inputs.js';
 import { DetectionError } from './detection-error.js';
 import { decodeImage } from './image.js';
 import { findImageFile, type ListedImage } from './image-list.js';

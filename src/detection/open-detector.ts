@@ -1,6 +1,6 @@
 /** How is a detector opened from files? Sessions of its parts, joined by the host of its family, closed together. */
 import { getDefined } from '../base/invariant.js';
-import { type OpenModel, openSession, type Session, type SessionOptions } from '../runtime/session.js';
+import { type OpenModel, openSession, type Session, type SessionOptions } from '../runtime/session/session.js';
 import { DetectionError } from './detection-error.js';
 import type { Detector, FamilyDetector, FamilyHost } from './detector.js';
 import type { DetectorPart } from './detector-part.js';

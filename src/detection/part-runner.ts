@@ -1,6 +1,6 @@
 /** Who runs the parts of a detector? Sessions of one model per part, or of one model that holds all parts; the same to whoever asks. */
 import { getDefined, invariant } from '../base/invariant.js';
-import type { Session } from '../runtime/session.js';
+import type { Session } from '../runtime/session/session.js';
 import { formatShape, sameShape } from '../tensor/shape.js';
 import { makeTensor, type Tensor } from '../tensor/tensor.js';
 import { DetectionError } from './detection-error.js';

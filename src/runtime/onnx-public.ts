@@ -30,7 +30,7 @@ export interface SimplifyOptions {
 export async function simplify(model: Model, { foldLimitBytes = 1 << 20, skip = [] }: SimplifyOptions = {}): Promise<Simplified> {
   sortTopologically(model.graph);
   assertModel(model, 'the model');
-  const { evaluate } = await import('./evaluate.js');
+  const { evaluate } = await import('./session/evaluate.js');
   return simplifyToFixedPoint(model, { evaluate, foldLimitBytes, skip, check: findProblems });
 }
 

@@ -1,8 +1,8 @@
 /** Which runner do the params choose? This machine's CPU, or an external program. */
 import { getDefined } from '../base/invariant.js';
+import { openCpuRunner, type Runner } from './device/runner.js';
+import type { RunnerParams } from './device/runner-params.js';
 import { openExternalRunner, type RunnerHost } from './external/open-external.js';
-import { openCpuRunner, type Runner } from './runner.js';
-import type { RunnerParams } from './runner-params.js';
 
 /**
  * Opens a runner. `files` stand in the external runner's folder; `host` is the stage's context.

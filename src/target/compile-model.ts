@@ -4,8 +4,13 @@ import { getValue } from '../onnx/ir/edit.js';
 import type { Model, ValueId } from '../onnx/ir/model.js';
 import type { Evaluate } from '../onnx/passes/evaluate.js';
 import { isStatic } from '../onnx/shape-inference/dims.js';
-import { estimateBatches } from './batch-estimate.js';
-import type { Target } from './choose-target.js';
+import { estimateBatches } from './estimate/batch-estimate.js';
+import { basisOf, estimateCalls, estimateUnit, sumEstimates } from './estimate/estimate.js';
+import { judgeUnits, modeOf, type UnitVerdict } from './legality/judge-units.js';
+import { extractPart, findPartEnds, type PartEnds } from './partition/extract-parts.js';
+import { checkGraph } from './partition/graph-rules.js';
+import { type Partition, type PlannedPart, partitionUnits } from './partition/partition.js';
+import type { Target } from './profile/choose-target.js';
 import type {
   BatchEstimate,
   Device,
@@ -15,17 +20,12 @@ import type {
   PartReport,
   TensorReport,
   UnitReport,
-} from './compile-report.js';
-import { basisOf, estimateCalls, estimateUnit, sumEstimates } from './estimate.js';
-import { checkGraph } from './legality/graph-rules.js';
-import { judgeUnits, modeOf, type UnitVerdict } from './legality/judge-units.js';
-import { findNodeUnits, type NodeUnit, type UnitGraph } from './node-units.js';
-import { extractPart, findPartEnds, type PartEnds } from './partition/extract-parts.js';
-import { type Partition, type PlannedPart, partitionUnits } from './partition/partition.js';
-import { prepareModel } from './prepare-model.js';
-import { TargetError } from './target-error.js';
-import { findQParams, formatSizes, tensorOf } from './unit-facts.js';
-import { bytesOf, measureUnit, type UnitWork } from './unit-work.js';
+} from './report/compile-report.js';
+import { TargetError } from './report/target-error.js';
+import { findNodeUnits, type NodeUnit, type UnitGraph } from './units/node-units.js';
+import { prepareModel } from './units/prepare-model.js';
+import { findQParams, formatSizes, tensorOf } from './units/unit-facts.js';
+import { bytesOf, measureUnit, type UnitWork } from './units/unit-work.js';
 
 export interface CompileOptions {
   readonly evaluate: Evaluate;

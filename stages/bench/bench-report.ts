@@ -1,9 +1,9 @@
 /** What does `bench` say? Every variant with its latency, and which is fastest; its figures are measured. */
 import { assertNever } from '../../src/base/assert-never.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { type LatencySummary, summarizeLatency } from '../../src/runtime/latency.js';
-import type { ModelProfile, NodeProfile, OperatorProfile } from '../../src/runtime/profile.js';
-import type { Placement } from '../../src/runtime/runner.js';
+import type { Placement } from '../../src/runtime/device/runner.js';
+import { type LatencySummary, summarizeLatency } from '../../src/runtime/measure/latency.js';
+import type { ModelProfile, NodeProfile, OperatorProfile } from '../../src/runtime/measure/profile.js';
 import type { PartFeeds } from './feeds.js';
 import { meanOverImages, type RowCount } from './row-counts.js';
 import type { Strategy, Timing, Variant } from './variants.js';

@@ -1,9 +1,9 @@
 /** What is a part fed? Captured tensors where they are connected, else seeded random ones; a head's rows as many as asked for. */
 import type { Model } from '../../src/onnx/ir/model.js';
-import { rowCounts } from '../../src/runtime/capture-index.js';
-import type { Captured } from '../../src/runtime/captured.js';
-import { formatDims, listModelInputs, type ModelInput, type NamedTensors, pickFeeds } from '../../src/runtime/model-inputs.js';
-import { makeRandomFeeds } from '../../src/runtime/random-feeds.js';
+import { rowCounts } from '../../src/runtime/capture/capture-index.js';
+import type { Captured } from '../../src/runtime/capture/captured.js';
+import { makeRandomFeeds } from '../../src/runtime/feeds/random-feeds.js';
+import { formatDims, listModelInputs, type ModelInput, type NamedTensors, pickFeeds } from '../../src/runtime/session/model-inputs.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { sliceRows, takeRows } from '../../src/tensor/rows.js';
 import type { BenchParams } from './params.js';

@@ -1,6 +1,6 @@
 /** What does a `bench` stage set? */
-import type { RunnerParams } from '../../src/runtime/runner-params.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
+import type { RunnerParams } from '../../src/runtime/device/runner-params.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
 
 export interface BenchParams extends RunnerParams {
   readonly warmup: number;

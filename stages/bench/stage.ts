@@ -1,5 +1,5 @@
 /** What does `bench` take and give? Models in float and int8, and what was fed to them; how long they take, measured. */
-import { checkRunnerParams, RUNNER_SCHEMA, runnerDevice, runnerTools } from '../../src/runtime/runner-params.js';
+import { checkRunnerParams, RUNNER_SCHEMA, runnerDevice, runnerTools } from '../../src/runtime/device/runner-params.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import { runnerPorts } from '../../src/stage/runner-port.js';

@@ -1,8 +1,9 @@
 /** In which ways can a model be run on an image's rows? Each way is a variant: opened once, timed often. */
-import type { NamedTensors } from '../../src/runtime/model-inputs.js';
-import type { Placement, Runner, RunnerSession } from '../../src/runtime/runner.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
-import { openSessionThreads, type SessionThreads } from '../../src/runtime/session-threads.js';
+
+import type { Placement, Runner, RunnerSession } from '../../src/runtime/device/runner.js';
+import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
+import { openSessionThreads, type SessionThreads } from '../../src/runtime/session/session-threads.js';
 import type { ImageRows, PartFeeds } from './feeds.js';
 import type { BenchParams } from './params.js';
 

@@ -1,9 +1,9 @@
 /** How are captured tensors calibrated from? The inputs of one captured part, sample by sample, checked against their index and the model. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { Model } from '../../src/onnx/ir/model.js';
-import type { CapturedPart, CapturedSample, CapturedValue } from '../../src/runtime/capture-index.js';
-import { type Captured, openCaptured } from '../../src/runtime/captured.js';
-import { checkFeed, listModelInputs, type ModelInput } from '../../src/runtime/model-inputs.js';
+import type { CapturedPart, CapturedSample, CapturedValue } from '../../src/runtime/capture/capture-index.js';
+import { type Captured, openCaptured } from '../../src/runtime/capture/captured.js';
+import { checkFeed, listModelInputs, type ModelInput } from '../../src/runtime/session/model-inputs.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { type CalibrationSamples, type SampleInput, tooFewRows } from './calibration-sample.js';
 import type { CalibrateParams } from './params.js';

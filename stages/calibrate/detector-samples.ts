@@ -8,7 +8,7 @@ import { type DetectorSetup, encodeSetup, listParts } from '../../src/detection/
 import { digestModelContent } from '../../src/onnx/digest.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { sessionManifest } from '../../src/runtime/session.js';
+import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { Context } from '../../src/stage/context.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { readNpz } from '../../src/tensor/npz.js';

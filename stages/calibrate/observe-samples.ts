@@ -2,8 +2,9 @@
 import { getDefined } from '../../src/base/invariant.js';
 import { digestModelContent } from '../../src/onnx/digest.js';
 import type { Model } from '../../src/onnx/ir/model.js';
-import { addSample, type ModelSketches, parseSampleSketches } from '../../src/quant/model-sketches.js';
-import { encodeBinnings, parseSampleCounts } from '../../src/quant/ort-codec.js';
+import { addSample, type ModelSketches, parseSampleSketches } from '../../src/quant/calibration/model-sketches.js';
+import { addressValues } from '../../src/quant/calibration/value-address.js';
+import { encodeBinnings, parseSampleCounts } from '../../src/quant/ort-compat/ort-codec.js';
 import {
   addSampleCounts,
   addSampleRanges,
@@ -11,11 +12,10 @@ import {
   type OrtWish,
   planBinnings,
   toOrtObserved,
-} from '../../src/quant/ort-observed.js';
-import type { Sketch } from '../../src/quant/sketch.js';
-import { addressValues } from '../../src/quant/value-address.js';
-import { CAPTURE_SESSION } from '../../src/runtime/capture.js';
-import { sessionManifest } from '../../src/runtime/session.js';
+} from '../../src/quant/ort-compat/ort-observed.js';
+import type { Sketch } from '../../src/quant/sketch/sketch.js';
+import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
+import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { Context } from '../../src/stage/context.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { COUNTS_FILE, ortPart } from './ort-part.js';

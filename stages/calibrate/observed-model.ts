@@ -1,7 +1,7 @@
 /** How is the observed model kept open from one part of the work to the next? */
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { openSketcher, type Sketcher } from '../../src/quant/sketch-model.js';
+import { openSketcher, type Sketcher } from '../../src/quant/calibration/sketch-model.js';
 
 /** How much of the activations is held at once. The result does not depend on it. */
 const BUDGET_BYTES = 32 << 20;

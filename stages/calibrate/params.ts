@@ -1,6 +1,6 @@
 /** What does a `calibrate` stage set? */
 import type { Preprocessing } from '../../src/detection/preprocessing.js';
-import type { OrtWish } from '../../src/quant/ort-observed.js';
+import type { OrtWish } from '../../src/quant/ort-compat/ort-observed.js';
 
 export interface CalibrateParams {
   /** Undefined: the part whose inputs the model has. */

@@ -1,8 +1,8 @@
 /** What went into a calibration, and what did it see? Plain JSON for people. */
 import type { JsonObject } from '../../src/base/json.js';
-import { fromDyadic } from '../../src/quant/exact-sum.js';
-import type { ModelSketches } from '../../src/quant/model-sketches.js';
-import type { Sketch } from '../../src/quant/sketch.js';
+import type { ModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { fromDyadic } from '../../src/quant/sketch/exact-sum.js';
+import type { Sketch } from '../../src/quant/sketch/sketch.js';
 import type { CalibrationSample } from './calibration-sample.js';
 
 export interface UsedSample {

@@ -8,7 +8,7 @@ import type { Detector } from '../../src/detection/detector.js';
 import { openDetector } from '../../src/detection/open-detector.js';
 import { collectPartInputs } from '../../src/detection/part-inputs.js';
 import { readSetup, type SetupFiles } from '../../src/detection/setup.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
 import { encodeNpz } from '../../src/tensor/npz.js';
 import { roiFile } from './sample-file.js';

@@ -1,7 +1,7 @@
 /** How does `calibrate` work? Whatever gives samples, each is observed on its own, and the observations are merged. */
 import type { JsonObject } from '../../src/base/json.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { encodeModelSketches } from '../../src/quant/model-sketches.js';
+import { encodeModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';

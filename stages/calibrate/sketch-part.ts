@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { encodeSampleSketches } from '../../src/quant/model-sketches.js';
+import { encodeSampleSketches } from '../../src/quant/calibration/model-sketches.js';
 import { definePart } from '../../src/stage/context.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { openObservedModel } from './observed-model.js';

@@ -9,7 +9,7 @@ import { decodeImage } from '../../src/detection/image.js';
 import { openDetector } from '../../src/detection/open-detector.js';
 import { type RoiCap, tracePartTensors } from '../../src/detection/part-tensors.js';
 import { readSetup, type SetupFiles } from '../../src/detection/setup.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
 import { writePartFiles } from './part-files.js';
 

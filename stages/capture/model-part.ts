@@ -1,8 +1,8 @@
 /** What does a model give for one sample? One run, kept per model, names, input and platform class. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { checkFinite } from '../../src/runtime/model-inputs.js';
-import { openSession, type Session, type SessionOptions } from '../../src/runtime/session.js';
+import { checkFinite } from '../../src/runtime/session/model-inputs.js';
+import { openSession, type Session, type SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
 import { readNpz } from '../../src/tensor/npz.js';
 import { writePartFiles } from './part-files.js';

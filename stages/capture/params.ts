@@ -3,7 +3,7 @@
 import type { RoiCap } from '../../src/detection/part-tensors.js';
 import type { Preprocessing } from '../../src/detection/preprocessing.js';
 import type { FitPolicy } from '../../src/detection/torchvision/recipe.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
 
 export interface CaptureParams {
   readonly of: 'detector' | 'model';

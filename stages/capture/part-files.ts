@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { describeTensors, nameArrays, type SampleTensors } from '../../src/runtime/capture-writer.js';
-import type { NamedTensors } from '../../src/runtime/model-inputs.js';
+import { describeTensors, nameArrays, type SampleTensors } from '../../src/runtime/capture/capture-writer.js';
+import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { writeNpz } from '../../src/tensor/npz.js';
 

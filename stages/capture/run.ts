@@ -10,9 +10,9 @@ import { encodeSetup, listParts, readSetup } from '../../src/detection/setup.js'
 import { digestModelContent } from '../../src/onnx/digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { type CaptureWriter, openCaptureWriter } from '../../src/runtime/capture-writer.js';
-import { listModelInputs } from '../../src/runtime/model-inputs.js';
-import { sessionManifest } from '../../src/runtime/session.js';
+import { type CaptureWriter, openCaptureWriter } from '../../src/runtime/capture/capture-writer.js';
+import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
+import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { PartResult } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';

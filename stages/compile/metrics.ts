@@ -1,7 +1,7 @@
 /** Which numbers of a compilation can a gate hold? Those of each model, and of all together. */
 import type { JsonObject } from '../../src/base/json.js';
-import type { CompileReport, LatencyEstimate, ModelCounts } from '../../src/target/compile-report.js';
-import { sumEstimates } from '../../src/target/estimate.js';
+import { sumEstimates } from '../../src/target/estimate/estimate.js';
+import type { CompileReport, LatencyEstimate, ModelCounts } from '../../src/target/report/compile-report.js';
 
 /** `<model>.npuMacShare`, `<model>.cpuNodes`, …, and `total.…`. Times are estimates, and named so. */
 export function makeMetrics({ models }: CompileReport): JsonObject {

@@ -1,5 +1,5 @@
 /** What may be set on `compile`? */
-import type { Device } from '../../src/target/compile-report.js';
+import type { Device } from '../../src/target/report/compile-report.js';
 
 export interface CompileParams {
   /** A built-in profile, or the name of the connected one. */

@@ -1,12 +1,12 @@
 /** How many RoIs does an image give to each model? As captured, or as the params say. */
 import { findClosest } from '../../src/base/did-you-mean.js';
-import { rowCounts } from '../../src/runtime/capture-index.js';
-import { openCaptured } from '../../src/runtime/captured.js';
+import { rowCounts } from '../../src/runtime/capture/capture-index.js';
+import { openCaptured } from '../../src/runtime/capture/captured.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
-import { mean } from '../../src/target/batch-estimate.js';
-import type { BatchEstimate } from '../../src/target/compile-report.js';
+import { mean } from '../../src/target/estimate/batch-estimate.js';
+import type { BatchEstimate } from '../../src/target/report/compile-report.js';
 import type { CompileParams } from './params.js';
 
 type Rois = BatchEstimate['rois'];

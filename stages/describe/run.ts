@@ -11,7 +11,7 @@ import type { Category, Selection, SingleRecipe } from '../../src/detection/sing
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { listModelInputs } from '../../src/runtime/model-inputs.js';
+import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';

@@ -7,7 +7,7 @@ import { DetectionError } from '../../src/detection/detection-error.js';
 import { decodeImage } from '../../src/detection/image.js';
 import { type Preprocessing, preprocessImage } from '../../src/detection/preprocessing.js';
 import { topK } from '../../src/detection/top-k.js';
-import type { Session, SessionOptions } from '../../src/runtime/session.js';
+import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { formatShape } from '../../src/tensor/shape.js';
 

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { Json } from '../../src/base/json.js';
-import { openSession, type Session } from '../../src/runtime/session.js';
+import { openSession, type Session } from '../../src/runtime/session/session.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { type ClassifySettings, classifyImage } from './classify-image.js';

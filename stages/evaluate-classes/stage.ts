@@ -1,5 +1,5 @@
 /** What does `evaluate-classes` take and give? A classifier and labelled images; how often the right class is first, or among the first five. */
-import { checkRunnerParams, determinismOf, runnerDevice, runnerTools } from '../../src/runtime/runner-params.js';
+import { checkRunnerParams, determinismOf, runnerDevice, runnerTools } from '../../src/runtime/device/runner-params.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
 import { runnerPorts } from '../../src/stage/runner-port.js';

@@ -9,7 +9,7 @@ import { decodeImage } from '../../src/detection/image.js';
 import { makeCocoResults } from '../../src/detection/object-results.js';
 import { openDetector } from '../../src/detection/open-detector.js';
 import { readSetup, type SetupFiles } from '../../src/detection/setup.js';
-import type { OpenModel, SessionOptions } from '../../src/runtime/session.js';
+import type { OpenModel, SessionOptions } from '../../src/runtime/session/session.js';
 
 /** What is the same for all images of a run. */
 export interface DetectionSettings extends JsonObject {

@@ -1,7 +1,7 @@
 /** What may be set on `evaluate`? */
 import type { FitPolicy } from '../../src/detection/torchvision/recipe.js';
-import type { RunnerParams } from '../../src/runtime/runner-params.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
+import type { RunnerParams } from '../../src/runtime/device/runner-params.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
 
 export type IouType = 'bbox' | 'segm';
 

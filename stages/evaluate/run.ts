@@ -10,7 +10,7 @@ import { findImageFile, listImages, takeFirstImages } from '../../src/detection/
 import { checkPartNames } from '../../src/detection/open-detector.js';
 import { encodeSetup, listParts, readSetup } from '../../src/detection/setup.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
-import { sessionManifest } from '../../src/runtime/session.js';
+import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';

@@ -1,5 +1,5 @@
 /** What does `evaluate` take and give? The parts of a detector and a data set; the COCO figures, and the detections behind them. */
-import { checkRunnerParams, determinismOf, RUNNER_SCHEMA, runnerDevice, runnerTools } from '../../src/runtime/runner-params.js';
+import { checkRunnerParams, determinismOf, RUNNER_SCHEMA, runnerDevice, runnerTools } from '../../src/runtime/device/runner-params.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import { runnerPorts } from '../../src/stage/runner-port.js';

@@ -2,10 +2,10 @@
 import type { ImportedModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
-import { compareModels, type OutputComparison } from '../../src/runtime/compare-models.js';
-import { type Equality, findInequality } from '../../src/runtime/equality.js';
-import { makeRandomFeeds } from '../../src/runtime/random-feeds.js';
-import { openSession, RuntimeError } from '../../src/runtime/session.js';
+import { compareModels, type OutputComparison } from '../../src/runtime/compare/compare-models.js';
+import { type Equality, findInequality } from '../../src/runtime/compare/equality.js';
+import { makeRandomFeeds } from '../../src/runtime/feeds/random-feeds.js';
+import { openSession, RuntimeError } from '../../src/runtime/session/session.js';
 import type { Context } from '../../src/stage/context.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { Tensor } from '../../src/tensor/tensor.js';

@@ -5,7 +5,7 @@ import { importModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
-import { evaluate } from '../../src/runtime/evaluate.js';
+import { evaluate } from '../../src/runtime/session/evaluate.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';

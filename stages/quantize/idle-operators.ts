@@ -1,7 +1,7 @@
 /** Which operators does the stage name that may be slips? Those that neither the model nor any preset has: a misspelt one would quietly change nothing. */
 import { describeNear, findNear } from '../../src/base/did-you-mean.js';
 import type { Graph } from '../../src/onnx/ir/model.js';
-import { DEFAULT_OP_TYPES } from '../../src/quant/scheme.js';
+import { DEFAULT_OP_TYPES } from '../../src/quant/scheme/scheme.js';
 import type { QuantizeParams } from './params.js';
 
 /** A sentence for each of them. Operators of the presets may be missing in one of several models. */

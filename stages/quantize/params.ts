@@ -1,8 +1,9 @@
 /** What does a `quantize` stage set? */
-import type { Exclusion, NodeTensorSelector, OverrideKnobs, TensorSelector } from '../../src/quant/overrides.js';
-import type { Range } from '../../src/quant/qparams.js';
-import type { IntegerScheme } from '../../src/quant/quantized-dtype.js';
-import type { BiasScheme, PlacementScheme, PresetName, QdqDomain, WeightScheme } from '../../src/quant/scheme.js';
+
+import type { Range } from '../../src/quant/integers/qparams.js';
+import type { IntegerScheme } from '../../src/quant/integers/quantized-dtype.js';
+import type { Exclusion, NodeTensorSelector, OverrideKnobs, TensorSelector } from '../../src/quant/scheme/overrides.js';
+import type { BiasScheme, PlacementScheme, PresetName, QdqDomain, WeightScheme } from '../../src/quant/scheme/scheme.js';
 import type { RangeParam, WeightRangeParam } from './range-param.js';
 
 /** Knobs that are absent are the preset's. */

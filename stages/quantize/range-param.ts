@@ -1,7 +1,8 @@
 /** How is a rule for ranges written in a pipeline file? As its name, or as an object with its knobs; knobs left out have defaults. */
 import { assertNever } from '../../src/base/assert-never.js';
-import { NON_OVERFLOW, type OrtHistogramOf, QUARK_MIN_MSE, type RangeMethod } from '../../src/quant/range-method.js';
-import type { WeightRangeMethod } from '../../src/quant/weight-range.js';
+import type { OrtHistogramOf } from '../../src/quant/ort-compat/ort-method.js';
+import { NON_OVERFLOW, QUARK_MIN_MSE, type RangeMethod } from '../../src/quant/range/range-method.js';
+import type { WeightRangeMethod } from '../../src/quant/range/weight-range.js';
 
 export type RangeParam = RangeName | RangeObject;
 

@@ -1,7 +1,7 @@
 /** How does `quantize` work? It reads model and sketches, and writes what src/quant makes of them. */
 import { digestModelContent } from '../../src/onnx/digest.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
-import { parseModelSketches } from '../../src/quant/model-sketches.js';
+import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { quantizeModel } from '../../src/quant/quantize-model.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';

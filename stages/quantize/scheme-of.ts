@@ -1,8 +1,8 @@
 /** Which scheme do the params describe? The preset, with single knobs turned. */
 
-import { checkBias, checkKnobs } from '../../src/quant/check-knobs.js';
-import type { Override } from '../../src/quant/overrides.js';
-import { PRESETS, type QdqDomain, type QuantizationScheme } from '../../src/quant/scheme.js';
+import { checkBias, checkKnobs } from '../../src/quant/scheme/check-knobs.js';
+import type { Override } from '../../src/quant/scheme/overrides.js';
+import { PRESETS, type QdqDomain, type QuantizationScheme } from '../../src/quant/scheme/scheme.js';
 import type { OverrideParam, QuantizeParams } from './params.js';
 import { toRangeMethod, toWeightMethod } from './range-param.js';
 

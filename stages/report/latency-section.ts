@@ -5,7 +5,7 @@ import { drawBadge, type Section } from '../../src/report/document.js';
 import { type Html, type HtmlValue, html } from '../../src/report/html.js';
 import { formatCount, formatFixed } from '../../src/report/numbers.js';
 import { drawTable, number, text } from '../../src/report/table.js';
-import type { LatencyEstimate } from '../../src/target/compile-report.js';
+import type { LatencyEstimate } from '../../src/target/report/compile-report.js';
 import type { Named } from './entries.js';
 import type { BenchPart, BenchRow, BenchStrategy, BenchView, LatencyView } from './read-bench.js';
 import type { CompiledModel, CompileView } from './read-compile.js';

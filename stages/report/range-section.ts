@@ -1,7 +1,8 @@
 /** Does the range that was chosen fit the values that were seen? Range against histogram, for the tensors that lose most. */
-import type { Histogram } from '../../src/quant/histogram.js';
-import type { ModelSketches } from '../../src/quant/model-sketches.js';
-import type { Sketch } from '../../src/quant/sketch.js';
+
+import type { ModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import type { Histogram } from '../../src/quant/sketch/histogram.js';
+import type { Sketch } from '../../src/quant/sketch/sketch.js';
 import { AXIS, drawChart, LABEL } from '../../src/report/chart.js';
 import { standIn } from '../../src/report/colors.js';
 import type { Section } from '../../src/report/document.js';

@@ -9,8 +9,8 @@ import {
   type PartReport,
   type TargetIdentity,
   type UnitReport,
-} from '../../src/target/compile-report.js';
-import type { Finding, FixIt, Source } from '../../src/target/finding.js';
+} from '../../src/target/report/compile-report.js';
+import type { Finding, FixIt, Source } from '../../src/target/report/finding.js';
 import { parserOf } from './entries.js';
 
 export interface CompileView {

@@ -2,7 +2,7 @@
 import { type Figure, readFigure } from '../../src/base/figure.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
 import { anyList, anyText, integer, type JsonReader, maybe, number, record, someFields } from '../../src/base/json-shape.js';
-import { findPropagatedErrors, type PartErrors } from '../../src/quant/propagated-error.js';
+import { findPropagatedErrors, type PartErrors } from '../../src/quant/compare/propagated-error.js';
 import { parserOf } from './entries.js';
 
 export interface VerifyView {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { getDefined } from '../../src/base/invariant.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
-import { parseModelSketches } from '../../src/quant/model-sketches.js';
+import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { drawPage, type Section } from '../../src/report/document.js';
 import { html } from '../../src/report/html.js';
 import type { StageJob } from '../../src/stage/define-stage.js';

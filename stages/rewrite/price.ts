@@ -6,7 +6,7 @@ import { decodeImage } from '../../src/detection/image.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/image-list.js';
 import { type DetectorSetup, listParts, prepareInput, readSetup } from '../../src/detection/setup.js';
 import type { Model } from '../../src/onnx/ir/model.js';
-import { compareModels, type OutputComparison } from '../../src/runtime/compare-models.js';
+import { compareModels, type OutputComparison } from '../../src/runtime/compare/compare-models.js';
 import type { Context } from '../../src/stage/context.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';

@@ -1,6 +1,6 @@
 /** When did simplifying keep the model? Where every output is equal: bit for bit where only exact passes fired, within the tolerance where one rounds. */
-import type { OutputComparison } from '../../src/runtime/compare-models.js';
-import { findInequality } from '../../src/runtime/equality.js';
+import type { OutputComparison } from '../../src/runtime/compare/compare-models.js';
+import { findInequality } from '../../src/runtime/compare/equality.js';
 import { StageError } from '../../src/stage/stage-error.js';
 
 export interface Proof {

@@ -2,10 +2,10 @@
 import { DetectionError } from '../../src/detection/detection-error.js';
 import type { PartValuesByName } from '../../src/detection/part-runner.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { type CapturedSample, getCapturedPart } from '../../src/runtime/capture-index.js';
-import type { Captured } from '../../src/runtime/captured.js';
-import { checkFinite, listModelInputs, type NamedTensors } from '../../src/runtime/model-inputs.js';
-import type { Session } from '../../src/runtime/session.js';
+import { type CapturedSample, getCapturedPart } from '../../src/runtime/capture/capture-index.js';
+import type { Captured } from '../../src/runtime/capture/captured.js';
+import { checkFinite, listModelInputs, type NamedTensors } from '../../src/runtime/session/model-inputs.js';
+import type { Session } from '../../src/runtime/session/session.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { joinRows, sliceRows } from '../../src/tensor/rows.js';
 

@@ -1,8 +1,8 @@
 /** How is a model held to captured tensors? It is fed the inputs that were kept, and its outputs are compared with those that were kept. */
 
 import { compareValues, type ValueComparisons } from '../../src/detection/compare-parts.js';
-import { openCaptured } from '../../src/runtime/captured.js';
-import type { OpenModel } from '../../src/runtime/session.js';
+import { openCaptured } from '../../src/runtime/capture/captured.js';
+import type { OpenModel } from '../../src/runtime/session/session.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
 import { readFixedBatch, runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';

@@ -3,10 +3,10 @@
 import { compareValues, type ValueComparisons } from '../../src/detection/compare-parts.js';
 import { openDataSource, openModelSamples } from '../../src/detection/data-source.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { openCaptured } from '../../src/runtime/captured.js';
-import { listModelInputs } from '../../src/runtime/model-inputs.js';
-import type { ModelSample } from '../../src/runtime/model-sample.js';
-import { type OpenModel, openSession } from '../../src/runtime/session.js';
+import { openCaptured } from '../../src/runtime/capture/captured.js';
+import type { ModelSample } from '../../src/runtime/feeds/model-sample.js';
+import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
+import { type OpenModel, openSession } from '../../src/runtime/session/session.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { findInputPath, findInputRecord, getInputPath, readInput } from '../../src/stage/paths.js';
 import { readFixedBatch, runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';

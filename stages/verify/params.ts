@@ -1,8 +1,8 @@
 /** What may be set on `verify`? */
 import type { Preprocessing } from '../../src/detection/preprocessing.js';
 import type { FitPolicy } from '../../src/detection/torchvision/recipe.js';
-import type { RunnerParams } from '../../src/runtime/runner-params.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
+import type { RunnerParams } from '../../src/runtime/device/runner-params.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 
 /** How one side is given: three models of a detector; one that holds all parts; a model that stands for itself; or, as the reference, captured tensors. */

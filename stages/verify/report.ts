@@ -3,7 +3,7 @@ import { leastFigure } from '../../src/base/figure.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { type DetectionComparison, detectionFiguresOf, mergeDetectionComparisons } from '../../src/detection/compare-detections.js';
 import type { ValueComparisons } from '../../src/detection/compare-parts.js';
-import { encodePropagatedErrors, type PartErrors } from '../../src/quant/propagated-error.js';
+import { encodePropagatedErrors, type PartErrors } from '../../src/quant/compare/propagated-error.js';
 import {
   type Comparison,
   type ComparisonFigures,

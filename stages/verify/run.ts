@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/base/json.js';
 import { detectionFiguresOf } from '../../src/detection/compare-detections.js';
 import { readSetup } from '../../src/detection/setup.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
-import { type OpenModel, openSession } from '../../src/runtime/session.js';
+import { type OpenModel, openSession } from '../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';

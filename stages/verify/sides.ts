@@ -5,7 +5,7 @@ import { type DetectorModels, openDetector } from '../../src/detection/open-dete
 import { type PartValuesByName, runnerOfPart } from '../../src/detection/part-runner.js';
 import { runPart } from '../../src/detection/run-part.js';
 import type { DetectorSetup } from '../../src/detection/setup.js';
-import type { OpenModel, SessionOptions } from '../../src/runtime/session.js';
+import type { OpenModel, SessionOptions } from '../../src/runtime/session/session.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
 import type { SideForm } from './params.js';

@@ -3,9 +3,9 @@
 import { getDefined } from '../../src/base/invariant.js';
 import type { PartValuesByName } from '../../src/detection/part-runner.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { openValueComparer, type ValueComparer } from '../../src/quant/compare-values.js';
-import type { PartErrors } from '../../src/quant/propagated-error.js';
-import { listModelInputs, type ModelInput, type NamedTensors } from '../../src/runtime/model-inputs.js';
+import { openValueComparer, type ValueComparer } from '../../src/quant/compare/compare-values.js';
+import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
+import { listModelInputs, type ModelInput, type NamedTensors } from '../../src/runtime/session/model-inputs.js';
 import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
 import { takeRows } from '../../src/tensor/rows.js';
 import type { Tensor } from '../../src/tensor/tensor.js';

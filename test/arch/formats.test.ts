@@ -18,11 +18,11 @@ import { encodeTree } from '../../src/engine/store/files/tree.js';
 import { encodePartList } from '../../src/engine/store/part-list.js';
 import { ARTIFACTS_MARKER, openPublishedNames } from '../../src/engine/store/published-names.js';
 import { openStateWriter, parseState } from '../../src/engine/store/state-log.js';
-import { encodeModelSketches } from '../../src/quant/model-sketches.js';
+import { encodeModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { PROTOCOL_VERSION } from '../../src/runtime/external/messages.js';
 import { BUNDLE_FORMAT } from '../../src/target/bundle/write-bundle.js';
-import { COMPILE_REPORT_FORMAT } from '../../src/target/compile-report.js';
-import { PROFILE_FORMAT } from '../../src/target/profile.js';
+import { PROFILE_FORMAT } from '../../src/target/profile/profile.js';
+import { COMPILE_REPORT_FORMAT } from '../../src/target/report/compile-report.js';
 import { BENCH_FORMAT } from '../../stages/bench/bench-report.js';
 import { findProject } from './import-graph.js';
 

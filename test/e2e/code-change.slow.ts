@@ -34,7 +34,7 @@ describe('an edit of the installation', () => {
   };
 
   it('in the range code runs quantize; as its bytes stay equal, nothing after it', async () => {
-    await edit('src/quant/range.js');
+    await edit('src/quant/range/range.js');
     const { executed } = project.build();
     expect(executed.filter(stage => stage.startsWith('quantize'))).toHaveLength(3);
     for (const before of ['export', 'parts', 'simplify@backbone', 'rewrite', 'evaluate-float']) expect(executed).not.toContain(before);

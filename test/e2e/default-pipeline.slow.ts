@@ -134,7 +134,7 @@ export const noiseSketches = {
   determinism: 'exact', runsModels: 'always',
   async run({ params, inputs, outputs }) {
     const { sketchNoise } = await import(${from('test/support/noise-calibration.js')});
-    const { encodeModelSketches } = await import(${from('src/quant/model-sketches.js')});
+    const { encodeModelSketches } = await import(${from('src/quant/calibration/model-sketches.js')});
     const { readModel } = await import(${from('src/onnx/serde/model-file.js')});
     const { writeJsonFile } = await import(${from('src/stage/json-file.js')});
     await writeJsonFile(outputs.sketches, encodeModelSketches(await sketchNoise(await readModel(inputs.model), params.part, 32)));

@@ -5,10 +5,10 @@ import { digestModelContent } from '../../src/onnx/digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
-import { addSample, type ModelSketches } from '../../src/quant/model-sketches.js';
-import type { Sketch } from '../../src/quant/sketch.js';
-import { openSketcher } from '../../src/quant/sketch-model.js';
-import { openSession } from '../../src/runtime/session.js';
+import { addSample, type ModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { openSketcher } from '../../src/quant/calibration/sketch-model.js';
+import type { Sketch } from '../../src/quant/sketch/sketch.js';
+import { openSession } from '../../src/runtime/session/session.js';
 import { makeTensor, type Tensor } from '../../src/tensor/tensor.js';
 
 const MEAN = [0.485, 0.456, 0.406] as const;

@@ -3,9 +3,9 @@ import type { MaskRcnnPart } from '../../src/detection/torchvision/recipe.js';
 import { digestModelContent } from '../../src/onnx/digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
-import { addSample, type ModelSketches } from '../../src/quant/model-sketches.js';
-import type { Sketch } from '../../src/quant/sketch.js';
-import { openSketcher } from '../../src/quant/sketch-model.js';
+import { addSample, type ModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { openSketcher } from '../../src/quant/calibration/sketch-model.js';
+import type { Sketch } from '../../src/quant/sketch/sketch.js';
 import { makeTensor, type Tensor } from '../../src/tensor/tensor.js';
 
 const SAMPLES = 16;

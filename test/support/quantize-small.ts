@@ -2,10 +2,10 @@
 import { digestModelContent } from '../../src/onnx/digest.js';
 import { cloneModel } from '../../src/onnx/ir/clone.js';
 import type { Model } from '../../src/onnx/ir/model.js';
-import type { ModelSketches } from '../../src/quant/model-sketches.js';
+import type { ModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { openSketcher } from '../../src/quant/calibration/sketch-model.js';
 import { quantizeModel } from '../../src/quant/quantize-model.js';
-import type { Preset } from '../../src/quant/scheme.js';
-import { openSketcher } from '../../src/quant/sketch-model.js';
+import type { Preset } from '../../src/quant/scheme/scheme.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 
 /** The QDQ form of `model`, which is not changed. */

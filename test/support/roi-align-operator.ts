@@ -5,7 +5,7 @@ import type { FeatureMap, RoiAlignOptions } from '../../src/detection/roi-align.
 import { int, string } from '../../src/onnx/ir/attribute.js';
 import { addInput, addNode, getValue, makeModel } from '../../src/onnx/ir/edit.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
-import { openSession, type Session, type SessionOptions } from '../../src/runtime/session.js';
+import { openSession, type Session, type SessionOptions } from '../../src/runtime/session/session.js';
 import { makeTensor } from '../../src/tensor/tensor.js';
 
 export interface RoiAlignSession {

@@ -1,9 +1,9 @@
 /** How does a test hold a partition to its word? It runs the parts one after the other, and looks for a cycle or a way out and back in. */
 import type { Model } from '../../src/onnx/ir/model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
-import { openSession, type SessionOptions } from '../../src/runtime/session.js';
+import { openSession, type SessionOptions } from '../../src/runtime/session/session.js';
 import type { CompiledModel } from '../../src/target/compile-model.js';
-import type { UnitGraph } from '../../src/target/node-units.js';
+import type { UnitGraph } from '../../src/target/units/node-units.js';
 import { encodeRawTensor } from '../../src/tensor/raw-tensor.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 

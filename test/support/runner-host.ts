@@ -3,8 +3,8 @@ import { mkdtempSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../src/base/json.js';
+import type { ExternalParams } from '../../src/runtime/device/runner-params.js';
 import type { RunnerHost } from '../../src/runtime/external/open-external.js';
-import type { ExternalParams } from '../../src/runtime/runner-params.js';
 import { baseEnvironment, startTool } from '../../src/stage/tool-runner.js';
 
 const PROJECT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));

@@ -9,7 +9,7 @@ import { extractSubgraph } from '../../src/onnx/extract.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
-import { evaluate } from '../../src/runtime/evaluate.js';
+import { evaluate } from '../../src/runtime/session/evaluate.js';
 import { exportScoringShapes, exportShapes, type ScoringOptions, SHAPES_FOLDER } from './shapes.js';
 
 export interface WrittenParts<P extends string, R extends { readonly parts: Readonly<Record<P, PartValues>> }> {

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
-import { evaluate } from '../../src/runtime/evaluate.js';
+import { evaluate } from '../../src/runtime/session/evaluate.js';
 import { seededRandom } from '../../src/stage/random.js';
 import { randomGoldenFeeds } from '../../src/target/bundle/golden-feeds.js';
 import { writeBundle } from '../../src/target/bundle/write-bundle.js';
-import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../src/target/choose-target.js';
 import { compileModel } from '../../src/target/compile-model.js';
-import { COMPILE_REPORT_FORMAT } from '../../src/target/compile-report.js';
+import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../src/target/profile/choose-target.js';
+import { COMPILE_REPORT_FORMAT } from '../../src/target/report/compile-report.js';
 import { smallQdqModel } from './qdq-model.js';
 
 export interface Manifest {

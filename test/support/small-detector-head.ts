@@ -3,9 +3,9 @@ import type { JsonObject } from '../../src/base/json.js';
 import { digestModelContent } from '../../src/onnx/digest.js';
 import { ints } from '../../src/onnx/ir/attribute.js';
 import type { Model } from '../../src/onnx/ir/model.js';
-import { addSample, encodeModelSketches, type ModelSketches } from '../../src/quant/model-sketches.js';
-import type { Sketch } from '../../src/quant/sketch.js';
-import { openSketcher } from '../../src/quant/sketch-model.js';
+import { addSample, encodeModelSketches, type ModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { openSketcher } from '../../src/quant/calibration/sketch-model.js';
+import type { Sketch } from '../../src/quant/sketch/sketch.js';
 import { floats, randomConstant, randomFloats, smallModel } from './small-model.js';
 
 const SAME = { pads: ints([1, 1, 1, 1]) };

@@ -3,7 +3,7 @@ import { checkModel } from '../../src/onnx/check.js';
 import { addInitializer, addInput, addNode, makeModel } from '../../src/onnx/ir/edit.js';
 import type { Attribute, Constant, Dim, Model, Node, ValueId } from '../../src/onnx/ir/model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
-import { openSession } from '../../src/runtime/session.js';
+import { openSession } from '../../src/runtime/session/session.js';
 import type { DType } from '../../src/tensor/dtype.js';
 import { encodeRawTensor } from '../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../src/tensor/tensor.js';

@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Json } from '../../base/json.js';
 import { readModel } from '../../onnx/serde/model-file.js';
-import { chooseTarget, getBuiltInProfile, type Target } from '../../target/choose-target.js';
 import { compileModel } from '../../target/compile-model.js';
-import { COMPILE_REPORT_FORMAT, type Device } from '../../target/compile-report.js';
-import { checkPins, pinSizes } from '../../target/pin-sizes.js';
-import { TargetError } from '../../target/target-error.js';
+import { chooseTarget, getBuiltInProfile, type Target } from '../../target/profile/choose-target.js';
+import { COMPILE_REPORT_FORMAT, type Device } from '../../target/report/compile-report.js';
+import { TargetError } from '../../target/report/target-error.js';
+import { checkPins, pinSizes } from '../../target/units/pin-sizes.js';
 import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { makeConsole } from '../render/console.js';
@@ -34,7 +34,7 @@ export async function runLint(path: string, options: LintOptions): Promise<ExitC
     checkPins(options.pin, [model]);
     const { report } = await compileModel(basename(path), pinSizes(model, options.pin), target, {
       // Loaded where there is something to fold: most models have nothing.
-      evaluate: async part => (await import('../../runtime/evaluate.js')).evaluate(part),
+      evaluate: async part => (await import('../../runtime/session/evaluate.js')).evaluate(part),
       undocumented: options.undocumented,
       accept: 'any',
     });

@@ -4,7 +4,7 @@ import { openDetector } from '../../detection/open-detector.js';
 import { listCategories, readSetup } from '../../detection/setup.js';
 import { examineStages } from '../../engine/insight/status/status.js';
 import type { Plan } from '../../engine/model/plan.js';
-import type { SessionOptions } from '../../runtime/session.js';
+import type { SessionOptions } from '../../runtime/session/session.js';
 import { readJsonFile } from '../../stage/json-file.js';
 import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import type { Console } from '../render/console.js';

@@ -1,7 +1,7 @@
 /** What are models fed in a command? Tensors from files, or seeded random ones: the same on every run. */
 import { existsSync } from 'node:fs';
 import { OnnxError } from '../../onnx/onnx-error.js';
-import type { ProofFeeds } from '../../runtime/proof-feeds.js';
+import type { ProofFeeds } from '../../runtime/feeds/proof-feeds.js';
 import { seededRandom } from '../../stage/random.js';
 
 /** What a size counts as that the model leaves free and no `--dim` gives. */

@@ -1,6 +1,6 @@
 /** How are findings shown? By what is wrong: the limit, its source and the fix once, and under them every node with what was measured. */
-import type { ModelReport, TargetIdentity, UnitReport } from '../../target/compile-report.js';
-import type { Finding, Severity } from '../../target/finding.js';
+import type { ModelReport, TargetIdentity, UnitReport } from '../../target/report/compile-report.js';
+import type { Finding, Severity } from '../../target/report/finding.js';
 import type { Style } from './style.js';
 
 export interface LintView {

@@ -1,12 +1,12 @@
 /** How is everything that is known of one tensor of a quantized model said? One fact per line, its name first. */
 import { assertNever } from '../../base/assert-never.js';
-import type { TensorEntry, TensorExplanation } from '../../quant/explain-tensor.js';
-import { findPosition } from '../../quant/power-of-two.js';
-import type { PropagatedError } from '../../quant/propagated-error.js';
-import type { QdqTensor, TensorNode } from '../../quant/qdq-tensors.js';
-import { coveredRange } from '../../quant/qparams.js';
-import type { QuantizedDType } from '../../quant/quantized-dtype.js';
-import type { ActivationEntry, Decibels } from '../../quant/report-entries.js';
+import type { PropagatedError } from '../../quant/compare/propagated-error.js';
+import { findPosition } from '../../quant/integers/power-of-two.js';
+import { coveredRange } from '../../quant/integers/qparams.js';
+import type { QuantizedDType } from '../../quant/integers/quantized-dtype.js';
+import type { QdqTensor, TensorNode } from '../../quant/qdq/qdq-tensors.js';
+import type { TensorEntry, TensorExplanation } from '../../quant/report/explain-tensor.js';
+import type { ActivationEntry, Decibels } from '../../quant/report/report-entries.js';
 import { formatSqnr } from '../../tensor/compare.js';
 
 /** What a stage of `verify` found of the value. */

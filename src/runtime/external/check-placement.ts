@@ -1,6 +1,6 @@
 /** Did the model run where it was to run? What a runner says of its nodes, against what the stage wants. */
-import type { Placement } from '../runner.js';
-import type { ExternalParams } from '../runner-params.js';
+import type { Placement } from '../device/runner.js';
+import type { ExternalParams } from '../device/runner-params.js';
 
 /** Why a placement counts as a fall back to the CPU (or to another device); undefined where it does not. */
 export function findFallback(

@@ -14,8 +14,8 @@ import {
   text,
 } from '../../base/json-shape.js';
 import { DTYPES, type DType } from '../../tensor/dtype.js';
-import type { Placement, PlacementShare, RunnerIdentity } from '../runner.js';
-import type { DeviceKind } from '../runner-params.js';
+import type { Placement, PlacementShare, RunnerIdentity } from '../device/runner.js';
+import type { DeviceKind } from '../device/runner-params.js';
 import { RunnerError } from './runner-error.js';
 
 export const PROTOCOL_VERSION = 1;

@@ -2,9 +2,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { digestBytes, digestFile } from '../../base/digest.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import type { Measurement, Placement, RunnerSession } from '../runner.js';
-import type { ExternalParams } from '../runner-params.js';
-import type { SessionOptions } from '../session.js';
+import type { Measurement, Placement, RunnerSession } from '../device/runner.js';
+import type { ExternalParams } from '../device/runner-params.js';
+import type { SessionOptions } from '../session/session.js';
 import { findFallback } from './check-placement.js';
 import type { Connection } from './connection.js';
 import type { ModelReference } from './messages.js';

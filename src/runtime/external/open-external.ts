@@ -2,8 +2,8 @@
 import { cp, mkdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
-import type { Runner } from '../runner.js';
-import type { ExternalParams } from '../runner-params.js';
+import type { Runner } from '../device/runner.js';
+import type { ExternalParams } from '../device/runner-params.js';
 import { type Connection, connect, type RunnerProgram } from './connection.js';
 import { type Answers, PROTOCOL_VERSION } from './messages.js';
 import { FALLBACK_HELP, openModel } from './model-session.js';

@@ -1,11 +1,11 @@
 /** On which inputs are golden values computed? On what a data set gave, or on seeded random ones where there is none. */
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
-import type { Captured } from '../../runtime/captured.js';
-import { makeRandomFeeds } from '../../runtime/random-feeds.js';
+import type { Captured } from '../../runtime/capture/captured.js';
+import { makeRandomFeeds } from '../../runtime/feeds/random-feeds.js';
 import { decodeRawTensor, encodeRawTensor, makeRawTensor } from '../../tensor/raw-tensor.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { TargetError } from '../target-error.js';
+import { TargetError } from '../report/target-error.js';
 import type { GoldenFeeds } from './golden.js';
 
 /** `count` samples of seeded random inputs. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../base/json.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
-import { openSession, type Session } from '../../runtime/session.js';
+import { openSession, type Session } from '../../runtime/session/session.js';
 import { writeNpz } from '../../tensor/npz.js';
 import type { Tensor } from '../../tensor/tensor.js';
 

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../../base/json.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
-import type { ModelReport, UnitReport } from '../compile-report.js';
+import type { ModelReport, UnitReport } from '../report/compile-report.js';
 
 /** As the vendor's execution provider names them; its third is what it runs on the host, at the edges of the model. */
 type ReportDevice = 'CPU' | 'NPU' | 'VITIS_EP_CPU';

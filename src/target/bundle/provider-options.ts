@@ -1,5 +1,5 @@
 /** With which options does a version of the vendor's software run a model on a device? Rows of a data file, each with its sources. */
-import type { Source } from '../finding.js';
+import type { Source } from '../report/finding.js';
 import ryzenAi from './ryzen-ai-options.json' with { type: 'json' };
 
 /** `${CACHE_DIR}`, `${CACHE_KEY}` and names of environment variables stand for what only the board knows. */

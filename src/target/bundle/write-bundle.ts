@@ -6,7 +6,7 @@ import { getDefined } from '../../base/invariant.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { writeModel } from '../../onnx/serde/model-file.js';
-import type { CompileReport, ModelReport, PartReport } from '../compile-report.js';
+import type { CompileReport, ModelReport, PartReport } from '../report/compile-report.js';
 import { cacheKeyOf } from './cache-key.js';
 import { GOLDEN_OPTIMIZATION, type GoldenFeeds, openGoldenModel, writeGoldenSample } from './golden.js';
 import { predictAssignment } from './predicted-assignment.js';

@@ -3,8 +3,8 @@ import { findInts, getInt, getString } from '../../onnx/ir/attribute.js';
 import type { Model, Node } from '../../onnx/ir/model.js';
 import { getRule } from '../../onnx/rewrite/rules/catalogue.js';
 import { RULE_LIST, type RuleEntry } from '../../onnx/rewrite/rules/rule-list.js';
-import type { FixIt } from '../finding.js';
-import { findWindow } from '../unit-facts.js';
+import type { FixIt } from '../report/finding.js';
+import { findWindow } from '../units/unit-facts.js';
 
 /** The forms of rule `name` that fit `node`, exact ones first; none where the rule would decline. */
 export function findFixIts(name: string, model: Model, node: Node): readonly FixIt[] {

@@ -2,8 +2,8 @@
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Node } from '../../onnx/ir/model.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
-import type { Finding } from '../finding.js';
-import { tensorOf } from '../unit-facts.js';
+import type { Finding } from '../report/finding.js';
+import { tensorOf } from '../units/unit-facts.js';
 import { makeFinding, type UnitCase } from './unit-case.js';
 
 const FLOATS = new Set(['float32', 'float64', 'float16', 'bfloat16']);

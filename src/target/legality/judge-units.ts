@@ -1,9 +1,9 @@
 /** Which units can the NPU run? All rules on every unit, with everything that fails; then the ends of the model, which follow their neighbours. */
 import type { Model } from '../../onnx/ir/model.js';
-import type { Target } from '../choose-target.js';
-import type { Device } from '../compile-report.js';
-import type { Finding } from '../finding.js';
-import type { NodeUnit, UnitGraph } from '../node-units.js';
+import type { Target } from '../profile/choose-target.js';
+import type { Device } from '../report/compile-report.js';
+import type { Finding } from '../report/finding.js';
+import type { NodeUnit, UnitGraph } from '../units/node-units.js';
 import { checkIsland } from './island-rules.js';
 import { checkLimits } from './limit-rules.js';
 import { checkOperators } from './operator-rules.js';

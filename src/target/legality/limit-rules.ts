@@ -3,10 +3,10 @@ import { assertNever } from '../../base/assert-never.js';
 import { getInt } from '../../onnx/ir/attribute.js';
 import type { Attribute, Node } from '../../onnx/ir/model.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
-import type { Finding } from '../finding.js';
-import { parseIntegerSet } from '../integer-set.js';
-import type { ActivationLimit, AttributeLimit, ConstantInputLimit, GroupLimit, Limit, SizeLimit } from '../profile.js';
-import { findQuantizedConstant, findWindow, formatSizes, inputOf, limitNameOf } from '../unit-facts.js';
+import { parseIntegerSet } from '../profile/integer-set.js';
+import type { ActivationLimit, AttributeLimit, ConstantInputLimit, GroupLimit, Limit, SizeLimit } from '../profile/profile.js';
+import type { Finding } from '../report/finding.js';
+import { findQuantizedConstant, findWindow, formatSizes, inputOf, limitNameOf } from '../units/unit-facts.js';
 import { computingNodes, makeFinding, type UnitCase } from './unit-case.js';
 
 export function checkLimits(unitCase: UnitCase): readonly Finding[] {

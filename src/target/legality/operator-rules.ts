@@ -1,7 +1,7 @@
 /** Does the vendor name the operator for this data type? A blank in its table says nothing: it is reported as undocumented, with what else is known. */
 import type { Node } from '../../onnx/ir/model.js';
-import type { Finding } from '../finding.js';
-import { limitNameOf } from '../unit-facts.js';
+import type { Finding } from '../report/finding.js';
+import { limitNameOf } from '../units/unit-facts.js';
 import { computingNodes, makeFinding, type UnitCase } from './unit-case.js';
 
 export function checkOperators(unitCase: UnitCase): readonly Finding[] {

@@ -1,8 +1,8 @@
 /** Can the shifts of a power-of-two unit be done? Bounds on the positions −log₂(scale) around it; outside of them the compiler moves a position, and values change. */
 import type { Node } from '../../onnx/ir/model.js';
-import type { Finding } from '../finding.js';
-import type { PositionLimits } from '../profile.js';
-import { findQParams } from '../unit-facts.js';
+import type { PositionLimits } from '../profile/profile.js';
+import type { Finding } from '../report/finding.js';
+import { findQParams } from '../units/unit-facts.js';
 import { isPowerOfTwo } from './quantization-rules.js';
 import { makeFinding, type UnitCase } from './unit-case.js';
 

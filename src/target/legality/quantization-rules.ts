@@ -1,10 +1,10 @@
 /** Are the integers of a unit those of the data type? Types of activations, weights and biases, scales and zero points. */
 import type { Node } from '../../onnx/ir/model.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
-import type { Finding } from '../finding.js';
-import type { NodeUnit } from '../node-units.js';
-import type { Sourced } from '../profile.js';
-import { findQParams, findQuantizedConstant, inputOf, type KnownQParams, outputOf } from '../unit-facts.js';
+import type { Sourced } from '../profile/profile.js';
+import type { Finding } from '../report/finding.js';
+import type { NodeUnit } from '../units/node-units.js';
+import { findQParams, findQuantizedConstant, inputOf, type KnownQParams, outputOf } from '../units/unit-facts.js';
 import { makeFinding, type UnitCase } from './unit-case.js';
 
 export function checkQuantization(unitCase: UnitCase): readonly Finding[] {

@@ -1,8 +1,8 @@
 /** What does a rule of legality see, and what does it return? One unit and the chosen target; a finding per failure. */
 import type { Model, Node } from '../../onnx/ir/model.js';
-import type { Target } from '../choose-target.js';
-import type { Finding, FixIt, Severity } from '../finding.js';
-import type { NodeUnit, UnitGraph } from '../node-units.js';
+import type { Target } from '../profile/choose-target.js';
+import type { Finding, FixIt, Severity } from '../report/finding.js';
+import type { NodeUnit, UnitGraph } from '../units/node-units.js';
 import { findFixIts } from './fix-its.js';
 
 export interface UnitCase {

@@ -4,7 +4,7 @@ import { getValue } from '../../onnx/ir/edit.js';
 import type { Model, NodeId, ValueId } from '../../onnx/ir/model.js';
 import { valuesReadBy } from '../../onnx/ir/reads.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
-import type { UnitGraph } from '../node-units.js';
+import type { UnitGraph } from '../units/node-units.js';
 import type { PlannedPart } from './partition.js';
 
 export interface PartEnds {

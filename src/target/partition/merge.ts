@@ -1,5 +1,5 @@
 /** Which pieces of waves belong together after all? Connected pieces are merged with pieces of the same device, the best pair first, while no path leaves and comes back. */
-import type { Device } from '../compile-report.js';
+import type { Device } from '../report/compile-report.js';
 import type { CostConstants, Flow } from './part-cost.js';
 import { type Adjacency, contract, findReach, hasBit, renumber, sortQuotient } from './quotient.js';
 

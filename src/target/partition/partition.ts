@@ -1,9 +1,10 @@
 /** Which parts does a model fall into? Convex groups of units, each for one device, that run one after the other; chosen by a documented cost. */
-import type { Target } from '../choose-target.js';
-import type { Device } from '../compile-report.js';
+
 import { placeUnits, type UnitVerdict } from '../legality/judge-units.js';
-import type { UnitGraph } from '../node-units.js';
-import { bytesOf, type UnitWork } from '../unit-work.js';
+import type { Target } from '../profile/choose-target.js';
+import type { Device } from '../report/compile-report.js';
+import type { UnitGraph } from '../units/node-units.js';
+import { bytesOf, type UnitWork } from '../units/unit-work.js';
 import { mergePieces } from './merge.js';
 import { type CostConstants, costOf, type Flow } from './part-cost.js';
 import { contract, renumber, sortQuotient } from './quotient.js';

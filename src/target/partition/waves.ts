@@ -1,5 +1,5 @@
 /** How are units grouped so that devices change least often? In waves: everything that is ready for one device, then everything for the other. */
-import type { Device } from '../compile-report.js';
+import type { Device } from '../report/compile-report.js';
 import type { Adjacency } from './quotient.js';
 
 export interface WaveOptions {

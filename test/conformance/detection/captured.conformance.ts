@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { readTensorFile } from '../../../src/onnx/serde/tensor-file.js';
-import { type Captured, openCaptured } from '../../../src/runtime/captured.js';
+import { type Captured, openCaptured } from '../../../src/runtime/capture/captured.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { compareArrays, momentsOf, standardDeviationOf } from '../../../src/tensor/compare.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';

@@ -11,7 +11,7 @@ import { MASKRCNN_PARTS } from '../../../src/detection/torchvision/recipe.js';
 import { extractSubgraph } from '../../../src/onnx/extract.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { readNpz } from '../../../src/tensor/npz.js';
 import { relativeError } from '../../support/detector-parts.js';

@@ -3,7 +3,7 @@ import { digestBytes } from '../../../src/base/digest.js';
 import { parseDetectorConfig } from '../../../src/detection/torchvision/config.js';
 import { exportMaskRcnn } from '../../../src/detection/torchvision/export-maskrcnn.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { openSession, type Session } from '../../../src/runtime/session.js';
+import { openSession, type Session } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { readNpz } from '../../../src/tensor/npz.js';
 import { readStateDict, selectStateDict } from '../../../src/tensor/state-dict.js';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeRecipe } from '../../../src/detection/recipe.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { readNpz } from '../../../src/tensor/npz.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';

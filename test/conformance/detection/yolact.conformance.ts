@@ -20,7 +20,7 @@ import { makeHost } from '../../../src/detection/yolact/objects.js';
 import { prepareImage } from '../../../src/detection/yolact/prepare-image.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { openSession, type Session } from '../../../src/runtime/session.js';
+import { openSession, type Session } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
 import { encodeRawTensor } from '../../../src/tensor/raw-tensor.js';

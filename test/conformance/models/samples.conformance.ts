@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeImage } from '../../../src/detection/image.js';
 import { type Preprocessing, preprocessImage } from '../../../src/detection/preprocessing.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { maxDifference } from '../../support/max-difference.js';

@@ -15,7 +15,7 @@ import { WHOLE_SCHEMA } from '../../../src/onnx/proto/schema.js';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { decodeTensorProto } from '../../../src/onnx/serde/tensor-proto.js';
-import { openSession, RuntimeError } from '../../../src/runtime/session.js';
+import { openSession, RuntimeError } from '../../../src/runtime/session/session.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { findPassingTests, findRecordedModels, readRecordedTensors } from '../../support/backend-tests.js';
 import { damageBytes, damages } from '../../support/mutate-bytes.js';

@@ -7,10 +7,10 @@ import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../src/onnx/passes/
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { findSigmoidOutputs } from '../../../src/onnx/sigmoid-outputs.js';
-import { compareModels, type OutputComparison } from '../../../src/runtime/compare-models.js';
-import { findInequality } from '../../../src/runtime/equality.js';
-import { evaluate } from '../../../src/runtime/evaluate.js';
-import { makeRandomFeeds } from '../../../src/runtime/random-feeds.js';
+import { compareModels, type OutputComparison } from '../../../src/runtime/compare/compare-models.js';
+import { findInequality } from '../../../src/runtime/compare/equality.js';
+import { makeRandomFeeds } from '../../../src/runtime/feeds/random-feeds.js';
+import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { readNpz } from '../../../src/tensor/npz.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { findSharedFolder } from '../../support/shared-folder.js';

@@ -6,7 +6,7 @@ import { decodeImage } from '../../../src/detection/image.js';
 import { preprocessImage } from '../../../src/detection/preprocessing.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
-import type { ModelSketches } from '../../../src/quant/model-sketches.js';
+import type { ModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import { quantizeModel } from '../../../src/quant/quantize-model.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
 import { readNpz } from '../../../src/tensor/npz.js';

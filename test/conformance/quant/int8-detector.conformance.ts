@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/torchvision/recipe.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
-import { encodeModelSketches } from '../../../src/quant/model-sketches.js';
+import { encodeModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';

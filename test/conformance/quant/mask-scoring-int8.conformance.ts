@@ -8,7 +8,7 @@ import { collectPartInputs } from '../../../src/detection/part-inputs.js';
 import { encodeRecipe } from '../../../src/detection/recipe.js';
 import { readSetup } from '../../../src/detection/setup.js';
 import { MASKSCORING_PARTS, type MaskScoringPart } from '../../../src/detection/torchvision/mask-scoring-recipe.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';

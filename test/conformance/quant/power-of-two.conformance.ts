@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
-import { boundAccumulators } from '../../../src/quant/accumulator-bounds.js';
-import { openSession, type SessionOptions } from '../../../src/runtime/session.js';
+import { boundAccumulators } from '../../../src/quant/exact/accumulator-bounds.js';
+import { openSession, type SessionOptions } from '../../../src/runtime/session/session.js';
 import { countElements } from '../../../src/tensor/shape.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { findSharedFolder } from '../../support/shared-folder.js';

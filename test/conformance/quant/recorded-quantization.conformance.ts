@@ -6,8 +6,11 @@ import { getValue } from '../../../src/onnx/ir/edit.js';
 import type { Model, ValueId } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
-import { insertQdq } from '../../../src/quant/insert-qdq.js';
-import { addSample } from '../../../src/quant/model-sketches.js';
+import { addSample } from '../../../src/quant/calibration/model-sketches.js';
+import { openSketcher } from '../../../src/quant/calibration/sketch-model.js';
+import { addressValues } from '../../../src/quant/calibration/value-address.js';
+import type { Range } from '../../../src/quant/integers/qparams.js';
+import type { OrtObserved, OrtRangeMethod } from '../../../src/quant/ort-compat/ort-method.js';
 import {
   addSampleCounts,
   addSampleRanges,
@@ -15,16 +18,14 @@ import {
   type OrtWish,
   planBinnings,
   toOrtObserved,
-} from '../../../src/quant/ort-observed.js';
-import { planQuantization } from '../../../src/quant/plan-quantization.js';
-import type { Range } from '../../../src/quant/qparams.js';
-import { chooseQParams } from '../../../src/quant/range.js';
-import type { Observation, OrtObserved, OrtRangeMethod, RangeMethod } from '../../../src/quant/range-method.js';
-import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme.js';
-import type { Sketch } from '../../../src/quant/sketch.js';
-import { openSketcher } from '../../../src/quant/sketch-model.js';
-import { addressValues } from '../../../src/quant/value-address.js';
-import { openSession } from '../../../src/runtime/session.js';
+} from '../../../src/quant/ort-compat/ort-observed.js';
+import { planQuantization } from '../../../src/quant/placement/plan-quantization.js';
+import { insertQdq } from '../../../src/quant/qdq/insert-qdq.js';
+import { chooseQParams } from '../../../src/quant/range/range.js';
+import type { Observation, RangeMethod } from '../../../src/quant/range/range-method.js';
+import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme/scheme.js';
+import type { Sketch } from '../../../src/quant/sketch/sketch.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { decodeNpy } from '../../../src/tensor/npy.js';
 import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';

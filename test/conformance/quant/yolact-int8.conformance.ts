@@ -7,7 +7,7 @@ import { encodeRecipe } from '../../../src/detection/recipe.js';
 import { prepareImage } from '../../../src/detection/yolact/prepare-image.js';
 import type { YolactRecipe } from '../../../src/detection/yolact/recipe.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
 import { readFileBytes } from '../../../src/tensor/file-bytes.js';

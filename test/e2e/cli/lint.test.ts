@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { getBuiltInProfile } from '../../../src/target/choose-target.js';
+import { getBuiltInProfile } from '../../../src/target/profile/choose-target.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { makeNeck } from '../../support/neck.js';
 import { qdqGraph } from '../../support/qdq-graph.js';

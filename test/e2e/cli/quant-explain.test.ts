@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
-import { encodePropagatedErrors } from '../../../src/quant/propagated-error.js';
+import { encodePropagatedErrors } from '../../../src/quant/compare/propagated-error.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { encodeHeadSketches, smallHead } from '../../support/small-detector-head.js';
 

@@ -6,16 +6,16 @@ import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { openValueComparer } from '../../../src/quant/compare-values.js';
-import { matchValues } from '../../../src/quant/match-values.js';
-import { addSample } from '../../../src/quant/model-sketches.js';
-import { encodePropagatedErrors, findPropagatedErrors } from '../../../src/quant/propagated-error.js';
+import { addSample } from '../../../src/quant/calibration/model-sketches.js';
+import { openSketcher } from '../../../src/quant/calibration/sketch-model.js';
+import { addressValues } from '../../../src/quant/calibration/value-address.js';
+import { openValueComparer } from '../../../src/quant/compare/compare-values.js';
+import { matchValues } from '../../../src/quant/compare/match-values.js';
+import { encodePropagatedErrors, findPropagatedErrors } from '../../../src/quant/compare/propagated-error.js';
 import { quantizeModel } from '../../../src/quant/quantize-model.js';
-import { PRESETS } from '../../../src/quant/scheme.js';
-import type { Sketch } from '../../../src/quant/sketch.js';
-import { openSketcher } from '../../../src/quant/sketch-model.js';
-import { addressValues } from '../../../src/quant/value-address.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { PRESETS } from '../../../src/quant/scheme/scheme.js';
+import type { Sketch } from '../../../src/quant/sketch/sketch.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
 /** Conv and Relu, a branch, and a join; a Shape on the way whose int64 values are compared by nobody. */

@@ -1,7 +1,7 @@
 /** Is the table of presets in docs/stages/quantize.md what the presets are? */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PRESETS, type Preset, type PresetName } from '../../../src/quant/scheme.js';
+import { PRESETS, type Preset, type PresetName } from '../../../src/quant/scheme/scheme.js';
 import { type RangeName, toRangeMethod } from '../../../stages/quantize/range-param.js';
 import { DIST } from '../../support/world.js';
 

@@ -1,11 +1,11 @@
 /** Is everything that is known of a tensor found, by any of its names, and nothing made up for others? */
 import type { Model } from '../../../src/onnx/ir/model.js';
-import { explainTensor, type TensorExplanation } from '../../../src/quant/explain-tensor.js';
-import type { ModelSketches } from '../../../src/quant/model-sketches.js';
-import { listQdqTensors } from '../../../src/quant/qdq-tensors.js';
+import type { ModelSketches } from '../../../src/quant/calibration/model-sketches.js';
+import { listQdqTensors } from '../../../src/quant/qdq/qdq-tensors.js';
 import { type QuantizeOptions, quantizeModel } from '../../../src/quant/quantize-model.js';
-import type { QuantizationReport } from '../../../src/quant/report-entries.js';
-import { PRESETS } from '../../../src/quant/scheme.js';
+import { explainTensor, type TensorExplanation } from '../../../src/quant/report/explain-tensor.js';
+import type { QuantizationReport } from '../../../src/quant/report/report-entries.js';
+import { PRESETS } from '../../../src/quant/scheme/scheme.js';
 import { sketchHead, smallHead } from '../../support/small-detector-head.js';
 
 describe('tensors of a QDQ model', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { countEdgesPlainly, edgesOf, planBinning } from '../../../src/quant/ort-histogram.js';
-import { countEdgesByKernel } from '../../../src/quant/ort-kernel.js';
-import { sketchTensor } from '../../../src/quant/sketch.js';
+import { countEdgesPlainly, edgesOf, planBinning } from '../../../src/quant/ort-compat/ort-histogram.js';
+import { countEdgesByKernel } from '../../../src/quant/ort-compat/ort-kernel.js';
+import { sketchTensor } from '../../../src/quant/sketch/sketch.js';
 
 const value = fc.oneof(
   fc.float({ noNaN: true, noDefaultInfinity: true, min: -(2 ** 66), max: 2 ** 66 }),

@@ -1,11 +1,11 @@
 /** Does what the user says of single tensors reach them, and nothing else? */
 import type { Model } from '../../../src/onnx/ir/model.js';
-import { checkKnobs } from '../../../src/quant/check-knobs.js';
-import { insertQdq } from '../../../src/quant/insert-qdq.js';
-import { findExcluded, type Override } from '../../../src/quant/overrides.js';
-import { planQuantization, type QuantizationPlan } from '../../../src/quant/plan-quantization.js';
-import { checkEffect, resolveOverrides } from '../../../src/quant/resolve-overrides.js';
-import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme.js';
+import { planQuantization, type QuantizationPlan } from '../../../src/quant/placement/plan-quantization.js';
+import { checkEffect, resolveOverrides } from '../../../src/quant/placement/resolve-overrides.js';
+import { insertQdq } from '../../../src/quant/qdq/insert-qdq.js';
+import { checkKnobs } from '../../../src/quant/scheme/check-knobs.js';
+import { findExcluded, type Override } from '../../../src/quant/scheme/overrides.js';
+import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme/scheme.js';
 import { nodeLines, rangesOf, smallGraph } from './small-graph.js';
 
 /** x → Conv "Conv_a" → a → Relu → r → MaxPool → m → Conv "Conv_y" → y, both convolutions with weight and bias. */

@@ -2,11 +2,11 @@
 import { int, ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { insertQdq } from '../../../src/quant/insert-qdq.js';
-import { planQuantization, type QuantizationPlan } from '../../../src/quant/plan-quantization.js';
-import type { Range } from '../../../src/quant/qparams.js';
-import { type PlacementScheme, PRESETS, type QuantizationScheme } from '../../../src/quant/scheme.js';
-import { openSession } from '../../../src/runtime/session.js';
+import type { Range } from '../../../src/quant/integers/qparams.js';
+import { planQuantization, type QuantizationPlan } from '../../../src/quant/placement/plan-quantization.js';
+import { insertQdq } from '../../../src/quant/qdq/insert-qdq.js';
+import { type PlacementScheme, PRESETS, type QuantizationScheme } from '../../../src/quant/scheme/scheme.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { nodeLines, rangesOf, type SmallGraph, smallGraph, valueNamed } from './small-graph.js';
 

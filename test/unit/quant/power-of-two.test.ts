@@ -1,5 +1,5 @@
-import { findPosition, nearestPosition, positionNotBelow, scaleAt } from '../../../src/quant/power-of-two.js';
-import { coveredRange, middleOf } from '../../../src/quant/qparams.js';
+import { findPosition, nearestPosition, positionNotBelow, scaleAt } from '../../../src/quant/integers/power-of-two.js';
+import { coveredRange, middleOf } from '../../../src/quant/integers/qparams.js';
 
 describe('positions of power-of-two scales', () => {
   it.each([

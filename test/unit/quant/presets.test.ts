@@ -2,11 +2,11 @@
 import { int, ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { insertQdq } from '../../../src/quant/insert-qdq.js';
-import { planQuantization } from '../../../src/quant/plan-quantization.js';
-import { findPosition } from '../../../src/quant/power-of-two.js';
-import { PRESETS, type PresetName } from '../../../src/quant/scheme.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { findPosition } from '../../../src/quant/integers/power-of-two.js';
+import { planQuantization } from '../../../src/quant/placement/plan-quantization.js';
+import { insertQdq } from '../../../src/quant/qdq/insert-qdq.js';
+import { PRESETS, type PresetName } from '../../../src/quant/scheme/scheme.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { nodeLines, rangesOf, smallGraph, valueNamed } from './small-graph.js';

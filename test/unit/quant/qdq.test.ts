@@ -1,9 +1,9 @@
 import { int, ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model, NodeId } from '../../../src/onnx/ir/model.js';
-import { insertQdq } from '../../../src/quant/insert-qdq.js';
-import { planQuantization, type QuantizationPlan } from '../../../src/quant/plan-quantization.js';
-import type { Range } from '../../../src/quant/qparams.js';
-import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme.js';
+import type { Range } from '../../../src/quant/integers/qparams.js';
+import { planQuantization, type QuantizationPlan } from '../../../src/quant/placement/plan-quantization.js';
+import { insertQdq } from '../../../src/quant/qdq/insert-qdq.js';
+import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme/scheme.js';
 import { nodeLines, rangesOf, type SmallGraph, smallGraph, valueNamed } from './small-graph.js';
 
 const UNIT: Range = { low: -1, high: 1 };

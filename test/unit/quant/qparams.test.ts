@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { computeQParams } from '../../../src/quant/qparams.js';
-import { dequantizeLinear, quantizeLinear } from '../../../src/quant/quantize-linear.js';
-import { storageRange } from '../../../src/quant/quantized-dtype.js';
-import { roundHalfEven, saturate } from '../../../src/quant/rounding.js';
+import { computeQParams } from '../../../src/quant/integers/qparams.js';
+import { dequantizeLinear, quantizeLinear } from '../../../src/quant/integers/quantize-linear.js';
+import { storageRange } from '../../../src/quant/integers/quantized-dtype.js';
+import { roundHalfEven, saturate } from '../../../src/quant/integers/rounding.js';
 
 const U8 = { dtype: 'uint8', symmetric: false, reduceRange: false } as const;
 const S16 = { dtype: 'int16', symmetric: false, reduceRange: false } as const;

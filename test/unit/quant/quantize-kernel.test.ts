@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { QParams } from '../../../src/quant/qparams.js';
-import { measureGroups, quantizeGroups } from '../../../src/quant/quantize-kernel.js';
-import { type QuantizedDType, storageRange } from '../../../src/quant/quantized-dtype.js';
-import { saturate } from '../../../src/quant/rounding.js';
+import type { QParams } from '../../../src/quant/integers/qparams.js';
+import { measureGroups, quantizeGroups } from '../../../src/quant/integers/quantize-kernel.js';
+import { type QuantizedDType, storageRange } from '../../../src/quant/integers/quantized-dtype.js';
+import { saturate } from '../../../src/quant/integers/rounding.js';
 
 const SCALES = fc.oneof(
   fc.double({ min: 1e-30, max: 1e30, noNaN: true }).map(Math.fround),

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { coveredRange, type QParams } from '../../../src/quant/qparams.js';
-import { type IntegerScheme, storageRange } from '../../../src/quant/quantized-dtype.js';
-import { chooseQParams } from '../../../src/quant/range.js';
-import { NON_OVERFLOW, type Observation, QUARK_MIN_MSE, type RangeMethod } from '../../../src/quant/range-method.js';
-import { ownSqnr, saturationShare } from '../../../src/quant/range-quality.js';
-import { roundHalfEven } from '../../../src/quant/rounding.js';
-import { mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch.js';
+import { coveredRange, type QParams } from '../../../src/quant/integers/qparams.js';
+import { type IntegerScheme, storageRange } from '../../../src/quant/integers/quantized-dtype.js';
+import { roundHalfEven } from '../../../src/quant/integers/rounding.js';
+import { chooseQParams } from '../../../src/quant/range/range.js';
+import { NON_OVERFLOW, type Observation, QUARK_MIN_MSE, type RangeMethod } from '../../../src/quant/range/range-method.js';
+import { ownSqnr, saturationShare } from '../../../src/quant/range/range-quality.js';
+import { mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch/sketch.js';
 
 const U8: IntegerScheme = { dtype: 'uint8', symmetric: false, reduceRange: false };
 const U8_MIDDLE: IntegerScheme = { dtype: 'uint8', symmetric: true, reduceRange: false };

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import type { Json } from '../../../src/base/json.js';
-import { decodeCounts, encodeCounts } from '../../../src/quant/counts-codec.js';
-import { addDyadic, formatDyadic, fromDyadic, parseDyadic, toDyadic } from '../../../src/quant/exact-sum.js';
-import { seenRange } from '../../../src/quant/range.js';
-import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch.js';
-import { encodeSketch, readSketchJson, sketchReader } from '../../../src/quant/sketch-codec.js';
+import { seenRange } from '../../../src/quant/range/range.js';
+import { decodeCounts, encodeCounts } from '../../../src/quant/sketch/counts-codec.js';
+import { addDyadic, formatDyadic, fromDyadic, parseDyadic, toDyadic } from '../../../src/quant/sketch/exact-sum.js';
+import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch/sketch.js';
+import { encodeSketch, readSketchJson, sketchReader } from '../../../src/quant/sketch/sketch-codec.js';
 
 const tensor = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { maxLength: 40 }).map(values => Float32Array.from(values));
 /** One element in bin 0 at half of it. */

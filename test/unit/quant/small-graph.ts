@@ -1,8 +1,8 @@
 /** How do tests write a small model? One line per node, values by name. */
 import { addInitializer, addInput, addNode, findValueByName, makeModel } from '../../../src/onnx/ir/edit.js';
 import type { Attribute, Model, Node, Value } from '../../../src/onnx/ir/model.js';
-import type { Range } from '../../../src/quant/qparams.js';
-import type { Observation } from '../../../src/quant/range-method.js';
+import type { Range } from '../../../src/quant/integers/qparams.js';
+import type { Observation } from '../../../src/quant/range/range-method.js';
 import { encodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 

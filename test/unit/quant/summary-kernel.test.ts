@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { gridExponent } from '../../../src/quant/histogram.js';
-import { addPlainly, countPlainly, newBins, newLanes } from '../../../src/quant/plain-summary.js';
-import { addByKernel, canCountByKernel, countByKernel } from '../../../src/quant/summary-kernel.js';
+import { gridExponent } from '../../../src/quant/sketch/histogram.js';
+import { addPlainly, countPlainly, newBins, newLanes } from '../../../src/quant/sketch/plain-summary.js';
+import { addByKernel, canCountByKernel, countByKernel } from '../../../src/quant/sketch/summary-kernel.js';
 
 /** Whole groups of four, of every size that float32 has, zeros of both signs among them. */
 const groups = fc

@@ -1,6 +1,6 @@
 import { replaceNodeOrder } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
-import { addressValues } from '../../../src/quant/value-address.js';
+import { addressValues } from '../../../src/quant/calibration/value-address.js';
 import { smallGraph } from './small-graph.js';
 
 function build(weight = 2): Model {

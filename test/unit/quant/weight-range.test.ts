@@ -1,13 +1,13 @@
 /** Do power-of-two weights and biases have the least squared error of all positions that may be chosen? By trying them all in another way. */
 import type { NodeId } from '../../../src/onnx/ir/model.js';
-import { quantizeBiasByItself } from '../../../src/quant/biases.js';
-import { planQuantization } from '../../../src/quant/plan-quantization.js';
-import { findPosition } from '../../../src/quant/power-of-two.js';
-import type { QParams } from '../../../src/quant/qparams.js';
-import { dequantizeLinear, quantizeLinear } from '../../../src/quant/quantize-linear.js';
-import { PRESETS } from '../../../src/quant/scheme.js';
-import type { WeightRangeMethod } from '../../../src/quant/weight-range.js';
-import { computeWeightQParams } from '../../../src/quant/weights.js';
+import { findPosition } from '../../../src/quant/integers/power-of-two.js';
+import type { QParams } from '../../../src/quant/integers/qparams.js';
+import { dequantizeLinear, quantizeLinear } from '../../../src/quant/integers/quantize-linear.js';
+import { planQuantization } from '../../../src/quant/placement/plan-quantization.js';
+import type { WeightRangeMethod } from '../../../src/quant/range/weight-range.js';
+import { PRESETS } from '../../../src/quant/scheme/scheme.js';
+import { quantizeBiasByItself } from '../../../src/quant/weights/biases.js';
+import { computeWeightQParams } from '../../../src/quant/weights/weights.js';
 import { encodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { rangesOf, smallGraph } from './small-graph.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { EMPTY_SKETCH, mergeSketches, sketchTensor } from '../../../src/quant/sketch.js';
-import { encodeSketch } from '../../../src/quant/sketch-codec.js';
+import { EMPTY_SKETCH, mergeSketches, sketchTensor } from '../../../src/quant/sketch/sketch.js';
+import { encodeSketch } from '../../../src/quant/sketch/sketch-codec.js';
 
 /** Calibrators whose bins follow the first batch depend on the order of samples. */
 describe('regression 1: calibration does not depend on the order of samples', () => {

@@ -1,6 +1,6 @@
-import { chooseQParams } from '../../../src/quant/range.js';
-import { QUARK_MIN_MSE } from '../../../src/quant/range-method.js';
-import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch.js';
+import { chooseQParams } from '../../../src/quant/range/range.js';
+import { QUARK_MIN_MSE } from '../../../src/quant/range/range-method.js';
+import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch/sketch.js';
 
 const S8 = { dtype: 'int8', symmetric: true, reduceRange: false } as const;
 const scaleOf = (sketch: Sketch): number =>

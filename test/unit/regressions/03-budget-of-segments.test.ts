@@ -2,9 +2,9 @@
 
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
-import { encodeSampleSketches } from '../../../src/quant/model-sketches.js';
-import { openSketcher } from '../../../src/quant/sketch-model.js';
-import { cutSegments } from '../../../src/runtime/segments.js';
+import { encodeSampleSketches } from '../../../src/quant/calibration/model-sketches.js';
+import { openSketcher } from '../../../src/quant/calibration/sketch-model.js';
+import { cutSegments } from '../../../src/runtime/capture/segments.js';
 import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
 /** Branches that join late, so that values live over several segments; every output has 2 × 8 × 8 × 4 = 512 bytes. */

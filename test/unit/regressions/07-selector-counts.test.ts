@@ -1,6 +1,6 @@
 /** A selector that means nothing, or several things where one is meant, is an error: other tools' exclude lists ignore misspelt names silently. */
 import { selectMatching } from '../../../src/onnx/rewrite/matches.js';
-import { findExcluded, findOverridden } from '../../../src/quant/overrides.js';
+import { findExcluded, findOverridden } from '../../../src/quant/scheme/overrides.js';
 import { smallGraph } from '../quant/small-graph.js';
 
 function graph() {

@@ -1,10 +1,11 @@
 /** Names that look like what a tool appends stay themselves: stripping the characters of "_Output" from a name's ends hits the wrong node. */
-import { explainTensor } from '../../../src/quant/explain-tensor.js';
-import { insertQdq } from '../../../src/quant/insert-qdq.js';
-import { findExcluded } from '../../../src/quant/overrides.js';
-import { planQuantization } from '../../../src/quant/plan-quantization.js';
-import { listQdqTensors } from '../../../src/quant/qdq-tensors.js';
-import { PRESETS } from '../../../src/quant/scheme.js';
+
+import { planQuantization } from '../../../src/quant/placement/plan-quantization.js';
+import { insertQdq } from '../../../src/quant/qdq/insert-qdq.js';
+import { listQdqTensors } from '../../../src/quant/qdq/qdq-tensors.js';
+import { explainTensor } from '../../../src/quant/report/explain-tensor.js';
+import { findExcluded } from '../../../src/quant/scheme/overrides.js';
+import { PRESETS } from '../../../src/quant/scheme/scheme.js';
 import { rangesOf, smallGraph } from '../quant/small-graph.js';
 
 const NAMES = [

@@ -6,10 +6,10 @@ import { type RewriteRecord, rewriteModel } from '../../../src/onnx/rewrite/rewr
 import { getRule } from '../../../src/onnx/rewrite/rules/catalogue.js';
 import type { MaxPoolForm } from '../../../src/onnx/rewrite/rules/rule-list.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { PRESETS, type PresetName } from '../../../src/quant/scheme.js';
-import { compareModels, type OutputComparison } from '../../../src/runtime/compare-models.js';
-import { makeRandomFeeds } from '../../../src/runtime/random-feeds.js';
-import type { SessionOptions } from '../../../src/runtime/session.js';
+import { PRESETS, type PresetName } from '../../../src/quant/scheme/scheme.js';
+import { compareModels, type OutputComparison } from '../../../src/runtime/compare/compare-models.js';
+import { makeRandomFeeds } from '../../../src/runtime/feeds/random-feeds.js';
+import type { SessionOptions } from '../../../src/runtime/session/session.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { quantizeOn } from '../../support/quantize-small.js';
 import { listProblems, randomConstant, smallModel } from '../../support/small-model.js';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { countByEdges, edgesOf, planBinning } from '../../../src/quant/ort-histogram.js';
+import { countByEdges, edgesOf, planBinning } from '../../../src/quant/ort-compat/ort-histogram.js';
+import type { OrtHistogramOf, OrtObserved, OrtRangeMethod } from '../../../src/quant/ort-compat/ort-method.js';
 import {
   addSampleCounts,
   addSampleRanges,
@@ -7,10 +8,9 @@ import {
   type OrtWish,
   planBinnings,
   toOrtObserved,
-} from '../../../src/quant/ort-observed.js';
-import { chooseQParams } from '../../../src/quant/range.js';
-import type { OrtHistogramOf, OrtObserved, OrtRangeMethod } from '../../../src/quant/range-method.js';
-import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch.js';
+} from '../../../src/quant/ort-compat/ort-observed.js';
+import { chooseQParams } from '../../../src/quant/range/range.js';
+import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch/sketch.js';
 import { fixturePath } from '../../support/fixtures.js';
 
 type Ends = readonly [number, number];

@@ -1,10 +1,10 @@
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { parseModelText } from '../../../src/onnx/parse-text.js';
-import { encodeSampleSketches } from '../../../src/quant/model-sketches.js';
-import { openSketcher } from '../../../src/quant/sketch-model.js';
-import { openCapture } from '../../../src/runtime/capture.js';
-import { cutSegments } from '../../../src/runtime/segments.js';
+import { encodeSampleSketches } from '../../../src/quant/calibration/model-sketches.js';
+import { openSketcher } from '../../../src/quant/calibration/sketch-model.js';
+import { openCapture } from '../../../src/runtime/capture/capture.js';
+import { cutSegments } from '../../../src/runtime/capture/segments.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { failureOf } from '../../support/error-code.js';
 import { smallGraph } from '../quant/small-graph.js';

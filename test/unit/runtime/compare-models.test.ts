@@ -1,8 +1,8 @@
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { compareModels } from '../../../src/runtime/compare-models.js';
-import { evaluate } from '../../../src/runtime/evaluate.js';
-import { makeRandomFeeds } from '../../../src/runtime/random-feeds.js';
+import { compareModels } from '../../../src/runtime/compare/compare-models.js';
+import { makeRandomFeeds } from '../../../src/runtime/feeds/random-feeds.js';
+import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { failureOf } from '../../support/error-code.js';
 import { floats, randomFloats, smallModel } from '../../support/small-model.js';

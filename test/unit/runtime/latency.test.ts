@@ -1,5 +1,5 @@
 /** Are the figures of repeats those that numpy gives? Its mean, std with ddof 1, and percentiles with linear interpolation. */
-import { summarizeLatency } from '../../../src/runtime/latency.js';
+import { summarizeLatency } from '../../../src/runtime/measure/latency.js';
 
 it('summarizes as numpy does', () => {
   // numpy.percentile([4, 1, 3, 10, 2], [50, 90, 99]) = [3, 7.6, 9.76]; mean 4; std(ddof=1) = 3.5355339059327378

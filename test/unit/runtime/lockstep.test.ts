@@ -1,6 +1,6 @@
 import type { Value, ValueId } from '../../../src/onnx/ir/model.js';
-import type { Capture } from '../../../src/runtime/capture.js';
-import { type LockstepRun, runInLockstep } from '../../../src/runtime/lockstep.js';
+import type { Capture } from '../../../src/runtime/capture/capture.js';
+import { type LockstepRun, runInLockstep } from '../../../src/runtime/compare/lockstep.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 
 /** 12 MB: two of them fit the budget, the third makes a run wait. */

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { parseModelText } from '../../../src/onnx/parse-text.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
-import { openSessionThreads, type SessionThreads } from '../../../src/runtime/session-threads.js';
+import { openSessionThreads, type SessionThreads } from '../../../src/runtime/session/session-threads.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { temporaryFolder } from '../../support/run-stage.js';
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ModelInput } from '../../../src/runtime/model-inputs.js';
-import { listTensorSamples } from '../../../src/runtime/tensor-samples.js';
+import { listTensorSamples } from '../../../src/runtime/feeds/tensor-samples.js';
+import type { ModelInput } from '../../../src/runtime/session/model-inputs.js';
 import { encodeNpy } from '../../../src/tensor/npy.js';
 import { encodeNpz } from '../../../src/tensor/npz.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';

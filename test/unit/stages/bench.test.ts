@@ -5,7 +5,7 @@ import { digestBytes } from '../../../src/base/digest.js';
 import type { JsonObject } from '../../../src/base/json.js';
 import { parseModelText } from '../../../src/onnx/parse-text.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
-import { encodeCaptureIndex } from '../../../src/runtime/capture-index.js';
+import { encodeCaptureIndex } from '../../../src/runtime/capture/capture-index.js';
 import { encodeNpz } from '../../../src/tensor/npz.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import type { BenchReport } from '../../../stages/bench/bench-report.js';

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/base/json.js';
 import { decodeImage } from '../../../src/detection/image.js';
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
-import { parseModelSketches } from '../../../src/quant/model-sketches.js';
+import { parseModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { encodeNpz } from '../../../src/tensor/npz.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';

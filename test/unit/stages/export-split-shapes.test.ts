@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { exportStage } from '../../../stages/export/stage.js';

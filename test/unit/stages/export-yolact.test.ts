@@ -6,7 +6,7 @@ import { parseRecipe } from '../../../src/detection/recipe.js';
 import { encodeSetup, prepareInput, readSetup } from '../../../src/detection/setup.js';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { writeSafetensors } from '../../../src/tensor/safetensors.js';
 import { exportStage } from '../../../stages/export/stage.js';

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../src/base/json.js';
 import { parseRecipe } from '../../../src/detection/recipe.js';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { writeSafetensors } from '../../../src/tensor/safetensors.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DetectorConfig } from '../../../src/detection/torchvision/config.js';
 import { MASKRCNN_PIECES } from '../../../src/detection/torchvision/pieces.js';
 import { fitImage } from '../../../src/detection/transform.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';

@@ -1,6 +1,6 @@
 /** Are the bars of a range the values that were seen, and are the errors of a value those of that value? */
 import { array, assert, double, property } from 'fast-check';
-import { mergeSketches, sketchTensor } from '../../../src/quant/sketch.js';
+import { mergeSketches, sketchTensor } from '../../../src/quant/sketch/sketch.js';
 import { joinErrors } from '../../../stages/report/error-section.js';
 import { makeBars } from '../../../stages/report/range-section.js';
 import type { QuantizationView } from '../../../stages/report/read-quantization.js';

@@ -8,7 +8,7 @@ import { fitImage } from '../../../src/detection/transform.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { addNode } from '../../../src/onnx/ir/edit.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
-import { openSession, type Session } from '../../../src/runtime/session.js';
+import { openSession, type Session } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { importStage } from '../../../stages/import/stage.js';

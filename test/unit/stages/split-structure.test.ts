@@ -8,7 +8,7 @@ import { getValue, removeNode } from '../../../src/onnx/ir/edit.js';
 import type { Model, Node } from '../../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { formatDims } from '../../../src/onnx/shape-inference/node-context.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/base/json.js';
 import { encodeRecipe } from '../../../src/detection/recipe.js';
 import { exportMaskRcnn } from '../../../src/detection/torchvision/export-maskrcnn.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
-import { openSession } from '../../../src/runtime/session.js';
+import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { split } from '../../../stages/split/stage.js';

@@ -5,7 +5,7 @@ import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { getValue, replaceAllUses } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
-import { findPropagatedErrors } from '../../../src/quant/propagated-error.js';
+import { findPropagatedErrors } from '../../../src/quant/compare/propagated-error.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { capture } from '../../../stages/capture/stage.js';

@@ -1,10 +1,10 @@
 import { int, ints } from '../../../src/onnx/ir/attribute.js';
-import { evaluate } from '../../../src/runtime/evaluate.js';
-import { estimateBatches } from '../../../src/target/batch-estimate.js';
-import { chooseTarget, getBuiltInProfile } from '../../../src/target/choose-target.js';
+import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { compileModel } from '../../../src/target/compile-model.js';
-import { estimateCalls, estimateUnit } from '../../../src/target/estimate.js';
-import type { UnitWork } from '../../../src/target/unit-work.js';
+import { estimateBatches } from '../../../src/target/estimate/batch-estimate.js';
+import { estimateCalls, estimateUnit } from '../../../src/target/estimate/estimate.js';
+import { chooseTarget, getBuiltInProfile } from '../../../src/target/profile/choose-target.js';
+import type { UnitWork } from '../../../src/target/units/unit-work.js';
 import { qdqGraph } from '../../support/qdq-graph.js';
 
 /** 1 TMAC/s at half efficiency, 10 GB/s, 0.2 ms per call. */

@@ -1,9 +1,9 @@
 /** Does every rule fire where it should, with measured value, limit and source, and only there? */
 import { float, int, ints, string } from '../../../src/onnx/ir/attribute.js';
-import { evaluate } from '../../../src/runtime/evaluate.js';
-import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../../src/target/choose-target.js';
+import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { compileModel } from '../../../src/target/compile-model.js';
-import type { ModelReport } from '../../../src/target/compile-report.js';
+import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../../src/target/profile/choose-target.js';
+import type { ModelReport } from '../../../src/target/report/compile-report.js';
 import { type QdqGraph, type QdqParams, qdqGraph } from '../../support/qdq-graph.js';
 import { floats, integers, randomConstant, smallModel } from '../../support/small-model.js';
 

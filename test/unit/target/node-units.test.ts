@@ -1,8 +1,8 @@
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
-import { evaluate } from '../../../src/runtime/evaluate.js';
-import { findNodeUnits } from '../../../src/target/node-units.js';
-import { prepareModel } from '../../../src/target/prepare-model.js';
+import { evaluate } from '../../../src/runtime/session/evaluate.js';
+import { findNodeUnits } from '../../../src/target/units/node-units.js';
+import { prepareModel } from '../../../src/target/units/prepare-model.js';
 import { qdqGraph } from '../../support/qdq-graph.js';
 import { floats, randomConstant } from '../../support/small-model.js';
 

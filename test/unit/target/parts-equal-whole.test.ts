@@ -1,16 +1,16 @@
 /** Do the parts, run one after the other, compute the whole's bits? On random networks, schemes and placements, in ONNX Runtime at its basic level. */
 import * as fc from 'fast-check';
 import type { Model } from '../../../src/onnx/ir/model.js';
-import { DEFAULT_OP_TYPES, PRESETS } from '../../../src/quant/scheme.js';
-import { evaluate } from '../../../src/runtime/evaluate.js';
-import { chooseTarget, getBuiltInProfile } from '../../../src/target/choose-target.js';
+import { DEFAULT_OP_TYPES, PRESETS } from '../../../src/quant/scheme/scheme.js';
+import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { compileModel } from '../../../src/target/compile-model.js';
 import type { UnitVerdict } from '../../../src/target/legality/judge-units.js';
-import { findNodeUnits } from '../../../src/target/node-units.js';
 import { extractPart, findPartEnds } from '../../../src/target/partition/extract-parts.js';
 import { partitionUnits } from '../../../src/target/partition/partition.js';
-import { prepareModel } from '../../../src/target/prepare-model.js';
-import { measureUnit } from '../../../src/target/unit-work.js';
+import { chooseTarget, getBuiltInProfile } from '../../../src/target/profile/choose-target.js';
+import { findNodeUnits } from '../../../src/target/units/node-units.js';
+import { prepareModel } from '../../../src/target/units/prepare-model.js';
+import { measureUnit } from '../../../src/target/units/unit-work.js';
 import { quantizeOn } from '../../support/quantize-small.js';
 import { CNN_DIMS, randomCnn } from '../../support/random-cnn.js';
 import { differingOutputs, findPartitionProblems, findReportProblems, runParts, runWhole } from '../../support/run-parts.js';

@@ -1,9 +1,9 @@
 import type { Json } from '../../../src/base/json.js';
 import { RULE_LIST } from '../../../src/onnx/rewrite/rules/rule-list.js';
-import { BUILT_IN_PROFILES } from '../../../src/target/built-in-profiles.js';
-import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../../src/target/choose-target.js';
-import { parseIntegerSet } from '../../../src/target/integer-set.js';
-import { readProfile } from '../../../src/target/profile-reader.js';
+import { BUILT_IN_PROFILES } from '../../../src/target/profile/built-in-profiles.js';
+import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../../src/target/profile/choose-target.js';
+import { parseIntegerSet } from '../../../src/target/profile/integer-set.js';
+import { readProfile } from '../../../src/target/profile/profile-reader.js';
 import { failureOf } from '../../support/error-code.js';
 
 /** What tests change in a profile. */

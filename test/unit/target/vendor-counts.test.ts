@@ -4,11 +4,11 @@
  */
 import { addNode, addValue, getValue, setInput } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
-import { DEFAULT_OP_TYPES, PRESETS } from '../../../src/quant/scheme.js';
-import { evaluate } from '../../../src/runtime/evaluate.js';
-import { chooseTarget, getBuiltInProfile } from '../../../src/target/choose-target.js';
+import { DEFAULT_OP_TYPES, PRESETS } from '../../../src/quant/scheme/scheme.js';
+import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { compileModel } from '../../../src/target/compile-model.js';
-import type { ModelReport } from '../../../src/target/compile-report.js';
+import { chooseTarget, getBuiltInProfile } from '../../../src/target/profile/choose-target.js';
+import type { ModelReport } from '../../../src/target/report/compile-report.js';
 import { quantizeOn } from '../../support/quantize-small.js';
 import { randomFloats } from '../../support/small-model.js';
 import { makeMobileNetV2, makeResNet, makeSqueezeNet, NET_DIMS } from '../../support/torchvision-nets.js';

@@ -1,10 +1,10 @@
 /** Are waves convex, and are there never fewer changes of device? Random graphs against a search over all orders. */
 import * as fc from 'fast-check';
-import type { Device } from '../../../src/target/compile-report.js';
 import { mergePieces } from '../../../src/target/partition/merge.js';
 import { costOf, type Flow } from '../../../src/target/partition/part-cost.js';
 import { type Adjacency, contract, renumber, sortQuotient } from '../../../src/target/partition/quotient.js';
 import { groupInWaves, type WaveOptions } from '../../../src/target/partition/waves.js';
+import type { Device } from '../../../src/target/report/compile-report.js';
 import { findPartitionProblems } from '../../support/run-parts.js';
 
 interface Placed {

@@ -8,7 +8,7 @@ import { collectPartInputs } from '../../../../src/detection/part-inputs.js';
 import { encodeRecipe } from '../../../../src/detection/recipe.js';
 import { readSetup } from '../../../../src/detection/setup.js';
 import { prepareImage } from '../../../../src/detection/torchvision/prepare-image.js';
-import { openSession } from '../../../../src/runtime/session.js';
+import { openSession } from '../../../../src/runtime/session/session.js';
 import { compareArrays } from '../../../../src/tensor/compare.js';
 import { failureOf } from '../../../support/error-code.js';
 import { exportShapes, openShapes, readShapesConfig, SHAPES_FOLDER } from '../../../support/shapes.js';

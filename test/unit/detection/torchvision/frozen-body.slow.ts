@@ -6,7 +6,7 @@ import { exportMaskRcnn } from '../../../../src/detection/torchvision/export-mas
 import { expectedTensors } from '../../../../src/detection/torchvision/state-keys.js';
 import type { MaskRcnnStructure } from '../../../../src/detection/torchvision/structure.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
-import { openSession } from '../../../../src/runtime/session.js';
+import { openSession } from '../../../../src/runtime/session/session.js';
 import { fixturePath } from '../../../support/fixtures.js';
 import { generatedInput, generatedState } from '../../../support/generated-weights.js';
 

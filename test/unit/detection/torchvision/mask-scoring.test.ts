@@ -7,7 +7,7 @@ import { extractSubgraph } from '../../../../src/onnx/extract.js';
 import { getValue } from '../../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
-import { openSession } from '../../../../src/runtime/session.js';
+import { openSession } from '../../../../src/runtime/session/session.js';
 import { relativeError } from '../../../support/detector-parts.js';
 import { generatedInput } from '../../../support/generated-weights.js';
 import { TINY_CONFIG, TINY_MASK_IOU, TINY_V2, tinyScoringState, tinyState } from '../../../support/tiny-maskrcnn.js';

@@ -10,7 +10,7 @@ import { makeHost } from '../../../../src/detection/yolact/objects.js';
 import { prepareImage } from '../../../../src/detection/yolact/prepare-image.js';
 import { selectCandidates } from '../../../../src/detection/yolact/suppression.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
-import { openSession } from '../../../../src/runtime/session.js';
+import { openSession } from '../../../../src/runtime/session/session.js';
 import { fixturePath } from '../../../support/fixtures.js';
 import { SHAPES_FOLDER } from '../../../support/shapes.js';
 import { exportYolactShapes } from '../../../support/yolact-outputs.js';

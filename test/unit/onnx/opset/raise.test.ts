@@ -3,7 +3,7 @@ import type { Model } from '../../../../src/onnx/ir/model.js';
 import { convertOpset } from '../../../../src/onnx/opset/convert-opset.js';
 import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import { freeInitializersOf } from '../../../../src/onnx/passes/constants.js';
-import { makeRandomFeeds } from '../../../../src/runtime/random-feeds.js';
+import { makeRandomFeeds } from '../../../../src/runtime/feeds/random-feeds.js';
 import { failureOf } from '../../../support/error-code.js';
 import { listProblems, operators, runModel } from '../../../support/small-model.js';
 

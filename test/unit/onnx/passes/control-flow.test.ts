@@ -1,7 +1,7 @@
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
-import { evaluate } from '../../../../src/runtime/evaluate.js';
+import { evaluate } from '../../../../src/runtime/session/evaluate.js';
 import { listProblems, operators, randomFloats, runModel } from '../../../support/small-model.js';
 
 const header = '<ir_version: 8, opset_import: ["": 17]>';

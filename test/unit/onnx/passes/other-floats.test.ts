@@ -4,10 +4,10 @@ import type { Model } from '../../../../src/onnx/ir/model.js';
 import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import { simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
-import { compareModels, type OutputComparison } from '../../../../src/runtime/compare-models.js';
-import { findInequality } from '../../../../src/runtime/equality.js';
-import { evaluate } from '../../../../src/runtime/evaluate.js';
-import { makeRandomFeeds } from '../../../../src/runtime/random-feeds.js';
+import { compareModels, type OutputComparison } from '../../../../src/runtime/compare/compare-models.js';
+import { findInequality } from '../../../../src/runtime/compare/equality.js';
+import { makeRandomFeeds } from '../../../../src/runtime/feeds/random-feeds.js';
+import { evaluate } from '../../../../src/runtime/session/evaluate.js';
 import { operators, randomFloats } from '../../../support/small-model.js';
 
 const numbers = (count: number, seed: number): string => [...randomFloats([count], seed).data].map(value => value.toFixed(3)).join(', ');

@@ -7,7 +7,7 @@ import { getRule } from '../../../../src/onnx/rewrite/rules/catalogue.js';
 import { RULE_LIST } from '../../../../src/onnx/rewrite/rules/rule-list.js';
 import { decodeModel } from '../../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
-import { evaluate } from '../../../../src/runtime/evaluate.js';
+import { evaluate } from '../../../../src/runtime/session/evaluate.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
 import { buildGraph, INPUT_DIMS, instructions } from '../../../support/random-graph.js';
 import { listProblems, randomFloats, runModel } from '../../../support/small-model.js';

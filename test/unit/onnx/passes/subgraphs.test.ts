@@ -8,7 +8,7 @@ import type { Pass } from '../../../../src/onnx/passes/pass.js';
 import { simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
 import { decodeModel } from '../../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
-import { evaluate } from '../../../../src/runtime/evaluate.js';
+import { evaluate } from '../../../../src/runtime/session/evaluate.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
 import { listProblems, operators, randomFloats, runModel } from '../../../support/small-model.js';
 

@@ -4,7 +4,7 @@ import type { Attribute, Constant, Model } from '../../../../src/onnx/ir/model.j
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
 import { getRule } from '../../../../src/onnx/rewrite/rules/catalogue.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
-import { openSession } from '../../../../src/runtime/session.js';
+import { openSession } from '../../../../src/runtime/session/session.js';
 import { encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
 import {

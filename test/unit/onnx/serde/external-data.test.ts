@@ -12,7 +12,7 @@ import { encodeMessage } from '../../../../src/onnx/proto/encode-message.js';
 import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/schema.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { readModel, writeModel } from '../../../../src/onnx/serde/model-file.js';
-import { openSession } from '../../../../src/runtime/session.js';
+import { openSession } from '../../../../src/runtime/session/session.js';
 import { failureOf } from '../../../support/error-code.js';
 
 let folder = '';

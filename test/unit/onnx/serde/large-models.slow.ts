@@ -8,7 +8,7 @@ import { encodeMessage } from '../../../../src/onnx/proto/encode-message.js';
 import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/schema.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { readModel, writeModel } from '../../../../src/onnx/serde/model-file.js';
-import { openSession } from '../../../../src/runtime/session.js';
+import { openSession } from '../../../../src/runtime/session/session.js';
 
 const LARGE = 1_100_000_000;
 

@@ -10,7 +10,7 @@ import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/schema.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { type EditStep, editModel } from '../../../../src/onnx/surgery/edit-model.js';
 import { mergeModels } from '../../../../src/onnx/surgery/merge-models.js';
-import { openSession } from '../../../../src/runtime/session.js';
+import { openSession } from '../../../../src/runtime/session/session.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
 
 const TEXT = `g (float[1, 2] x) => (float[1, 2] y, float[1, 2] z) <float[2] w = {10, 20}> {

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
+import type { ExternalParams } from '../../../../src/runtime/device/runner-params.js';
 import { openExternalRunner } from '../../../../src/runtime/external/open-external.js';
-import type { ExternalParams } from '../../../../src/runtime/runner-params.js';
 import type { SpawnOptions } from '../../../../src/stage/context.js';
 import { baseEnvironment, startTool } from '../../../../src/stage/tool-runner.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';

@@ -2,8 +2,8 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../../src/base/json.js';
+import type { ExternalParams } from '../../../../src/runtime/device/runner-params.js';
 import { openExternalRunner } from '../../../../src/runtime/external/open-external.js';
-import type { ExternalParams } from '../../../../src/runtime/runner-params.js';
 import { readNpz } from '../../../../src/tensor/npz.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
 import { smallQdqModel } from '../../../support/qdq-model.js';

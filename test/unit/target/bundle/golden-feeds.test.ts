@@ -1,7 +1,7 @@
 /** Are golden inputs what a data set gave, in the batch that the model has, and never padding? */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openCaptured } from '../../../../src/runtime/captured.js';
+import { openCaptured } from '../../../../src/runtime/capture/captured.js';
 import { capturedGoldenFeeds, randomGoldenFeeds } from '../../../../src/target/bundle/golden-feeds.js';
 import { writeNpz } from '../../../../src/tensor/npz.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';

@@ -72,7 +72,7 @@ describe('the closure of a module', () => {
 
   it('follows the requires of a CommonJS module, and pins packages with all they depend on', async () => {
     const graph = await createModuleGraph();
-    const [session] = graph.closureOf(join(DIST, 'src/runtime/session.js'));
+    const [session] = graph.closureOf(join(DIST, 'src/runtime/session/session.js'));
     expect(session?.packages).toContainEqual(expect.stringMatching(/^onnxruntime-node@1\./));
     expect(session?.packages).toContainEqual(expect.stringMatching(/^onnxruntime-common@1\./));
   });
@@ -174,7 +174,9 @@ describe("the built product's code digests", () => {
 
   it('of quantize change with the range code; a renderer or the engine change none', async () => {
     const before = await createModuleGraph();
-    const changed = await createModuleGraph(readAs(path => `${readFileSync(path)}${path.endsWith('src/quant/range.js') ? '\n;' : ''}`));
+    const changed = await createModuleGraph(
+      readAs(path => `${readFileSync(path)}${path.endsWith('src/quant/range/range.js') ? '\n;' : ''}`),
+    );
     const rendered = await createModuleGraph(
       readAs(path => `${readFileSync(path)}${renderers.some(name => path.endsWith(name)) ? '\n;' : ''}`),
     );
@@ -185,7 +187,7 @@ describe("the built product's code digests", () => {
       if (name === 'export' || name === 'calibrate') expect(of(changed, name)).toBe(of(before, name));
     }
     expect(of(rendered, 'command')).toBe(of(before, 'command'));
-    for (const path of [...renderers, 'src/quant/range.js']) expect(existsSync(join(DIST, path))).toBe(true);
+    for (const path of [...renderers, 'src/quant/range/range.js']) expect(existsSync(join(DIST, path))).toBe(true);
   });
 
   it('of compile change with the program that it puts into bundles, which is no module', async () => {
@@ -205,7 +207,11 @@ describe("the built product's code digests", () => {
   });
 
   /** Decoders are texts in recipes, which are inputs; the threads run a module that is named by its URL. */
-  const COVERED = ['src/detection/single/decoder-module.js', 'src/runtime/session-thread.js', 'src/runtime/session-threads.js'];
+  const COVERED = [
+    'src/detection/single/decoder-module.js',
+    'src/runtime/session/session-thread.js',
+    'src/runtime/session/session-threads.js',
+  ];
 
   it('need no guard: no module of a built-in plugin imports by a computed name what no key covers', async () => {
     const graph = await createModuleGraph();

@@ -1,0 +1,69 @@
+/** What do one sample's activations look like? Every float32 tensor of a model, sketched or counted while it is there. */
+import { getDefined } from '../../base/invariant.js';
+import type { Graph, Model, Node, Value } from '../../onnx/ir/model.js';
+import { type CaptureOptions, openCapture } from '../../runtime/capture/capture.js';
+import type { Tensor } from '../../tensor/tensor.js';
+import { QuantError } from '../integers/quant-error.js';
+import { countByEdges, edgesOf } from '../ort-compat/ort-histogram.js';
+import type { OrtBinnings, SampleCounts } from '../ort-compat/ort-observed.js';
+import { findChannelRanges } from '../sketch/channel-ranges.js';
+import { type Sketch, sketchTensor } from '../sketch/sketch.js';
+import type { SampleSketches } from './model-sketches.js';
+import { addressValues } from './value-address.js';
+
+export interface Sketcher {
+  /**
+   * Runs the model once, on `feeds` by input name, and sketches inputs and computed values of type float32.
+   * @throws QuantError `not-finite` at the first node in graph order that makes NaN or infinity of finite inputs; RuntimeError as `Capture.run`.
+   */
+  sample(feeds: Readonly<Record<string, Tensor>>, channels?: 'none' | 'each'): Promise<SampleSketches>;
+  /** Runs the model once more, and counts what `binnings` name, by address. What they were planned for has to hold every element. */
+  count(feeds: Readonly<Record<string, Tensor>>, binnings: OrtBinnings): Promise<SampleCounts>;
+  close(): Promise<void>;
+}
+
+/** Prepares `model`, whose nodes are in topological order, for any number of samples. @throws RuntimeError `model-load` with the first sample. */
+export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
+  const addresses = addressValues(model);
+  const capture = openCapture(model, options);
+  return {
+    async sample(feeds, channels = 'none') {
+      const sketches = new Map<string, Sketch>();
+      await capture.run(feeds, (value, tensor) => {
+        const address = addresses.get(value.id);
+        if (tensor.dtype !== 'float32' || address === undefined) return;
+        const sketch = sketchTensor(tensor.data);
+        if (sketch.nan > 0 || sketch.infinite > 0) throw notFinite(model.graph, value, sketch);
+        sketches.set(address, channels === 'none' ? sketch : { ...sketch, channels: findChannelRanges(tensor.data, tensor.dims) });
+      });
+      return sketches;
+    },
+    async count(feeds, binnings) {
+      const counts = new Map<string, readonly Float64Array[]>();
+      const edges = new Map([...binnings].map(([address, own]) => [address, own.map(edgesOf)]));
+      await capture.run(feeds, (value, tensor) => {
+        const address = addresses.get(value.id);
+        const own = address === undefined ? undefined : binnings.get(address);
+        if (tensor.dtype !== 'float32' || address === undefined || own === undefined) return;
+        counts.set(
+          address,
+          own.map((binning, i) => countByEdges(tensor.data, binning, getDefined(edges.get(address)?.[i], 'edges'))),
+        );
+      });
+      return counts;
+    },
+    close: () => capture.close(),
+  };
+}
+
+function notFinite(graph: Graph, value: Value, sketch: Sketch): QuantError {
+  const node: Node | undefined = value.producer === undefined ? undefined : graph.nodes.get(value.producer);
+  const where = node === undefined ? `input "${value.name}" has` : `${node.opType} "${node.name}" gives value "${value.name}" with`;
+  return new QuantError('not-finite', `${where} ${sketch.nan} NaN and ${sketch.infinite} infinite of ${sketch.count} elements`, {
+    details: { value: value.name, node: node?.name ?? '', opType: node?.opType ?? '', nan: sketch.nan, infinite: sketch.infinite },
+    help:
+      node === undefined
+        ? 'the data that was given has them: look at how it was made'
+        : 'values before it are finite: look at its weights and inputs',
+  });
+}

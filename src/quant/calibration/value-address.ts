@@ -1,0 +1,19 @@
+/** How is a value named so that renaming changes nothing? By what it is computed from: the digest of its part of the graph. */
+import { digestValues } from '../../onnx/digest.js';
+import type { Model, ValueId } from '../../onnx/ir/model.js';
+
+/**
+ * Addresses of all inputs and computed values of the main graph, in graph order; constants have none. Models of equal content digest give equal addresses
+ * to corresponding values. Two values may share one: they are equal by construction.
+ */
+export function addressValues(model: Model): ReadonlyMap<ValueId, string> {
+  const digests = digestValues(model);
+  const { inputs, nodes, values } = model.graph;
+  const order = [...inputs.filter(id => values.get(id)?.constant === undefined), ...[...nodes.values()].flatMap(node => node.outputs)];
+  return new Map(
+    order.flatMap(id => {
+      const digest = id === undefined ? undefined : digests.get(id);
+      return id === undefined || digest === undefined ? [] : [[id, digest] as const];
+    }),
+  );
+}

@@ -1,0 +1,62 @@
+/** Which value of a quantized or rewritten model stands for which of the original? The one of the same name, as its readers see it; else one computed the same way. */
+import { indexUses } from '../../onnx/ir/edit.js';
+import type { Graph, Model, Node, Value, ValueId } from '../../onnx/ir/model.js';
+import { addressValues } from '../calibration/value-address.js';
+
+export interface ValueMatches {
+  /** Pairs in graph order of the original. No value is in two pairs. */
+  readonly pairs: readonly { readonly original: Value; readonly other: Value }[];
+  /** Computed values of the original without a partner, in graph order. */
+  readonly unmatched: readonly Value[];
+}
+
+/** What stands for a value that is quantized and dequantized again: what its readers get, or the value itself, where both models are quantized or neither is. */
+export type Seen = 'dequantized' | 'as-computed';
+
+/** Inputs and computed values; where a value of `other` goes through QuantizeLinear and DequantizeLinear, what comes out of them is the partner. */
+export function matchValues(original: Model, other: Model, seen: Seen = 'dequantized'): ValueMatches {
+  const own = computedValues(original.graph);
+  const others = computedValues(other.graph);
+  const byName = new Map(others.map(value => [value.name, value]));
+  const seenAs = seen === 'dequantized' ? findDequantized(other.graph) : new Map<ValueId, Value>();
+  const [addresses, otherAddresses] = [addressValues(original), addressValues(other)];
+  const byAddress = new Map(others.map(value => [otherAddresses.get(value.id), value]));
+  const taken = new Set<ValueId>();
+  const pairs: { original: Value; other: Value }[] = [];
+  const unmatched: Value[] = [];
+  for (const value of own) {
+    const address = addresses.get(value.id);
+    const found = byName.get(value.name) ?? (address === undefined ? undefined : byAddress.get(address));
+    const partner = found === undefined ? undefined : (seenAs.get(found.id) ?? found);
+    if (partner === undefined || taken.has(partner.id)) {
+      unmatched.push(value);
+      continue;
+    }
+    taken.add(partner.id);
+    pairs.push({ original: value, other: partner });
+  }
+  return { pairs, unmatched };
+}
+
+function computedValues({ inputs, nodes, values }: Graph): Value[] {
+  const ids = [...inputs, ...[...nodes.values()].flatMap(node => node.outputs)];
+  return ids.flatMap(id => {
+    const value = id === undefined ? undefined : values.get(id);
+    return value === undefined || value.constant !== undefined ? [] : [value];
+  });
+}
+
+/** Per value that a QuantizeLinear reads, what DequantizeLinear makes of it. */
+function findDequantized(graph: Graph): ReadonlyMap<ValueId, Value> {
+  const uses = indexUses(graph);
+  const readers = (id: ValueId): Node[] => (uses.get(id) ?? []).map(use => use.node).filter(node => node.inputs[0] === id);
+  const found = new Map<ValueId, Value>();
+  for (const value of computedValues(graph)) {
+    const quantized = readers(value.id).find(node => node.opType === 'QuantizeLinear')?.outputs[0];
+    const dequantized =
+      quantized === undefined ? undefined : readers(quantized).find(node => node.opType === 'DequantizeLinear')?.outputs[0];
+    const seen = dequantized === undefined ? undefined : graph.values.get(dequantized);
+    if (seen !== undefined) found.set(value.id, seen);
+  }
+  return found;
+}

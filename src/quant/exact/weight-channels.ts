@@ -1,0 +1,76 @@
+/** Which elements of a weight add to which output of its layer, and how large do their sums become? */
+import { getInt } from '../../onnx/ir/attribute.js';
+import type { Node } from '../../onnx/ir/model.js';
+import { decodeRawTensor } from '../../tensor/raw-tensor.js';
+import { countElements } from '../../tensor/shape.js';
+import type { RawTensor } from '../../tensor/tensor.js';
+import type { Dequantized } from '../qdq/dequantized.js';
+
+export interface Channels {
+  readonly count: number;
+  /** The weight's axis that they lie along. */
+  readonly axis: number;
+  /** So many elements after each other add to one channel. */
+  readonly run: number;
+  /** The output channel that the weight's element `index` adds to. */
+  readonly of: (index: number) => number;
+}
+
+/** Undefined for a vector, which has no axis of outputs. */
+export function channelsOf(node: Node, dims: readonly number[]): Channels | undefined {
+  const [first = 0, second = 0] = dims;
+  const inner = countElements(dims.slice(1));
+  const rows = { count: first, axis: 0, run: inner, of: (i: number) => Math.floor(i / inner) };
+  if (node.opType === 'Conv') return rows;
+  if (node.opType === 'ConvTranspose') {
+    const group = getInt(node, 'group', 1);
+    const kernel = countElements(dims.slice(2));
+    const inputsPerGroup = first / group;
+    return {
+      count: second * group,
+      axis: 1,
+      run: kernel,
+      of: i => Math.floor(Math.floor(i / inner) / inputsPerGroup) * second + (Math.floor(i / kernel) % second),
+    };
+  }
+  if (node.opType === 'Gemm' && getInt(node, 'transB', 0) === 1) return rows;
+  const columns = dims.at(-1) ?? 0;
+  // Stacked matrices give sums of their own: the largest of all is wanted, so each has channels of its own.
+  const matrix = columns * (dims.at(-2) ?? 1);
+  return dims.length < 2
+    ? undefined
+    : {
+        count: (countElements(dims) / matrix) * columns,
+        axis: dims.length - 1,
+        run: 1,
+        of: i => Math.floor(i / matrix) * columns + (i % columns),
+      };
+}
+
+/** Per channel the sum of the positive weights, and the magnitude of that of the negative ones; zero points are taken off. */
+export function sumWeights(weight: Dequantized, constant: RawTensor, { count, run, of }: Channels): readonly [Float64Array, Float64Array] {
+  const values = decodeRawTensor(constant).data as ArrayLike<number>;
+  const [positive, negative] = [new Float64Array(count), new Float64Array(count)];
+  // Sizes of trailing axes both: the smaller divides the larger.
+  const inner = countElements(constant.dims.slice(axisOf(weight, constant) + 1));
+  const step = weight.zeroPoints.length === 1 ? run : Math.min(run, inner);
+  for (let start = 0; start < values.length; start += step) {
+    const zeroPoint = weight.zeroPoints[Math.floor(start / inner) % weight.zeroPoints.length] as number;
+    let up = 0;
+    let down = 0;
+    for (let i = start; i < start + step; i++) {
+      const w = (values[i] as number) - zeroPoint;
+      if (w > 0) up += w;
+      else down -= w;
+    }
+    const channel = of(start);
+    positive[channel] = (positive[channel] as number) + up;
+    negative[channel] = (negative[channel] as number) + down;
+  }
+  return [positive, negative];
+}
+
+/** Counted from the front. */
+export function axisOf({ axis }: Dequantized, { dims }: RawTensor): number {
+  return axis < 0 ? axis + dims.length : axis;
+}

@@ -1,0 +1,72 @@
+/** What are QuantizeLinear and DequantizeLinear on arrays? */
+import { getDefined } from '../../base/invariant.js';
+import { countElements, type Shape } from '../../tensor/shape.js';
+import { TensorError } from '../../tensor/tensor-error.js';
+import type { QParams, TensorQParams } from './qparams.js';
+import { QUANTIZE_GROUP, quantizeGroups } from './quantize-kernel.js';
+import { type IntegerRange, type QuantizedDType, storageRange } from './quantized-dtype.js';
+import { saturate } from './rounding.js';
+
+/** Taken out of the global object once: a look-up per element is slow where globals are intercepted. */
+const { fround } = Math;
+
+export type QuantizedArray = Int8Array | Uint8Array | Int16Array | Uint16Array;
+
+const ARRAYS = { int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array } as const;
+
+export function makeQuantizedArray(dtype: QuantizedDType, length: number): QuantizedArray {
+  return new ARRAYS[dtype](length);
+}
+
+/**
+ * Quantizes `x`: round(x / scale) + zeroPoint, the quotient a float32 division, halves to even, saturating at the limits of the type.
+ *
+ * @param x float32 values of shape `dims`, row-major; not changed.
+ * @throws TensorError `qparams-length` where the number of slices is not the size of the axis (one: per tensor).
+ * @see ONNX QuantizeLinear, opset 13.
+ */
+export function quantizeLinear(x: Float32Array, dims: Shape, qparams: TensorQParams): QuantizedArray {
+  const y = makeQuantizedArray(qparams.dtype, x.length);
+  const integers = storageRange(qparams.dtype);
+  forEachSlice(dims, qparams, (slice, start, end) => quantizeRun(x.subarray(start, end), y.subarray(start, end), slice, integers));
+  return y;
+}
+
+/** Below so many elements, copying to the kernel costs more than it saves. */
+const FEW = 64;
+
+function quantizeRun(x: Float32Array, y: QuantizedArray, slice: QParams, integers: IntegerRange): void {
+  const hasKernel = y instanceof Int8Array || y instanceof Uint8Array;
+  const whole = hasKernel && x.length >= FEW ? x.length - (x.length % QUANTIZE_GROUP) : 0;
+  if (hasKernel && whole > 0) quantizeGroups(x.subarray(0, whole), y.subarray(0, whole), slice, integers);
+  const { scale, zeroPoint } = slice;
+  const [least, greatest] = [integers.low - zeroPoint, integers.high - zeroPoint];
+  for (let i = whole; i < x.length; i++) y[i] = saturate(fround((x[i] as number) / scale), least, greatest) + zeroPoint;
+}
+
+/**
+ * The real numbers that `y` stands for: float32((y − zeroPoint) · scale).
+ * @throws TensorError `qparams-length` as quantizeLinear.
+ * @see ONNX DequantizeLinear, opset 13.
+ */
+export function dequantizeLinear(y: QuantizedArray, dims: Shape, qparams: TensorQParams): Float32Array {
+  const x = new Float32Array(y.length);
+  forEachSlice(dims, qparams, ({ scale, zeroPoint }, start, end) => {
+    for (let i = start; i < end; i++) x[i] = ((y[i] as number) - zeroPoint) * scale;
+  });
+  return x;
+}
+
+/** Calls `visit` with the parameters of each contiguous run [start, end) of elements of one slice, in memory order. */
+function forEachSlice(dims: Shape, qparams: TensorQParams, visit: (slice: QParams, start: number, end: number) => void): void {
+  const { axis, slices } = qparams;
+  const size = axis === undefined ? 1 : (dims[axis] ?? 0);
+  if (slices.length !== size) {
+    throw new TensorError('qparams-length', `${slices.length} scales for axis ${axis ?? 'none'} of size ${size}`);
+  }
+  const inner = axis === undefined ? countElements(dims) : countElements(dims.slice(axis + 1));
+  const outer = axis === undefined ? 1 : countElements(dims.slice(0, axis));
+  for (let run = 0; run < outer * size; run++) {
+    visit(getDefined(slices[run % size], 'slice'), run * inner, (run + 1) * inner);
+  }
+}

@@ -1,0 +1,188 @@
+/** Which tensors should be quantized, and whose parameters do they take? Collected node by node in graph order; integers come later. */
+import { getDefined } from '../../base/invariant.js';
+import { getValue, indexUses, type Use } from '../../onnx/ir/edit.js';
+import type { Constant, Graph, Node, NodeId, ValueId } from '../../onnx/ir/model.js';
+import type { RawTensor } from '../../tensor/tensor.js';
+import { coveredRange, type Range } from '../integers/qparams.js';
+import type { IntegerScheme } from '../integers/quantized-dtype.js';
+import { chooseQParams } from '../range/range.js';
+import type { Chosen, Observation, RangeMethod } from '../range/range-method.js';
+import type { QuantizationScheme } from '../scheme/scheme.js';
+import { isFixedRange, NO_SETTINGS, type TensorSettings } from '../scheme/tensor-settings.js';
+
+/** A float32 constant in the role of a weight (int8 symmetric, say) or of an activation (a constant operand of Add). */
+export interface WeightWish {
+  readonly role: 'weight' | 'activation';
+  /** The axis of output channels, where there is one. */
+  readonly axis: number | undefined;
+}
+
+export interface BiasWish {
+  readonly node: NodeId;
+  readonly bias: ValueId;
+  readonly input: ValueId;
+  readonly weight: ValueId;
+}
+
+/** An activation function that saturation replaces: `from` is no longer computed, its producer gives `to`. */
+export interface Removal {
+  readonly node: NodeId;
+  readonly from: ValueId;
+  readonly to: ValueId;
+}
+
+/** An activation function that is computed with the operator before it: `from` between them has no integers. */
+export interface Fusion {
+  readonly node: NodeId;
+  readonly from: ValueId;
+}
+
+/** What the plan of a graph starts from. */
+export interface DraftRequest {
+  readonly scheme: QuantizationScheme;
+  /** What is known of each float32 activation. */
+  readonly observations: ReadonlyMap<ValueId, Observation>;
+  /** Values that stay in float. */
+  readonly excludedValues: ReadonlySet<ValueId>;
+  readonly settings: ReadonlyMap<ValueId, TensorSettings>;
+}
+
+export interface Draft extends DraftRequest {
+  readonly graph: Graph;
+  readonly uses: ReadonlyMap<ValueId, readonly Use[]>;
+  /** Activation → the value whose parameters it takes; undefined: its own range. In graph order. */
+  readonly activations: Map<ValueId, ValueId | undefined>;
+  readonly weights: Map<ValueId, WeightWish>;
+  readonly biases: Map<string, BiasWish>;
+  readonly removals: Removal[];
+  readonly fusions: Fusion[];
+  /** Parameters that were chosen already. */
+  readonly chosen: Map<ValueId, Chosen>;
+}
+
+export function makeDraft(graph: Graph, request: DraftRequest): Draft {
+  return {
+    ...request,
+    graph,
+    uses: indexUses(graph),
+    activations: new Map(),
+    weights: new Map(),
+    biases: new Map(),
+    removals: [],
+    fusions: [],
+    chosen: new Map(),
+  };
+}
+
+/** The constant of `id` where it is float32. */
+export function findFloatConstant(graph: Graph, id: ValueId | undefined): RawTensor | undefined {
+  const constant: Constant | undefined = id === undefined ? undefined : graph.values.get(id)?.constant;
+  return constant?.dtype === 'float32' ? constant : undefined;
+}
+
+export function isQuantized(draft: Draft, id: ValueId | undefined): boolean {
+  return id !== undefined && (draft.activations.has(id) || draft.weights.has(id));
+}
+
+export function settingsOf({ settings }: Pick<DraftRequest, 'settings'>, id: ValueId): TensorSettings {
+  return settings.get(id) ?? NO_SETTINGS;
+}
+
+/** The integers of an activation: the scheme's with what its own settings turn. */
+export function integersOf(request: Pick<DraftRequest, 'scheme' | 'settings'>, id: ValueId): IntegerScheme {
+  return { ...request.scheme.activation, ...settingsOf(request, id).integers };
+}
+
+/** How the parameters of an activation are chosen; undefined where they are set. */
+export function methodOf(request: Pick<DraftRequest, 'scheme' | 'settings'>, id: ValueId): RangeMethod | undefined {
+  const { range, qparams } = settingsOf(request, id);
+  if (qparams !== undefined || (range !== undefined && isFixedRange(range))) return undefined;
+  return range ?? request.scheme.range;
+}
+
+/** The parameters of an activation that shares nobody's. @throws QuantError as chooseQParams. */
+export function chooseFor(draft: Draft, id: ValueId): Chosen {
+  const known = draft.chosen.get(id);
+  if (known !== undefined) return known;
+  const chosen = choose(draft, id);
+  draft.chosen.set(id, chosen);
+  return chosen;
+}
+
+function choose(draft: Draft, id: ValueId): Chosen {
+  const { qparams } = settingsOf(draft, id);
+  const integers = integersOf(draft, id);
+  if (qparams !== undefined) return { qparams, range: coveredRange(qparams, integers.dtype) };
+  return chooseQParams(getDefined(draft.observations.get(id), 'observation'), methodOf(draft, id) ?? draft.scheme.range, integers);
+}
+
+/** Quantizes a value by its own range, or a constant as an activation. Values that are not float32 stay as they are. */
+export function wantActivation(draft: Draft, id: ValueId | undefined): void {
+  if (id === undefined || isQuantized(draft, id) || draft.excludedValues.has(id)) return;
+  if (getValue(draft.graph, id).constant !== undefined) {
+    if (findFloatConstant(draft.graph, id) !== undefined) draft.weights.set(id, { role: 'activation', axis: undefined });
+    return;
+  }
+  if (draft.observations.has(id)) draft.activations.set(id, undefined);
+}
+
+/** Gives `id` the parameters of `provider`. */
+export function wantShared(draft: Draft, id: ValueId | undefined, provider: ValueId | undefined): void {
+  if (id === undefined || provider === undefined || !draft.observations.has(id) || draft.excludedValues.has(id)) return;
+  if (draft.activations.has(provider)) draft.activations.set(id, provider);
+}
+
+/** Quantizes a constant as a weight, per slice of `axis` where the scheme says so; what is no constant, as an activation. */
+export function wantWeight(draft: Draft, id: ValueId | undefined, axis: number | undefined): void {
+  const isConstant = findFloatConstant(draft.graph, id) !== undefined;
+  if (!isConstant) wantActivation(draft, id);
+  else if (id !== undefined && !isQuantized(draft, id) && !draft.excludedValues.has(id)) draft.weights.set(id, { role: 'weight', axis });
+}
+
+/** Quantizes the bias of `node`. One bias may serve several nodes with other scales: each pair gets integers of its own. */
+export function wantBias(draft: Draft, node: Node): void {
+  const [input, weight, bias] = node.inputs;
+  if (input === undefined || weight === undefined || bias === undefined || draft.excludedValues.has(bias)) return;
+  if (findFloatConstant(draft.graph, bias) === undefined || !draft.weights.has(weight) || !draft.activations.has(input)) return;
+  draft.biases.set(`${node.id}`, { node: node.id, bias, input, weight });
+}
+
+/**
+ * Leaves out `node`, a Relu or Clip, where its input's producer can give its output, quantized to a range that saturates in its place: integers that stand
+ * for nothing outside `bounds`, to half a step.
+ */
+export function tryRemove(draft: Draft, node: Node, bounds: Range): boolean {
+  const [from] = node.inputs;
+  const [to] = node.outputs;
+  if (from === undefined || to === undefined || !draft.observations.has(to) || draft.excludedValues.has(to)) return false;
+  if (!isBetween(draft, from)) return false;
+  const integers = integersOf(draft, to);
+  const { qparams } = chooseFor(draft, to);
+  const { low, high } = coveredRange(qparams, integers.dtype);
+  const slack = qparams.scale / 2;
+  if (integers.symmetric || low < bounds.low - slack || high > bounds.high + slack) return false;
+  draft.activations.delete(from);
+  draft.removals.push({ node: node.id, from, to });
+  return true;
+}
+
+/** Operators whose results an NPU passes through an activation function before it writes them; those of AMD's quantizers. */
+const FUSING: ReadonlySet<string> = new Set(['Add', 'Conv', 'ConvTranspose', 'Gemm', 'GlobalAveragePool', 'MatMul']);
+
+/** Takes the integers from between `node`, an activation function, and the operator before it, where nothing else reads them. */
+export function tryFuse(draft: Draft, node: Node): boolean {
+  const [from] = node.inputs;
+  if (from === undefined || !isBetween(draft, from)) return false;
+  const producer = getValue(draft.graph, from).producer;
+  const before = producer === undefined ? undefined : draft.graph.nodes.get(producer);
+  if (before === undefined || !FUSING.has(before.opType)) return false;
+  draft.activations.delete(from);
+  draft.fusions.push({ node: node.id, from });
+  return true;
+}
+
+/** Whether `id` is quantized by its own range, and is nothing but what one node gives to another. */
+function isBetween({ graph, uses, activations }: Draft, id: ValueId): boolean {
+  if (!activations.has(id) || activations.get(id) !== undefined) return false;
+  return uses.get(id)?.length === 1 && !graph.outputs.includes(id) && !graph.inputs.includes(id);
+}

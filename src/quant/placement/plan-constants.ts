@@ -1,0 +1,133 @@
+/** Which parameters and integers do weights and biases get? */
+import { getDefined } from '../../base/invariant.js';
+import { getValue } from '../../onnx/ir/edit.js';
+import type { Graph, NodeId, ValueId } from '../../onnx/ir/model.js';
+import type { RawTensor } from '../../tensor/tensor.js';
+import type { QParams, TensorQParams } from '../integers/qparams.js';
+import type { IntegerScheme } from '../integers/quantized-dtype.js';
+import { chooseQParams } from '../range/range.js';
+import { isWeightMethod, type WeightRangeMethod } from '../range/weight-range.js';
+import type { BiasScheme } from '../scheme/scheme.js';
+import { isFixedRange } from '../scheme/tensor-settings.js';
+import { type QuantizedBias, quantizeBias, quantizeBiasByItself, widenForBias } from '../weights/biases.js';
+import { computeWeightQParams, quantizeWeight } from '../weights/weights.js';
+import { type BiasWish, type Draft, findFloatConstant, integersOf, settingsOf, type WeightWish } from './draft.js';
+import type { ActivationPlan } from './plan-activations.js';
+
+export interface WeightPlan {
+  readonly value: ValueId;
+  readonly role: 'weight' | 'activation';
+  readonly qparams: TensorQParams;
+  readonly integers: RawTensor;
+  readonly sqnrDb: number;
+  /** How its range was chosen; 'set': by the user. */
+  readonly method: WeightRangeMethod | 'set';
+  /** Its scale was widened so that a bias fits into int32. */
+  readonly widened: boolean;
+}
+
+export interface BiasPlan extends QuantizedBias {
+  readonly value: ValueId;
+  /** The nodes that read these integers. */
+  readonly nodes: readonly NodeId[];
+  readonly axis: number | undefined;
+}
+
+interface WeightParameters {
+  readonly qparams: TensorQParams;
+  readonly method: WeightPlan['method'];
+}
+
+export function planWeights(draft: Draft, activations: ReadonlyMap<ValueId, ActivationPlan>): Map<ValueId, WeightPlan> {
+  const parameters = new Map([...draft.weights].map(([value, wish]) => [value, weightParameters(draft, value, wish)]));
+  const widened = widenForBiases(draft, activations, parameters);
+  return new Map(
+    [...draft.weights].map(([value, { role }]) => {
+      const { qparams, method } = getDefined(parameters.get(value), 'weight');
+      const final = widened.get(value) ?? qparams;
+      const quantized = quantizeWeight(constantOf(draft.graph, value), final);
+      return [value, { value, role, method, qparams: final, ...quantized, widened: !sameScales(qparams, final) }];
+    }),
+  );
+}
+
+function weightParameters(draft: Draft, value: ValueId, { role, axis }: WeightWish): WeightParameters {
+  const { integers: own, perChannel, range, qparams } = settingsOf(draft, value);
+  const { weight } = draft.scheme;
+  // Constants in the role of an activation lose a bit with the weights: products of both saturate alike.
+  const scheme: IntegerScheme =
+    role === 'weight' ? { ...weight, ...own } : { ...integersOf(draft, value), reduceRange: own.reduceRange ?? weight.reduceRange };
+  const inAll = (slice: QParams): WeightParameters => ({
+    qparams: { dtype: scheme.dtype, axis: undefined, slices: [slice] },
+    method: 'set',
+  });
+  if (qparams !== undefined) return inAll(qparams);
+  if (range !== undefined && isFixedRange(range)) return inAll(chooseQParams({ kind: 'known', range }, weight.range, scheme).qparams);
+  const method = range !== undefined && isWeightMethod(range) ? range : weight.range;
+  const perSlice = role === 'weight' && (perChannel ?? weight.perChannel);
+  const request = { scheme, method, axis: perSlice ? axis : undefined, name: getValue(draft.graph, value).name };
+  return { qparams: computeWeightQParams(constantOf(draft.graph, value), request), method };
+}
+
+function widenForBiases(
+  draft: Draft,
+  activations: ReadonlyMap<ValueId, ActivationPlan>,
+  parameters: ReadonlyMap<ValueId, WeightParameters>,
+): Map<ValueId, TensorQParams> {
+  const widened = new Map<ValueId, TensorQParams>();
+  for (const { bias, input, weight } of draft.biases.values()) {
+    const scheme = biasScheme(draft, bias);
+    const { qparams, method } = getDefined(parameters.get(weight), 'weight');
+    if (scheme.scale !== 'product' || scheme.dtype !== 'int32' || method === 'set') continue;
+    const inputScale = getDefined(activations.get(input), 'input of a bias').qparams.scale;
+    const form = method.kind === 'power-of-two' ? 'power-of-two' : 'float';
+    widened.set(weight, widenForBias(widened.get(weight) ?? qparams, constantOf(draft.graph, bias), inputScale, form));
+  }
+  return widened;
+}
+
+function sameScales(a: TensorQParams, b: TensorQParams): boolean {
+  return a.slices.every((slice, i) => slice.scale === b.slices[i]?.scale);
+}
+
+/** One plan per bias and scales: several nodes share it where both are the same. */
+export function planBiases(
+  draft: Draft,
+  activations: ReadonlyMap<ValueId, ActivationPlan>,
+  weights: ReadonlyMap<ValueId, WeightPlan>,
+): BiasPlan[] {
+  const plans = new Map<string, BiasPlan>();
+  for (const wish of draft.biases.values()) {
+    const plan = planBias(draft, wish, activations, weights);
+    if (plan === undefined) continue;
+    const key = `${plan.value} ${plan.scales.join(' ')}`;
+    const earlier = plans.get(key);
+    plans.set(key, earlier === undefined ? plan : { ...earlier, nodes: [...earlier.nodes, wish.node] });
+  }
+  return [...plans.values()];
+}
+
+function planBias(
+  draft: Draft,
+  { node, bias, input, weight }: BiasWish,
+  activations: ReadonlyMap<ValueId, ActivationPlan>,
+  weights: ReadonlyMap<ValueId, WeightPlan>,
+): BiasPlan | undefined {
+  const { dtype, scale } = biasScheme(draft, bias);
+  if (dtype === 'float32') return undefined;
+  const constant = constantOf(draft.graph, bias);
+  if (scale === 'power-of-two') return { value: bias, nodes: [node], axis: undefined, ...quantizeBiasByItself(constant, dtype) };
+  const inputScale = getDefined(activations.get(input), 'input of a bias').qparams.scale;
+  const scales = getDefined(weights.get(weight), 'weight of a bias').qparams.slices.map(slice => slice.scale);
+  const perChannel = scales.length > 1;
+  if (perChannel && (constant.dims.length !== 1 || constant.dims[0] !== scales.length)) return undefined;
+  return { value: bias, nodes: [node], axis: perChannel ? 0 : undefined, ...quantizeBias(constant, inputScale, scales, dtype) };
+}
+
+function biasScheme(draft: Draft, bias: ValueId): BiasScheme {
+  return { ...draft.scheme.bias, ...settingsOf(draft, bias).bias };
+}
+
+function constantOf(graph: Graph, id: ValueId): RawTensor {
+  return getDefined(findFloatConstant(graph, id), `constant ${id}`);
+}

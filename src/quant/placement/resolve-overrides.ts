@@ -1,0 +1,132 @@
+/** What does each tensor get after all overrides, and did every override reach one that is quantized? */
+import { getDefined } from '../../base/invariant.js';
+import { getNode, getValue } from '../../onnx/ir/edit.js';
+import type { Graph, Value, ValueId } from '../../onnx/ir/model.js';
+import { findPosition, nearestPosition, scaleAt } from '../integers/power-of-two.js';
+import { middleOf, type QParams } from '../integers/qparams.js';
+import { QuantError } from '../integers/quant-error.js';
+import { type IntegerScheme, storageRange } from '../integers/quantized-dtype.js';
+import { isWeightMethod } from '../range/weight-range.js';
+import { findOverridden, type Override, type OverrideKnobs } from '../scheme/overrides.js';
+import type { QuantizationScheme } from '../scheme/scheme.js';
+import { isFixedRange, NO_SETTINGS, type TensorSettings } from '../scheme/tensor-settings.js';
+import type { QuantizationPlan } from './plan-quantization.js';
+
+export interface ResolvedOverrides {
+  readonly settings: ReadonlyMap<ValueId, TensorSettings>;
+  /** What each override means, in their order. */
+  readonly hits: readonly { readonly override: Override; readonly values: readonly Value[] }[];
+}
+
+/**
+ * Later overrides win, knob by knob; a range takes the place of an earlier scale, and the reverse.
+ * @throws OnnxError `selector-matches-nothing`; QuantError `contradictory-knobs`, `bad-range`.
+ */
+export function resolveOverrides(graph: Graph, overrides: readonly Override[], scheme: QuantizationScheme): ResolvedOverrides {
+  const settings = new Map<ValueId, TensorSettings>();
+  const hits = overrides.map(override => {
+    const values = findOverridden(graph, override);
+    for (const value of values) settings.set(value.id, turn(settings.get(value.id) ?? NO_SETTINGS, override.set, value, scheme));
+    return { override, values };
+  });
+  return { settings, hits };
+}
+
+function turn(before: TensorSettings, knobs: OverrideKnobs, value: Value, scheme: QuantizationScheme): TensorSettings {
+  const { dtype, symmetric, reduceRange, perChannel, range, scale, bias } = knobs;
+  const integers = { ...before.integers, ...(dtype && { dtype }), ...pick({ symmetric, reduceRange }) };
+  const base = value.constant === undefined ? scheme.activation : scheme.weight;
+  const { range: oldRange, qparams: oldQParams, ...rest } = before;
+  const chosen = scale === undefined ? undefined : setQParams(knobs, { ...base, ...integers }, value, scheme);
+  return {
+    ...rest,
+    integers,
+    bias: { ...before.bias, ...bias },
+    ...(perChannel === undefined ? {} : { perChannel }),
+    ...(chosen === undefined ? keepOld(range, oldRange, oldQParams) : { qparams: chosen }),
+  };
+}
+
+function pick(knobs: { symmetric?: boolean | undefined; reduceRange?: boolean | undefined }): {
+  symmetric?: boolean;
+  reduceRange?: boolean;
+} {
+  return Object.fromEntries(Object.entries(knobs).filter(([, turned]) => turned !== undefined));
+}
+
+function keepOld(
+  range: TensorSettings['range'],
+  oldRange: TensorSettings['range'],
+  oldQParams: TensorSettings['qparams'],
+): Pick<TensorSettings, 'range' | 'qparams'> {
+  if (range !== undefined) return { range };
+  if (oldRange !== undefined) return { range: oldRange };
+  return oldQParams === undefined ? {} : { qparams: oldQParams };
+}
+
+function setQParams(knobs: OverrideKnobs, integers: IntegerScheme, value: Value, scheme: QuantizationScheme): QParams {
+  const scale = Math.fround(getDefined(knobs.scale, 'scale'));
+  const method = value.constant === undefined ? scheme.range : scheme.weight.range;
+  if (method.kind === 'power-of-two' && findPosition(scale) === undefined) {
+    const near = scaleAt(nearestPosition(scale));
+    throw new QuantError('contradictory-knobs', `tensor "${value.name}": scale ${knobs.scale} is no power of two, as its method asks`, {
+      help: `${near} is the nearest; or turn the tensor's or the scheme's range to another method`,
+    });
+  }
+  const { low, high } = storageRange(integers.dtype);
+  const zeroPoint = knobs.zeroPoint ?? (integers.symmetric ? middleOf(integers) : 0);
+  if (zeroPoint < low || zeroPoint > high) {
+    throw new QuantError(
+      'contradictory-knobs',
+      `tensor "${value.name}": zero point ${zeroPoint} is no ${integers.dtype} (${low} … ${high})`,
+    );
+  }
+  return { scale, zeroPoint };
+}
+
+/**
+ * Checks that each override set something: a tensor that has no integers, or takes another's, would ignore it silently.
+ * @throws QuantError `override-without-effect`.
+ */
+export function checkEffect(graph: Graph, plan: QuantizationPlan, { hits }: ResolvedOverrides): void {
+  for (const { override, values } of hits) {
+    const reasons = values.map(value => whyUnaffected(graph, plan, value, override.set));
+    const [first] = reasons;
+    if (first === undefined || reasons.includes(undefined)) continue;
+    const more = values.length === 1 ? '' : `, nor any other of the ${values.length} that it means`;
+    throw new QuantError('override-without-effect', `the override of "${values[0]?.name}" changes nothing: ${first}${more}`, {
+      details: reasons.map(reason => reason ?? ''),
+      help: 'select a tensor that is quantized by itself: the report and `tanren quant explain` name them',
+    });
+  }
+}
+
+/** Why `knobs` do nothing for `value`; undefined where they do something. */
+function whyUnaffected(graph: Graph, plan: QuantizationPlan, value: Value, knobs: OverrideKnobs): string | undefined {
+  const { bias, perChannel, ...others } = knobs;
+  const activation = plan.activations.find(one => one.value === value.id);
+  const weight = plan.weights.find(one => one.value === value.id);
+  if (activation?.sharedWith !== undefined) {
+    return `it takes scale and zero point of "${getValue(graph, activation.sharedWith).name}", which it is made of: set them there`;
+  }
+  if (activation !== undefined) return Object.keys(others).length > 0 ? undefined : 'an activation has neither channels nor a bias to set';
+  if (weight !== undefined) return whyNoWeight(knobs);
+  if (plan.biases.some(one => one.value === value.id) || bias?.dtype === 'float32') {
+    return bias === undefined ? 'it is a bias: set `bias`, its dtype and scale' : undefined;
+  }
+  const joined = [...plan.removals, ...plan.fusions].find(({ from }) => from === value.id);
+  if (joined !== undefined) {
+    const { opType, outputs } = getNode(graph, joined.node);
+    const to = outputs[0] === undefined ? '' : getValue(graph, outputs[0]).name;
+    return `it has no integers, as ${opType} is computed with what makes it: set "${to}"`;
+  }
+  if (value.constant !== undefined && value.constant.dtype !== 'float32') return `it is ${value.constant.dtype}`;
+  return 'it stays in float, as no quantized node reads or makes it, or it is excluded';
+}
+
+function whyNoWeight({ range, bias, ...others }: OverrideKnobs): string | undefined {
+  if (range !== undefined && !isFixedRange(range) && !isWeightMethod(range)) {
+    return `it is a constant: its method can be min-max or power-of-two, not ${range.kind}`;
+  }
+  return range === undefined && Object.keys(others).length === 0 && bias !== undefined ? 'it is no bias' : undefined;
+}

@@ -1,7 +1,0 @@
-/** What can be wrong with a quantization request? */
-import { CodedError } from '../base/coded-error.js';
-
-/** Thrown by everything in src/quant; codes are listed in docs/errors.md. */
-export class QuantError extends CodedError {
-  override readonly name = 'QuantError';
-}

@@ -1,0 +1,40 @@
+/** Which power of two is the scale of an activation? By its range, or by the squared error that each candidate leaves. */
+
+import { nearestPosition, POSITIONS, positionNotBelow, scaleAt } from '../integers/power-of-two.js';
+import { computeQParams, middleOf, type QParams, type Range, zeroPointOf } from '../integers/qparams.js';
+import { type IntegerScheme, mappedRange } from '../integers/quantized-dtype.js';
+import { distributionOf } from '../sketch/distribution.js';
+import type { Sketch } from '../sketch/sketch.js';
+import type { PositionRule } from './range-method.js';
+import { squaredError } from './squared-error.js';
+
+/** What fits a range: its float scale moved to a power of two. A range of nothing but zero gets scale 1. */
+export function fitPosition(range: Range, rounding: 'nearest' | 'up', integers: IntegerScheme): QParams {
+  const { scale } = computeQParams(range, integers);
+  const position = rounding === 'nearest' ? nearestPosition(scale) : positionNotBelow(scale);
+  return paramsAt(position, range, integers);
+}
+
+/**
+ * Of the positions that `rule` names, counted from the nearest of the range of all that was seen, the one with the least squared error; of equal errors the least
+ * position, which is the largest scale. Nothing but zeros gets scale 1, as of any range.
+ */
+export function findLeastError(sketch: Sketch, seen: Range, rule: PositionRule & { kind: 'min-mse' }, integers: IntegerScheme): QParams {
+  const distribution = distributionOf(sketch);
+  const start = nearestPosition(computeQParams(seen, integers).scale);
+  if (seen.low === 0 && seen.high === 0) return paramsAt(start, seen, integers);
+  let best: { readonly error: number; readonly qparams: QParams } | undefined;
+  for (let position = start + rule.first; position <= start + rule.last; position++) {
+    if (position < POSITIONS.low || position > POSITIONS.high) continue;
+    const qparams = paramsAt(position, seen, integers);
+    const error = squaredError(distribution, qparams, integers);
+    if (best === undefined || error < best.error) best = { error, qparams };
+  }
+  return best?.qparams ?? paramsAt(start, seen, integers);
+}
+
+/** Symmetric schemes have zero in the middle; others where the low end of the range comes to lie on the least integer. */
+export function paramsAt(position: number, { low }: Range, integers: IntegerScheme): QParams {
+  const scale = scaleAt(position);
+  return { scale, zeroPoint: integers.symmetric ? middleOf(integers) : zeroPointOf(Math.min(low, 0), scale, mappedRange(integers)) };
+}

@@ -1,0 +1,83 @@
+/** Which scale suits a constant, whose every element is known? Chosen from the elements themselves, in total or per slice. */
+import { assertNever } from '../../base/assert-never.js';
+import { nearestPosition, POSITIONS } from '../integers/power-of-two.js';
+import { computeQParams, type QParams, type Range } from '../integers/qparams.js';
+import { type IntegerRange, type IntegerScheme, mappedRange, storageRange } from '../integers/quantized-dtype.js';
+import { measureLoss } from '../integers/quantized-loss.js';
+import { fitPosition, paramsAt } from './choose-position.js';
+import type { FloatRangeMethod, PositionRule } from './range-method.js';
+
+/** The methods of activations that constants have too. */
+export type WeightRangeMethod =
+  | Extract<FloatRangeMethod, { readonly kind: 'min-max' }>
+  | { readonly kind: 'power-of-two'; readonly position: WeightPositionRule };
+
+/** Positions count from the nearest one of the min-max range, and the error is that of all elements. */
+export type WeightPositionRule =
+  | Extract<PositionRule, { readonly kind: 'min-mse' }>
+  | { readonly kind: 'non-overflow'; readonly of: { readonly kind: 'min-max' }; readonly rounding: 'nearest' | 'up' };
+
+export function isWeightMethod(method: { readonly kind: string }): method is WeightRangeMethod {
+  return method.kind === 'min-max' || method.kind === 'power-of-two';
+}
+
+/** Elements [start, end) of each run belong to one slice. */
+export interface Slice {
+  readonly data: Float32Array;
+  readonly runs: readonly (readonly [start: number, end: number])[];
+}
+
+/** Scale and zero point for the elements of `slice`, which lie in `range`. */
+export function chooseWeightQParams(slice: Slice, range: Range, scheme: IntegerScheme, method: WeightRangeMethod): QParams {
+  if (method.kind === 'min-max') return computeQParams(range, scheme);
+  const { position } = method;
+  switch (position.kind) {
+    case 'non-overflow':
+      return fitPosition(range, position.rounding, scheme);
+    case 'min-mse':
+      return leastError(slice, range, scheme, position);
+    default:
+      return assertNever(position);
+  }
+}
+
+/** Of equal errors the least position, which is the largest scale. */
+function leastError(
+  slice: Slice,
+  range: Range,
+  scheme: IntegerScheme,
+  { first, last }: { readonly first: number; readonly last: number },
+): QParams {
+  // Signed symmetric types may use their lowest integer here: a position leaves no choice of the range's ends.
+  const integers = scheme.reduceRange ? mappedRange(scheme) : storageRange(scheme.dtype);
+  const nearest = nearestPosition(computeQParams(range, scheme).scale);
+  let best = { position: nearest, qparams: paramsAt(nearest, range, scheme) };
+  if (range.low === 0 && range.high === 0) return best.qparams;
+  let least = Number.POSITIVE_INFINITY;
+  const offsets = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  // The likely ones first: what is worse shows in the first elements, and the rest of them need not be added up.
+  for (const offset of offsets.sort((a, b) => Math.abs(a - LIKELY) - Math.abs(b - LIKELY))) {
+    const position = nearest + offset;
+    if (position < POSITIONS.low || position > POSITIONS.high) continue;
+    const qparams = paramsAt(position, range, scheme);
+    const error = squaredError(slice, qparams, integers, least);
+    if (error < least || (error === least && position < best.position)) [best, least] = [{ position, qparams }, error];
+  }
+  return best.qparams;
+}
+
+/** The largest weights often saturate to the good of all others. */
+const LIKELY = 0.6;
+const BLOCK = 1 << 16;
+
+/** Σ (x − what stands for it)² in double, block by block; Infinity as soon as it is above `enough`. The scale is a power of two: all differences are exact. */
+function squaredError({ data, runs }: Slice, qparams: QParams, integers: IntegerRange, enough: number): number {
+  let sum = 0;
+  for (const [start, end] of runs) {
+    for (let from = start; from < end; from += BLOCK) {
+      sum += measureLoss(data.subarray(from, Math.min(from + BLOCK, end)), qparams, integers).noise;
+      if (sum > enough) return Number.POSITIVE_INFINITY;
+    }
+  }
+  return sum;
+}

@@ -1,0 +1,59 @@
+/** How are long rows of numbers written in JSON? As base64: counts as variable-length integers, as most are small, and floats as they are. */
+import { QuantError } from '../integers/quant-error.js';
+
+/** Of a count below 2⁵⁶. */
+const MOST_BYTES = 8;
+
+/** Seven bits per byte, low bits first, the high bit set on all but the last byte of a count. */
+export function encodeCounts(counts: ArrayLike<number>): string {
+  const bytes = Buffer.alloc(MOST_BYTES * counts.length);
+  let length = 0;
+  for (let i = 0; i < counts.length; i++) {
+    let count = counts[i] as number;
+    while (count >= 128) {
+      bytes[length++] = (count % 128) + 128;
+      count = Math.floor(count / 128);
+    }
+    bytes[length++] = count;
+  }
+  return bytes.toString('base64', 0, length);
+}
+
+/** @throws QuantError `bad-sketches` where a count is cut off or above 2⁵³. */
+export function decodeCounts(text: string): Float64Array {
+  const bytes = Buffer.from(text, 'base64');
+  let length = 0;
+  for (let i = 0; i < bytes.length; i++) if ((bytes[i] as number) < 128) length++;
+  const counts = new Float64Array(length);
+  let next = 0;
+  let count = 0;
+  let unit = 1;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number;
+    count += (byte & 127) * unit;
+    if (byte >= 128) {
+      unit *= 128;
+    } else {
+      if (!(count <= Number.MAX_SAFE_INTEGER)) throw new QuantError('bad-sketches', 'a histogram count is above 2^53');
+      counts[next++] = count;
+      count = 0;
+      unit = 1;
+    }
+  }
+  if (unit !== 1) throw new QuantError('bad-sketches', 'histogram counts are cut off');
+  return counts;
+}
+
+/** Little-endian float32. */
+export function encodeFloats(values: Float32Array): string {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (let i = 0; i < values.length; i++) bytes.writeFloatLE(values[i] as number, 4 * i);
+  return bytes.toString('base64');
+}
+
+/** @throws QuantError `bad-sketches` where a number is cut off. */
+export function decodeFloats(text: string): Float32Array {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length % 4 !== 0) throw new QuantError('bad-sketches', 'a row of float32 numbers is cut off');
+  return Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
+}

@@ -1,0 +1,96 @@
+/** How do weights become integers? */
+import { getDefined } from '../../base/invariant.js';
+import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
+import type { Shape } from '../../tensor/shape.js';
+import { countElements } from '../../tensor/shape.js';
+import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
+import type { Range, TensorQParams } from '../integers/qparams.js';
+import { QuantError } from '../integers/quant-error.js';
+import { quantizeLinear } from '../integers/quantize-linear.js';
+import { type IntegerScheme, storageRange } from '../integers/quantized-dtype.js';
+import { measureLoss } from '../integers/quantized-loss.js';
+import { chooseWeightQParams, type Slice, type WeightRangeMethod } from '../range/weight-range.js';
+import { addUp } from '../sketch/summarize.js';
+
+/** The float32 elements of a constant. */
+export function decodeFloats(constant: RawTensor): Float32Array {
+  const known = DECODED.get(constant);
+  if (known !== undefined) return known;
+  const { data } = decodeRawTensor(constant as RawTensor & { readonly dtype: 'float32' });
+  DECODED.set(constant, data);
+  return data;
+}
+
+/** Bytes that lie askew in the file are copied once, not for every look at them. */
+const DECODED = new WeakMap<RawTensor, Float32Array>();
+
+export interface WeightRequest {
+  readonly scheme: IntegerScheme;
+  readonly method: WeightRangeMethod;
+  /** One scale per slice of it; undefined: one in all. */
+  readonly axis: number | undefined;
+  /** For messages. */
+  readonly name: string;
+}
+
+/**
+ * Scale and zero point of a weight from its elements, in total or per slice of the axis.
+ * @throws QuantError `bad-range` where an element is NaN or infinite.
+ */
+export function computeWeightQParams(weight: RawTensor, { scheme, method, axis, name }: WeightRequest): TensorQParams {
+  const slices = slicesOf(decodeFloats(weight), weight.dims, axis);
+  return { dtype: scheme.dtype, axis, slices: slices.map(slice => chooseWeightQParams(slice, rangeOf(slice, name), scheme, method)) };
+}
+
+function slicesOf(data: Float32Array, dims: Shape, axis: number | undefined): Slice[] {
+  if (axis === undefined) return [{ data, runs: [[0, data.length]] }];
+  const size = dims[axis] ?? 0;
+  const inner = countElements(dims.slice(axis + 1));
+  const outer = countElements(dims.slice(0, axis));
+  return Array.from({ length: size }, (_, slice) => ({
+    data,
+    runs: Array.from({ length: outer }, (_, run) => {
+      const start = (run * size + slice) * inner;
+      return [start, start + inner] as const;
+    }),
+  }));
+}
+
+/** The least and the greatest element; 0 … 0 where there is none. */
+function rangeOf({ data, runs }: Slice, name: string): Range {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const [start, end] of runs) {
+    if (start === end) continue;
+    const { min, max, sum } = addUp(data.subarray(start, end));
+    if (!Number.isFinite(sum)) throw notFinite(data, [start, end], name);
+    [low, high] = [Math.min(low, min), Math.max(high, max)];
+  }
+  return low > high ? { low: 0, high: 0 } : { low, high };
+}
+
+function notFinite(data: Float32Array, [start, end]: readonly [number, number], name: string): QuantError {
+  const at = start + data.subarray(start, end).findIndex(x => !Number.isFinite(x));
+  return new QuantError('bad-range', `weight "${name}": element ${at} is ${data[at]}`);
+}
+
+/** The integers of a weight, and how well they stand for it: 10·log10(Σx² / Σ(x − q)²) in dB, Infinity where nothing is lost. */
+export function quantizeWeight(weight: RawTensor, qparams: TensorQParams): { readonly integers: RawTensor; readonly sqnrDb: number } {
+  const data = decodeFloats(weight);
+  const integers = quantizeLinear(data, weight.dims, qparams);
+  let signal = 0;
+  let noise = 0;
+  for (const [at, { runs }] of slicesOf(data, weight.dims, qparams.axis).entries()) {
+    for (const [start, end] of runs) {
+      const loss = measureLoss(data.subarray(start, end), getDefined(qparams.slices[at], 'slice'), storageRange(qparams.dtype));
+      signal += loss.signal;
+      noise += loss.noise;
+    }
+  }
+  return { integers: encodeRawTensor(makeTensor(qparams.dtype, weight.dims, integers as never)), sqnrDb: toDb(signal, noise) };
+}
+
+/** 10·log10(signal / noise); Infinity where there is no noise. */
+export function toDb(signal: number, noise: number): number {
+  return noise === 0 ? Number.POSITIVE_INFINITY : 10 * Math.log10(signal / noise);
+}

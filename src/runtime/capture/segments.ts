@@ -1,0 +1,108 @@
+/** How is a graph cut into consecutive pieces whose intermediate tensors stay under a byte budget? */
+import { getDefined } from '../../base/invariant.js';
+import { subgraphsOf } from '../../onnx/ir/edit.js';
+import type { Dim, Graph, Model, Node, Value, ValueId, ValueType } from '../../onnx/ir/model.js';
+import { byteLength, type DType } from '../../tensor/dtype.js';
+
+/** A run of nodes in graph order, and what crosses its border. */
+export interface Segment {
+  readonly nodes: readonly Node[];
+  /** Values that an earlier segment or the caller gives; constants are not among them. */
+  readonly reads: readonly ValueId[];
+  /** Every value that the nodes compute, in graph order. */
+  readonly computes: readonly ValueId[];
+}
+
+export interface SegmentOptions {
+  /** Bytes that the values computed by one segment may take; one node alone may exceed it. */
+  readonly budgetBytes: number;
+  /** What a size counts as that the model does not fix, such as the number of RoIs. */
+  readonly freeDim: number;
+}
+
+/** Nodes whose output sizes are not known: a segment ends after so many, so that it cannot grow without bound. */
+const MOST_NODES = 64;
+
+/** Cuts `graph`, whose nodes are in topological order. The cuts change nothing in what each node computes. */
+export function cutSegments(graph: Graph, { budgetBytes, freeDim }: SegmentOptions): Segment[] {
+  const segments: Segment[] = [];
+  let nodes: Node[] = [];
+  let bytes = 0;
+  const close = (): void => {
+    if (nodes.length > 0) segments.push(makeSegment(graph, nodes));
+    [nodes, bytes] = [[], 0];
+  };
+  for (const node of graph.nodes.values()) {
+    const size = outputsOf(node).reduce((sum, id) => sum + sizeOf(graph.values.get(id), freeDim), 0);
+    if (bytes + size > budgetBytes || nodes.length >= MOST_NODES) close();
+    nodes.push(node);
+    bytes += size;
+  }
+  close();
+  return segments;
+}
+
+function makeSegment(graph: Graph, nodes: readonly Node[]): Segment {
+  const computes = nodes.flatMap(outputsOf);
+  const own = new Set(computes);
+  const reads = new Set<ValueId>();
+  for (const id of nodes.flatMap(node => [...readsOf(node)])) {
+    if (!own.has(id) && graph.values.get(id)?.constant === undefined && graph.values.has(id)) reads.add(id);
+  }
+  return { nodes, reads: [...reads], computes };
+}
+
+/** Inputs of `node`, and values of the enclosing graph that its sub-graphs use. */
+function* readsOf(node: Node): Generator<ValueId> {
+  for (const input of node.inputs) if (input !== undefined) yield input;
+  for (const sub of subgraphsOf(node)) {
+    yield* sub.outputs;
+    for (const inner of sub.nodes.values()) yield* readsOf(inner);
+  }
+}
+
+function outputsOf(node: Node): ValueId[] {
+  return node.outputs.filter(output => output !== undefined);
+}
+
+function sizeOf(value: Value | undefined, freeDim: number): number {
+  const type = value?.type;
+  if (type?.kind !== 'tensor' || type.dims === undefined) return 0;
+  const count = type.dims.reduce<number>((product: number, dim: Dim) => product * (typeof dim === 'number' ? dim : freeDim), 1);
+  return byteLength(type.dtype ?? 'float32', count);
+}
+
+/** The dtype and shape of a value that is given to a segment. */
+export interface GivenType {
+  readonly dtype: DType;
+  readonly dims: readonly number[];
+}
+
+/** Stated sizes would hold only for the batch that the model states: inputs are as long as they are. */
+function withoutSizes(value: Value): Value {
+  const { type } = value;
+  return type?.kind === 'tensor' && value.constant === undefined ? { ...value, type: { ...type, dims: undefined } } : value;
+}
+
+/**
+ * A segment as a model of its own; sizes stay free, but for the regions, scales and sizes that a Resize reads: ONNX Runtime counts them when it
+ * loads a model, and takes a free count for none. What it reads are inputs, what it computes are outputs. It shares nodes, constants and ids with `model`
+ * and is for writing only.
+ */
+export function segmentModel(model: Model, segment: Segment, typeOf: (id: ValueId) => GivenType): Model {
+  const { graph } = model;
+  const values = new Map<ValueId, Value>();
+  const counted = new Set(segment.nodes.flatMap(node => (node.opType === 'Resize' ? node.inputs.slice(1) : [])));
+  for (const id of segment.reads) {
+    const { dtype, dims } = typeOf(id);
+    const type: ValueType = { kind: 'tensor', dtype, dims: counted.has(id) ? dims : dims.map(() => undefined) };
+    values.set(id, { ...getDefined(graph.values.get(id), 'value'), producer: undefined, type });
+  }
+  for (const id of segment.nodes.flatMap(node => [...readsOf(node), ...outputsOf(node)])) {
+    const value = graph.values.get(id);
+    if (value !== undefined && !values.has(id)) values.set(id, counted.has(id) ? value : withoutSizes(value));
+  }
+  const nodes = new Map(segment.nodes.map(node => [node.id, node]));
+  const piece: Graph = { ...graph, nodes, values, inputs: [...segment.reads], outputs: [...segment.computes], unknown: [] };
+  return { ...model, graph: piece };
+}

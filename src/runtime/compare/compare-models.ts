@@ -1,0 +1,155 @@
+/** How far are the outputs of one model from those of another on the same inputs? Per output, merged over samples. */
+
+import {
+  type Comparison,
+  type ComparisonFigures,
+  compareArrays,
+  figuresOf,
+  type Moments,
+  mergeComparisons,
+  mergeMoments,
+  momentsOf,
+  NO_COMPARISON,
+  NO_MOMENTS,
+  standardDeviationOf,
+} from '../../tensor/compare.js';
+import type { DType } from '../../tensor/dtype.js';
+import { decodeBfloat16Array, decodeFloat16Array } from '../../tensor/half.js';
+import { sameShape } from '../../tensor/shape.js';
+import type { Tensor } from '../../tensor/tensor.js';
+import { openSession, RuntimeError, type Session, type SessionOptions } from '../session/session.js';
+
+export interface OutputComparison extends ComparisonFigures {
+  /** Of the first model's output; absent where there was no sample. */
+  readonly dtype?: DType;
+  /** Of the output of the first model. */
+  readonly standardDeviation: number;
+  /** The largest absolute value there. */
+  readonly magnitude: number;
+  /** Whether all samples agree in shape. */
+  readonly shapes: 'equal' | 'different';
+  /** Elements whose bits differ, and of these the ones that are a positive and a negative zero. */
+  readonly differentBits: number;
+  readonly differentZeros: number;
+}
+
+export interface ComparedModels {
+  readonly samples: number;
+  readonly outputs: Readonly<Record<string, OutputComparison>>;
+}
+
+/** A model as a path or as bytes. */
+export type ModelSource = string | Uint8Array;
+
+/**
+ * Runs both models on each of `feeds` and compares the outputs that both have, in the first one's order.
+ * One sample is in memory at a time. @throws RuntimeError `model-load`, `model-run`; `outputs-differ` where their output names differ.
+ */
+export async function compareModels(
+  before: ModelSource,
+  after: ModelSource,
+  feeds: Iterable<Feeds> | AsyncIterable<Feeds>,
+  options: SessionOptions,
+): Promise<ComparedModels> {
+  const first = await openSession(before, options);
+  try {
+    const second = await openSession(after, options);
+    try {
+      return await compareSessions(first, second, feeds);
+    } finally {
+      await second.close();
+    }
+  } finally {
+    await first.close();
+  }
+}
+
+type Feeds = Readonly<Record<string, Tensor>>;
+
+async function compareSessions(first: Session, second: Session, feeds: Iterable<Feeds> | AsyncIterable<Feeds>): Promise<ComparedModels> {
+  const names = first.outputNames;
+  const missing = names.filter(name => !second.outputNames.includes(name));
+  if (missing.length > 0)
+    throw new RuntimeError('outputs-differ', `the second model has no output ${missing.map(name => `"${name}"`).join(', ')}`);
+  const sums = new Map(names.map(name => [name, NOTHING]));
+  let samples = 0;
+  for await (const feed of feeds) {
+    const [left, right] = [await first.run(feed), await second.run(feed)];
+    for (const name of names) sums.set(name, add(sums.get(name) ?? NOTHING, left[name], right[name]));
+    samples++;
+  }
+  return { samples, outputs: Object.fromEntries([...sums].map(([name, sum]) => [name, conclude(sum)])) };
+}
+
+interface Sums {
+  readonly dtype?: DType;
+  readonly comparison: Comparison;
+  readonly moments: Moments;
+  readonly shapes: 'equal' | 'different';
+  readonly differentBits: number;
+  readonly differentZeros: number;
+}
+
+const NOTHING: Sums = { comparison: NO_COMPARISON, moments: NO_MOMENTS, shapes: 'equal', differentBits: 0, differentZeros: 0 };
+
+function add(sums: Sums, left: Tensor | undefined, right: Tensor | undefined): Sums {
+  if (left === undefined || right === undefined || left.dtype !== right.dtype || !sameShape(left.dims, right.dims))
+    return { ...sums, shapes: 'different' };
+  const [a, b] = [toNumbers(left), toNumbers(right)];
+  const bits = countDifferentBits(a, b);
+  return {
+    dtype: left.dtype,
+    comparison: mergeComparisons(sums.comparison, compareArrays(a, b)),
+    moments: mergeMoments(sums.moments, momentsOf(a)),
+    shapes: sums.shapes,
+    differentBits: sums.differentBits + bits.different,
+    differentZeros: sums.differentZeros + bits.zeros,
+  };
+}
+
+/** Elements as doubles; int64 beyond 2⁵³ are rounded. @throws RuntimeError `unsupported-dtype` for strings. */
+export function toNumbers(tensor: Tensor): ArrayLike<number> {
+  switch (tensor.dtype) {
+    case 'float16':
+      return decodeFloat16Array(tensor.data);
+    case 'bfloat16':
+      return decodeBfloat16Array(tensor.data);
+    case 'int64':
+    case 'uint64':
+      return Float64Array.from(tensor.data, Number);
+    case 'string':
+      throw new RuntimeError('unsupported-dtype', 'string outputs are not compared');
+    default:
+      return tensor.data;
+  }
+}
+
+function countDifferentBits(a: ArrayLike<number>, b: ArrayLike<number>): { different: number; zeros: number } {
+  let different = 0;
+  let zeros = 0;
+  for (let i = 0; i < a.length; i++) {
+    const x = a[i] as number;
+    const y = b[i] as number;
+    if (Object.is(x, y)) continue;
+    different++;
+    if (x === y) zeros++;
+  }
+  return { different, zeros };
+}
+
+function conclude({ dtype, comparison, moments, shapes, differentBits, differentZeros }: Sums): OutputComparison {
+  return {
+    ...(dtype === undefined ? {} : { dtype }),
+    ...figuresOf(comparison),
+    standardDeviation: standardDeviationOf(moments),
+    magnitude: magnitudeOf(moments),
+    shapes,
+    differentBits,
+    differentZeros,
+  };
+}
+
+function magnitudeOf({ count, min, max }: Moments): number {
+  const magnitude = count === 0 ? 0 : Math.max(Math.abs(min), Math.abs(max));
+  return Number.isFinite(magnitude) ? magnitude : 0;
+}

@@ -1,0 +1,88 @@
+/** Where do models run? A runner opens sessions: ONNX Runtime on this machine, or a program that speaks for a device. */
+import type { JsonObject } from '../../base/json.js';
+import type { Tensor } from '../../tensor/tensor.js';
+import { openSession, type Session, type SessionOptions } from '../session/session.js';
+import type { DeviceKind } from './runner-params.js';
+
+export interface Runner {
+  /** What an external runner says of itself, its device and its versions; undefined for this machine's CPU, which the platform class names. */
+  readonly identity: RunnerIdentity | undefined;
+  /** Opens a model: its path (so that external data is found), or its bytes. @throws RuntimeError `model-load`, and the errors of external runners. */
+  open(model: string | Uint8Array, options: SessionOptions): Promise<RunnerSession>;
+  /** Closes the runner with all its sessions. */
+  close(): Promise<void>;
+}
+
+/** As the runner reported it. Everything in it that changes makes results stale: no times, no loads. */
+export type RunnerIdentity = JsonObject & {
+  readonly runner: { readonly name: string; readonly version: string };
+  /** Of ONNX Runtime, or what stands for it: "VitisAIExecutionProvider". */
+  readonly provider: string;
+  readonly device: { readonly kind: DeviceKind; readonly name: string; readonly driver: string };
+  /** Of libraries and firmware, by name. */
+  readonly versions: Readonly<Record<string, string>>;
+};
+
+export interface RunnerSession extends Session {
+  /** Runs the model `warmup` times, then `repeats` times on the same feeds. Times are of the runs alone, by the clock of the machine they ran on. */
+  measure(feeds: Readonly<Record<string, Tensor>>, counts: MeasureCounts): Promise<Measurement>;
+  /** Where the operators ran, as of the last run; undefined for this machine's CPU, and before the first run. */
+  readonly placement: Placement | undefined;
+}
+
+export interface MeasureCounts {
+  readonly warmup: number;
+  readonly repeats: number;
+}
+
+export interface Measurement {
+  readonly outputs: Readonly<Record<string, Tensor>>;
+  /** One per repeat, in order. */
+  readonly durationsMs: readonly number[];
+}
+
+/** How many of the model's nodes ran where. */
+export type Placement = readonly PlacementShare[];
+
+export type PlacementShare = {
+  readonly device: DeviceKind;
+  readonly provider: string;
+  readonly nodes: number;
+};
+
+/** ONNX Runtime in this process. */
+export function openCpuRunner(): Runner {
+  const open = new Set<Session>();
+  return {
+    identity: undefined,
+    async open(model, options) {
+      const session = await openSession(model, options);
+      open.add(session);
+      const close = async (): Promise<void> => {
+        if (open.delete(session)) await session.close();
+      };
+      return { ...session, measure: (feeds, counts) => measureHere(session, feeds, counts), placement: undefined, close };
+    },
+    async close() {
+      const left = [...open];
+      open.clear();
+      for (const session of left) await session.close();
+    },
+  };
+}
+
+async function measureHere(
+  session: Session,
+  feeds: Readonly<Record<string, Tensor>>,
+  { warmup, repeats }: MeasureCounts,
+): Promise<Measurement> {
+  for (let run = 0; run < warmup; run++) await session.run(feeds);
+  const durationsMs: number[] = [];
+  let outputs: Measurement['outputs'] = {};
+  for (let run = 0; run < repeats; run++) {
+    const started = performance.now();
+    outputs = await session.run(feeds);
+    durationsMs.push(performance.now() - started);
+  }
+  return { outputs, durationsMs };
+}

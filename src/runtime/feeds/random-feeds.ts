@@ -1,0 +1,90 @@
+/** What is fed to a model when there is no data? Seeded random tensors of the types that its inputs state. */
+
+import type { Model, Value } from '../../onnx/ir/model.js';
+import type { DType } from '../../tensor/dtype.js';
+import { encodeFloat16Array } from '../../tensor/half.js';
+import { countElements } from '../../tensor/shape.js';
+import { makeTensor, type Tensor } from '../../tensor/tensor.js';
+import { RuntimeError } from '../session/session.js';
+
+export interface FeedOptions {
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Sizes of free dimensions by name. */
+  readonly sizes: Readonly<Record<string, number>>;
+  /** The size of a free dimension that `sizes` does not name. */
+  readonly freeSize: number;
+}
+
+/**
+ * One tensor per input of `model` that has no default: floats from a standard normal distribution, integers uniform in 0…9 (8 bits: all values), bools even.
+ * @throws RuntimeError `random-input` where an input's type is not known or has no random form.
+ */
+export function makeRandomFeeds(model: Model, options: FeedOptions): Readonly<Record<string, Tensor>> {
+  const { graph } = model;
+  const inputs = graph.inputs.map(id => graph.values.get(id)).filter(value => value !== undefined && value.constant === undefined);
+  return Object.fromEntries(inputs.map(input => [input?.name ?? '', makeRandomInput(input, options)]));
+}
+
+function makeRandomInput(input: Value | undefined, options: FeedOptions): Tensor {
+  const type = input?.type;
+  if (type?.kind !== 'tensor' || type.dtype === undefined || type.dims === undefined) throw noRandomForm(input, 'its type is not known');
+  const dims = type.dims.map(dim =>
+    typeof dim === 'number' ? dim : ((dim === undefined ? undefined : options.sizes[dim]) ?? options.freeSize),
+  );
+  const tensor = makeRandomTensor(type.dtype, dims, options.random);
+  if (tensor === undefined) throw noRandomForm(input, `${type.dtype} has no random form`);
+  return tensor;
+}
+
+function noRandomForm(input: Value | undefined, reason: string): RuntimeError {
+  return new RuntimeError('random-input', `input "${input?.name}" cannot be fed with random values: ${reason}`, {
+    help: 'connect data where the stage takes some; where random values prove something, `samples: 0` leaves the proof out',
+  });
+}
+
+function makeRandomTensor(dtype: DType, dims: readonly number[], random: () => number): Tensor | undefined {
+  const from = { length: countElements(dims) };
+  const below = (limit: number) => () => Math.floor(random() * limit);
+  switch (dtype) {
+    case 'float32':
+      return makeTensor(
+        dtype,
+        dims,
+        Float32Array.from(from, () => normal(random)),
+      );
+    case 'float64':
+      return makeTensor(
+        dtype,
+        dims,
+        Float64Array.from(from, () => normal(random)),
+      );
+    case 'float16':
+      return makeTensor(dtype, dims, encodeFloat16Array(Float64Array.from(from, () => normal(random))));
+    case 'uint8':
+      return makeTensor(dtype, dims, Uint8Array.from(from, below(256)));
+    case 'int8':
+      return makeTensor(
+        dtype,
+        dims,
+        Int8Array.from(from, () => Math.floor(random() * 256) - 128),
+      );
+    case 'int32':
+      return makeTensor(dtype, dims, Int32Array.from(from, below(10)));
+    case 'int64':
+      return makeTensor(
+        dtype,
+        dims,
+        BigInt64Array.from(from, () => BigInt(Math.floor(random() * 10))),
+      );
+    case 'bool':
+      return makeTensor(dtype, dims, Uint8Array.from(from, below(2)));
+    default:
+      return undefined;
+  }
+}
+
+/** Box and Muller, 1958. */
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}

@@ -1,0 +1,80 @@
+/** What does a model take, and is a set of tensors that? */
+import type { Dim, Model } from '../../onnx/ir/model.js';
+import type { DType } from '../../tensor/dtype.js';
+import { formatShape, type Shape } from '../../tensor/shape.js';
+import type { Tensor } from '../../tensor/tensor.js';
+import { RuntimeError } from './session.js';
+
+export interface ModelInput {
+  readonly name: string;
+  /** undefined: the model does not say. */
+  readonly dtype: DType | undefined;
+  readonly dims: readonly Dim[] | undefined;
+}
+
+/** Tensors by the model's value names. */
+export type NamedTensors = Readonly<Record<string, Tensor>>;
+
+/** Inputs without a default, in the model's order. */
+export function listModelInputs({ graph }: Model): ModelInput[] {
+  return graph.inputs.flatMap(id => {
+    const value = graph.values.get(id);
+    if (value === undefined || value.constant !== undefined) return [];
+    const type = value.type?.kind === 'tensor' ? value.type : undefined;
+    return [{ name: value.name, dtype: type?.dtype, dims: type?.dims }];
+  });
+}
+
+/**
+ * The tensors that the model takes, out of `tensors`; what else is there is left.
+ * @param place  what messages call their origin.
+ * @throws RuntimeError `sample-mismatch` where one is missing, or has another dtype or shape than the model states.
+ */
+export function pickFeeds(inputs: readonly ModelInput[], tensors: NamedTensors, place: string): NamedTensors {
+  return Object.fromEntries(
+    inputs.map(input => {
+      const tensor = Object.hasOwn(tensors, input.name) ? tensors[input.name] : undefined;
+      if (tensor === undefined) {
+        throw mismatch(place, `there is no tensor for input "${input.name}"; there are ${Object.keys(tensors).join(', ') || 'none'}`);
+      }
+      return [input.name, checkFeed(input, tensor, place)];
+    }),
+  );
+}
+
+/** @throws RuntimeError `sample-mismatch`. */
+export function checkFeed(input: ModelInput, tensor: Tensor, place: string): Tensor {
+  const { dtype, dims } = input;
+  if (dtype !== undefined && dtype !== tensor.dtype) {
+    throw mismatch(place, `the tensor for input "${input.name}" is ${tensor.dtype}, the model takes ${dtype}`);
+  }
+  if (dims === undefined || fitsDims(tensor.dims, dims)) return tensor;
+  throw mismatch(place, `the tensor for input "${input.name}" is ${formatShape(tensor.dims)}, the model takes ${formatDims(dims)}`);
+}
+
+/** @throws RuntimeError `not-finite` where a float32 tensor has NaN or infinity: what a model makes of it says nothing. */
+export function checkFinite(feeds: NamedTensors): void {
+  for (const [name, tensor] of Object.entries(feeds)) {
+    if (tensor.dtype !== 'float32') continue;
+    const odd = tensor.data.reduce((count, x) => count + (Number.isFinite(x) ? 0 : 1), 0);
+    if (odd === 0) continue;
+    throw new RuntimeError('not-finite', `input "${name}" has ${odd} NaN or infinite of ${tensor.data.length} elements`, {
+      help: 'the data that was given has them: look at how it was made',
+    });
+  }
+}
+
+function fitsDims(shape: Shape, dims: readonly Dim[]): boolean {
+  return shape.length === dims.length && dims.every((dim, axis) => typeof dim !== 'number' || dim === shape[axis]);
+}
+
+/** Unknown sizes by name, or "?". */
+export function formatDims(dims: readonly Dim[]): string {
+  return formatShape(dims.map(dim => dim ?? '?'));
+}
+
+export function mismatch(place: string, message: string): RuntimeError {
+  return new RuntimeError('sample-mismatch', `${place}: ${message}`, {
+    help: 'names, dtypes and sizes must be those of the model’s inputs, first axis included where the model fixes it',
+  });
+}

@@ -1,0 +1,144 @@
+/** How is a model run? In an ONNX Runtime session whose options never depend on the machine's size or on `--jobs`. */
+import { basename } from 'node:path';
+import ort from 'onnxruntime-node';
+import { CodedError } from '../../base/coded-error.js';
+import type { JsonObject } from '../../base/json.js';
+import type { DType } from '../../tensor/dtype.js';
+import type { DataOf, Tensor } from '../../tensor/tensor.js';
+import { makeTensor } from '../../tensor/tensor.js';
+
+// Without it, ONNX Runtime keeps a database of events in the user's home folder and sends it to its maker. It is read when the first session is made.
+process.env.ORT_DISABLE_TELEMETRY = '1';
+
+/** `model-load`: ONNX Runtime refuses the model; `model-run`: a run failed. The message carries ONNX Runtime's own. */
+export class RuntimeError extends CodedError {
+  override readonly name = 'RuntimeError';
+}
+
+export interface SessionOptions {
+  /** ONNX Runtime's graph optimisation level. */
+  readonly optimization: 'disabled' | 'basic' | 'extended' | 'all';
+  /** Whether memory of earlier runs is kept for later ones (faster, and the default) or given back. Changes no result. */
+  readonly memoryArena?: 'kept' | 'none';
+  /**
+   * How ONNX Runtime computes what stands between DequantizeLinear and QuantizeLinear: 'fused' (the default) in integers where it has a kernel, otherwise in float with weights
+   * dequantized in every run; 'float' in float everywhere, with weights dequantized once. It can change results, except in a model whose float arithmetic is exact.
+   */
+  readonly quantized?: 'fused' | 'float';
+  /** Threads inside one operator; one where absent. More can change the last bits of sums: only for what is measured, not compared. */
+  readonly threads?: number;
+  /** ONNX Runtime's profile goes to "<prefix>_<time>.json" when the session is closed. Changes no result. */
+  readonly profilePrefix?: string;
+}
+
+/**
+ * Threads inside one operator. Fixed, because the split of a sum over threads can change its last bit; one, because stages and parts of stages are what runs in parallel.
+ */
+const INTRA_OP_THREADS = 1;
+
+/** What of the session can change its results: belongs in the manifest of every part that runs a model. */
+export function sessionManifest(options: SessionOptions): JsonObject {
+  return {
+    optimization: options.optimization,
+    intraOpThreads: options.threads ?? INTRA_OP_THREADS,
+    executionProvider: 'cpu',
+    ...(options.quantized === 'float' ? { quantized: options.quantized } : {}),
+  };
+}
+
+export interface Session {
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  /**
+   * Runs the model. `fetches` names the outputs wanted (all where absent).
+   * @throws RuntimeError `model-run`.
+   */
+  run(feeds: Readonly<Record<string, Tensor>>, fetches?: readonly string[]): Promise<Readonly<Record<string, Tensor>>>;
+  close(): Promise<void>;
+}
+
+/** Opens models: `openSession`, or a runner's. @throws RuntimeError `model-load`. */
+export type OpenModel = (model: string | Uint8Array, options: SessionOptions) => Promise<Session>;
+
+const LEVELS = { disabled: 'disabled', basic: 'basic', extended: 'extended', all: 'all' } as const;
+
+/** Opens `model` (a path, so that external data is found, or bytes). @throws RuntimeError `model-load`. */
+export async function openSession(model: string | Uint8Array, options: SessionOptions): Promise<Session> {
+  const settings: ort.InferenceSession.SessionOptions = {
+    executionProviders: ['cpu'],
+    graphOptimizationLevel: LEVELS[options.optimization],
+    enableCpuMemArena: options.memoryArena !== 'none',
+    intraOpNumThreads: options.threads ?? INTRA_OP_THREADS,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    // What goes wrong is thrown, and said by who catches it.
+    logSeverityLevel: 4,
+    ...(options.quantized === 'float' ? { extra: { session: { disable_quant_qdq: '1' } } } : {}),
+    ...(options.profilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
+  };
+  const session = await create(model, settings);
+  return {
+    inputNames: session.inputNames,
+    outputNames: session.outputNames,
+    async run(feeds, fetches) {
+      try {
+        const inputs = Object.fromEntries(Object.entries(feeds).map(([name, tensor]) => [name, toOrt(tensor)]));
+        const results = fetches === undefined ? await session.run(inputs) : await session.run(inputs, [...fetches]);
+        return Object.fromEntries(Object.entries(results).map(([name, value]) => [name, fromOrt(value)]));
+      } catch (error) {
+        throw new RuntimeError('model-run', `ONNX Runtime: ${messageOf(error)}`, { cause: error });
+      }
+    },
+    async close() {
+      if (options.profilePrefix !== undefined) session.endProfiling();
+      await session.release();
+    },
+  };
+}
+
+async function create(model: string | Uint8Array, settings: ort.InferenceSession.SessionOptions): Promise<ort.InferenceSession> {
+  try {
+    return typeof model === 'string'
+      ? await ort.InferenceSession.create(model, settings)
+      : await ort.InferenceSession.create(model, settings);
+  } catch (error) {
+    // ONNX Runtime says the whole path, which in a run's folder means nothing to people: the name tells which model it is.
+    const path = typeof model === 'string' ? model : undefined;
+    const reason = path === undefined ? messageOf(error) : messageOf(error).replaceAll(path, basename(path));
+    throw new RuntimeError('model-load', `ONNX Runtime does not load ${path === undefined ? 'the model' : basename(path)}: ${reason}`, {
+      cause: error,
+      help: 'the file may be cut off, be no ONNX model, or use operators or an opset that ONNX Runtime lacks; export or copy it again',
+    });
+  }
+}
+
+const ORT_DTYPES = new Set<DType>([
+  'float32',
+  'float64',
+  'float16',
+  'int8',
+  'uint8',
+  'int16',
+  'uint16',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'bool',
+  'string',
+]);
+
+function toOrt(tensor: Tensor): ort.Tensor {
+  if (!ORT_DTYPES.has(tensor.dtype))
+    throw new RuntimeError('unsupported-dtype', `ONNX Runtime's Node binding takes no ${tensor.dtype} tensors`);
+  return new ort.Tensor(tensor.dtype as ort.Tensor.Type, tensor.data as ort.Tensor.DataType, [...tensor.dims]);
+}
+
+function fromOrt(value: ort.OnnxValue): Tensor {
+  const tensor = value as ort.Tensor;
+  return makeTensor(tensor.type as DType, tensor.dims, tensor.data as DataOf[DType]) as Tensor;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,68 @@
+/** How long might a unit, a part, a model take on the NPU? A roofline with published and assumed constants: an estimate with its basis, never a measurement. */
+import type { Target } from '../profile/choose-target.js';
+import type { Constant } from '../profile/profile.js';
+import type { EstimateBasis, EstimateConstant, LatencyEstimate, UnitEstimate } from '../report/compile-report.js';
+import type { UnitWork } from '../units/unit-work.js';
+
+const FORMULA = 'calls · fixed + Σ max(work / (efficiency · peak), (weights + inputs + outputs) / bandwidth)';
+
+/** How work grows where a model runs on more than it was exported for: activations and MACs by `factor`, weights not. */
+export function estimateUnit({ device }: Target, work: UnitWork, factor = 1): UnitEstimate {
+  const { peak, efficiency, bandwidth } = device.estimate;
+  const share = efficiency[work.engine];
+  const amount = (work.macs + work.elements) * factor;
+  const bytes = work.weightBytes + (work.inputBytes + work.outputBytes) * factor;
+  const at = (of: (constant: Constant) => number): { compute: number; memory: number } => ({
+    compute: (1000 * amount) / (of(share) * of(peak)),
+    memory: (1000 * bytes) / of(bandwidth),
+  });
+  const likely = at(constant => constant.value);
+  const fast = at(constant => constant.high);
+  const slow = at(constant => constant.low);
+  return {
+    ms: Math.max(likely.compute, likely.memory),
+    lowMs: Math.max(fast.compute, fast.memory),
+    highMs: Math.max(slow.compute, slow.memory),
+    bound: likely.compute >= likely.memory ? 'compute' : 'memory',
+  };
+}
+
+/** So many calls, with these units in total. */
+export function estimateCalls({ device }: Target, calls: number, units: readonly LatencyEstimate[]): LatencyEstimate {
+  const { fixedMs } = device.estimate;
+  return sumEstimates([{ ms: calls * fixedMs.value, lowMs: calls * fixedMs.low, highMs: calls * fixedMs.high }, ...units]);
+}
+
+export function sumEstimates(estimates: readonly LatencyEstimate[]): LatencyEstimate {
+  let [ms, lowMs, highMs] = [0, 0, 0];
+  for (const one of estimates) {
+    ms += one.ms;
+    lowMs += one.lowMs;
+    highMs += one.highMs;
+  }
+  return { ms, lowMs, highMs };
+}
+
+export function scaleEstimate({ ms, lowMs, highMs }: LatencyEstimate, factor: number): LatencyEstimate {
+  return { ms: ms * factor, lowMs: lowMs * factor, highMs: highMs * factor };
+}
+
+export function basisOf(target: Target): EstimateBasis {
+  const { peak, efficiency, bandwidth, fixedMs } = target.device.estimate;
+  const describe = (name: string, constant: Constant): EstimateConstant => ({
+    name,
+    ...constant,
+    source: target.sourceOf(constant.source),
+  });
+  return {
+    formula: FORMULA,
+    constants: [
+      describe('peak', peak),
+      describe('efficiency of Conv, Gemm, MatMul', efficiency.conv),
+      describe('efficiency of depthwise Conv', efficiency.depthwise),
+      describe('efficiency of other operators, by elements', efficiency.other),
+      describe('bandwidth', bandwidth),
+      describe('fixed', fixedMs),
+    ],
+  };
+}

@@ -1,0 +1,161 @@
+/** For what exactly is a model compiled? A profile, with its device, data type and software version chosen and its limits narrowed to them. */
+import { findClosest } from '../../base/did-you-mean.js';
+import { digestJson } from '../../base/digest.js';
+import { getDefined } from '../../base/invariant.js';
+import type { Json } from '../../base/json.js';
+import { formatJsonProblems } from '../../base/json-shape.js';
+import type { TargetIdentity } from '../report/compile-report.js';
+import type { Source } from '../report/finding.js';
+import { TargetError } from '../report/target-error.js';
+import { BUILT_IN_PROFILES } from './built-in-profiles.js';
+import type {
+  DeviceProfile,
+  DTypeProfile,
+  GraphLimits,
+  Limit,
+  Observation,
+  OperatorNote,
+  OperatorTable,
+  TargetProfile,
+  When,
+} from './profile.js';
+import { readProfile } from './profile-reader.js';
+
+export interface TargetChoice {
+  /** The profile's default where absent; so are the two below. */
+  readonly device?: string;
+  readonly dtype?: string;
+  readonly version?: string;
+}
+
+export interface Target {
+  readonly identity: TargetIdentity;
+  readonly device: DeviceProfile;
+  readonly dtype: DTypeProfile;
+  readonly operators: OperatorTable;
+  readonly operatorNotes: readonly OperatorNote[];
+  readonly observations: readonly Observation[];
+  /** Those of the chosen device, data type and version. */
+  readonly limits: readonly Limit[];
+  readonly graph: GraphLimits;
+  sourceOf(key: string): Source;
+}
+
+/** A built-in profile. @throws TargetError `unknown-target`. */
+export function getBuiltInProfile(name: string): Json {
+  const profile = Object.hasOwn(BUILT_IN_PROFILES, name) ? BUILT_IN_PROFILES[name] : undefined;
+  if (profile !== undefined) return profile;
+  throw unknown('unknown-target', 'target', name, Object.keys(BUILT_IN_PROFILES));
+}
+
+/**
+ * @param json a built-in profile, or a user's own.
+ * @throws TargetError `profile-malformed` with every problem; `unknown-device`, `unknown-dtype`, `unknown-version`; `target-combination` where the vendor has
+ *   no such data type on the device or no such version of either; `profile-limit-missing` where an operator's limits do not cover the choice.
+ */
+export function chooseTarget(json: Json, choice: TargetChoice): Target {
+  const profile = parseProfile(json);
+  const names = { ...profile.default, ...definedOf(choice) };
+  const device = lookUp('unknown-device', 'device', names.device, profile.devices);
+  const dtype = lookUp('unknown-dtype', 'data type', names.dtype, profile.dtypes);
+  if (!profile.versions.includes(names.version)) throw unknown('unknown-version', 'version', names.version, profile.versions);
+  checkCombination(profile, names, device, dtype);
+
+  const fits = (when: When | undefined): boolean => holds(profile, when, names);
+  const operators = profile.operators.find(table => fits(table.when));
+  if (operators === undefined) throw missing(profile, `a table of operators for version ${names.version}`);
+  const target: Target = {
+    identity: { profile: profile.name, title: profile.title, ...names, digest: digestJson(json) },
+    device,
+    dtype,
+    operators,
+    observations: profile.observations.filter(one => fits(one.when)),
+    operatorNotes: profile.operatorNotes.filter(note => fits(note.when)),
+    limits: profile.limits.filter(limit => fits(limit.when)),
+    graph: { ...profile.graph, batches: profile.graph.batches.filter(limit => fits(limit.when)) },
+    sourceOf: key => getDefined(profile.sources[key], `source "${key}" of profile ${profile.name}`),
+  };
+  checkWindowLimits(profile, target, names.dtype);
+  checkPositionLimits(profile, dtype, names.dtype);
+  return target;
+}
+
+function parseProfile(json: Json): TargetProfile {
+  const read = readProfile(json);
+  if (read.kind === 'ok') return read.value;
+  const problems = formatJsonProblems(read.problems);
+  throw new TargetError('profile-malformed', `the target profile is not one: ${problems.join('; ')}`, {
+    details: problems,
+    help: 'docs/npu-compile.md describes profiles; the built-in ones are examples',
+  });
+}
+
+function definedOf(choice: TargetChoice): TargetChoice {
+  return Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined));
+}
+
+function lookUp<T>(code: string, what: string, name: string, table: Readonly<Record<string, T>>): T {
+  const found = Object.hasOwn(table, name) ? table[name] : undefined;
+  if (found !== undefined) return found;
+  throw unknown(code, what, name, Object.keys(table));
+}
+
+function unknown(code: string, what: string, name: string, known: readonly string[]): TargetError {
+  const closest = findClosest(name, known);
+  return new TargetError(code, `there is no ${what} "${name}"`, {
+    help: `there is ${known.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
+  });
+}
+
+type Names = TargetProfile['default'];
+
+function checkCombination(profile: TargetProfile, names: Names, device: DeviceProfile, dtype: DTypeProfile): void {
+  const age = (version: string): number => profile.versions.indexOf(version);
+  const source = (key: string): string => profile.sources[key]?.title ?? key;
+  if (!dtype.devices.value.includes(names.device)) {
+    throw new TargetError('target-combination', `${profile.name}: data type ${names.dtype} is not documented for device ${names.device}`, {
+      help: `it is for ${dtype.devices.value.join(', ')} (${source(dtype.devices.source)})`,
+    });
+  }
+  const since = [
+    [`device ${names.device}`, device.since],
+    [`data type ${names.dtype}`, dtype.since],
+  ] as const;
+  for (const [what, { value, source: key }] of since) {
+    if (age(names.version) >= age(value)) continue;
+    throw new TargetError('target-combination', `${profile.name}: ${what} came with version ${value}; the version is ${names.version}`, {
+      help: `from ${value} on there is one (${source(key)})`,
+    });
+  }
+}
+
+/** Does an entry with this `when` count for the choice? */
+function holds(profile: TargetProfile, when: When | undefined, { device, dtype, version }: Names): boolean {
+  if (when === undefined) return true;
+  const age = (name: string): number => profile.versions.indexOf(name);
+  if (when.devices !== undefined && !when.devices.includes(device)) return false;
+  if (when.dtypes !== undefined && !when.dtypes.includes(dtype)) return false;
+  if (when.from !== undefined && age(version) < age(when.from)) return false;
+  return when.to === undefined || age(version) <= age(when.to);
+}
+
+/** Operators with a window: without a limit on it, everything would pass. */
+const WINDOWED = ['Conv', 'DepthwiseConv', 'ConvTranspose', 'MaxPool', 'AveragePool'];
+
+function checkWindowLimits(profile: TargetProfile, { limits, operators }: Target, dtype: string): void {
+  const documented = WINDOWED.filter(op => operators.documented[op]?.includes(dtype));
+  const wanted = documented.flatMap(op => (['kernel', 'stride'] as const).map(rule => ({ op, rule })));
+  const lacking = wanted.filter(({ op, rule }) => !limits.some(limit => limit.rule === rule && limit.ops.includes(op)));
+  if (lacking.length > 0) throw missing(profile, lacking.map(({ op, rule }) => `a limit "${rule}" for ${op}`).join(', '));
+}
+
+/** Powers of two are there to be shifted by: without bounds, every shift would pass. */
+function checkPositionLimits(profile: TargetProfile, { scale, positions }: DTypeProfile, dtype: string): void {
+  if (scale.value === 'power-of-two' && positions === undefined) throw missing(profile, `the bounds "positions" of data type ${dtype}`);
+}
+
+function missing(profile: TargetProfile, what: string): TargetError {
+  return new TargetError('profile-limit-missing', `target profile ${profile.name} lacks ${what}`, {
+    help: 'state the limit with its source; the widest that is known, where there is none',
+  });
+}

@@ -1,0 +1,78 @@
+/** How much does a unit compute and move? Multiply-accumulates, and bytes of weights, inputs and outputs. */
+import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
+import { valuesReadBy } from '../../onnx/ir/reads.js';
+import { countMacs } from '../../onnx/macs.js';
+import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
+import { isStatic } from '../../onnx/shape-inference/dims.js';
+import { byteLength } from '../../tensor/dtype.js';
+import type { NodeUnit } from './node-units.js';
+import { findWindow, inputOf, limitNameOf, outputOf, tensorOf } from './unit-facts.js';
+
+export interface UnitWork {
+  /** Of Conv, ConvTranspose, Gemm and MatMul; 0 for all else. */
+  readonly macs: number;
+  /** Elements that a unit without MACs touches: outputs times window. */
+  readonly elements: number;
+  readonly engine: 'conv' | 'depthwise' | 'other';
+  readonly weightBytes: number;
+  /** Of activations, each value once. */
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+}
+
+/** Unknown sizes count as nothing. */
+export function measureUnit(model: Model, unit: NodeUnit): UnitWork {
+  const { inputs, outputs, constants } = endsOf(model, unit);
+  const sum = (ids: readonly ValueId[]): number => ids.reduce((total, id) => total + bytesOf(model, id), 0);
+  const { target } = unit;
+  const macs =
+    countMacs(target, { input: index => inputOf(model, target, index)?.dims, output: index => outputOf(model, target, index)?.dims }) ?? 0;
+  const name = limitNameOf(model, target);
+  return {
+    macs,
+    elements: macs > 0 ? 0 : countElements(outputOf(model, target)?.dims) * windowSize(model, target),
+    engine: macs === 0 ? 'other' : name === 'DepthwiseConv' ? 'depthwise' : 'conv',
+    weightBytes: sum(constants),
+    inputBytes: sum(inputs),
+    outputBytes: sum(outputs),
+  };
+}
+
+export interface UnitEnds {
+  /** Values of other units, or inputs of the model. */
+  readonly inputs: readonly ValueId[];
+  /** Values that other units read, or outputs of the model. */
+  readonly outputs: readonly ValueId[];
+  readonly constants: readonly ValueId[];
+}
+
+/** What goes in and out of a set of nodes: each value once, in the order of first use. Outputs are all values that its nodes give and do not read themselves. */
+export function endsOf(model: Model, { nodes }: Pick<NodeUnit, 'nodes'>): UnitEnds {
+  const given = new Set(nodes.flatMap(node => node.outputs.filter(id => id !== undefined)));
+  const read = new Set(nodes.flatMap(node => [...valuesReadBy(node)]));
+  const outside = [...read].filter(id => !given.has(id));
+  const isConstant = (id: ValueId): boolean => findConstantValue(model, id) !== undefined;
+  return {
+    inputs: outside.filter(id => !isConstant(id)),
+    outputs: [...given].filter(id => !read.has(id) || model.graph.outputs.includes(id)),
+    constants: outside.filter(isConstant),
+  };
+}
+
+/** Of one tensor; 0 where its type or a size is not known. */
+export function bytesOf(model: Model, id: ValueId): number {
+  const { dtype, dims } = tensorOf(model, id);
+  return dtype === undefined || dtype === 'string' || !isStatic(dims) ? 0 : byteLength(dtype, countElements(dims));
+}
+
+function windowSize(model: Model, node: Node): number {
+  if (node.opType === 'GlobalAveragePool' || node.opType === 'GlobalMaxPool') {
+    const size = countElements(inputOf(model, node, 0)?.dims) / Math.max(1, countElements(outputOf(model, node)?.dims));
+    return Math.max(1, size);
+  }
+  return findWindow(model, node)?.kernel.reduce((product, size) => product * size, 1) ?? 1;
+}
+
+function countElements(dims: readonly (number | string | undefined)[] | undefined): number {
+  return isStatic(dims) ? dims.reduce((product, dim) => product * dim, 1) : 0;
+}
