@@ -1,9 +1,9 @@
 /** How long does `compile` take on a full-size backbone? The stage's own run, process start left out; where the time goes, and how much bundles weigh in it. */
 import { join } from 'node:path';
-import { digestModelContent } from '../src/onnx/digest.js';
+import { digestModelContent } from '../src/onnx/analysis/content-digest.js';
 import type { Model } from '../src/onnx/ir/model.js';
 import { rewriteModel } from '../src/onnx/rewrite/rewrite-model.js';
-import { maxPool1x1 } from '../src/onnx/rewrite/rules/maxpool-1x1.js';
+import { maxPool1x1 } from '../src/onnx/rules/target/pools/maxpool-1x1.js';
 import { readModel, writeModel } from '../src/onnx/serde/model-file.js';
 import { addressValues } from '../src/quant/calibration/value-address.js';
 import { quantizeModel } from '../src/quant/quantize-model.js';

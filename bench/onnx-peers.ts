@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findProblems } from '../src/onnx/check.js';
+import { findProblems } from '../src/onnx/check/check-model.js';
 import type { Model } from '../src/onnx/ir/model.js';
 import { scopesOf } from '../src/onnx/ir/scope.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';

@@ -1,5 +1,5 @@
 /** The process that `onnx.ts` measures: does one thing with a model file, and tells time and its own memory. */
-import { checkModel } from '../src/onnx/check.js';
+import { checkModel } from '../src/onnx/check/check-model.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';
 import { readModel, writeModel } from '../src/onnx/serde/model-file.js';
 import { inferShapes } from '../src/onnx/shape-inference/infer-shapes.js';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { encodeNpy } from '../src/tensor/npy.js';
+import { encodeNpy } from '../src/tensor/formats/npy.js';
 import { makeFullSizeInput } from './full-size-backbone.js';
 import { printTable } from './table.js';
 

@@ -1,5 +1,5 @@
 /** How does a foreign model become one of ours? Its weights freed, its sizes pinned, its ends cut, its operator set converted, and what follows from all that folded. */
-import { extractSubgraph } from './extract.js';
+
 import { cloneModel } from './ir/clone.js';
 import { getValue } from './ir/edit.js';
 import type { Model, ValueId } from './ir/model.js';
@@ -7,7 +7,8 @@ import { type ConversionRecord, convertOpset } from './opset/convert-opset.js';
 import { freeInitializersOf } from './passes/constants.js';
 import type { SimplifyStep } from './passes/run-round.js';
 import { FOLDING_PASSES, type SimplifyOptions, simplifyToFixedPoint } from './passes/simplify.js';
-import { assertPinned, assertPinsKnown, listPinnable, type PinRecord, type Pins, pinShapes } from './pin-shapes.js';
+import { extractSubgraph } from './surgery/extract.js';
+import { assertPinned, assertPinsKnown, listPinnable, type PinRecord, type Pins, pinShapes } from './surgery/pin-shapes.js';
 
 /** Where a model begins and ends instead; a side that is absent stays. */
 export interface Ends {

@@ -4,15 +4,15 @@
  * A model is plain data: tables of nodes and values that refer to each other by id. What edits one says so, and edits it in place; `cloneModel` keeps another.
  * Everything that can be wrong with a model is an OnnxError, with a `code`, a message that names node and value, and mostly a `help`.
  */
-import { assertModel, findProblems } from '../onnx/check.js';
+import { assertModel, findProblems } from '../onnx/check/check-model.js';
 import type { Model } from '../onnx/ir/model.js';
 import { sortTopologically } from '../onnx/ir/sort.js';
-import type { NodeSelector } from '../onnx/node-selector.js';
 import { type Simplified, simplifyToFixedPoint } from '../onnx/passes/simplify.js';
 import type { Edit } from '../onnx/rewrite/edits.js';
 import type { Matches } from '../onnx/rewrite/matches.js';
 import { type RewriteRecord, rewriteModel } from '../onnx/rewrite/rewrite-model.js';
-import { getRule } from '../onnx/rewrite/rules/catalogue.js';
+import { getRule } from '../onnx/rules/target/get-rule.js';
+import type { NodeSelector } from '../onnx/selection/node-selector.js';
 
 export * from '../onnx/public.js';
 

@@ -1,9 +1,9 @@
 /** What does compiling one model for a target give? Its units judged, its parts, their models, and a report of it all. */
-import { digestModelContent } from '../onnx/digest.js';
+import { digestModelContent } from '../onnx/analysis/content-digest.js';
 import { getValue } from '../onnx/ir/edit.js';
 import type { Model, ValueId } from '../onnx/ir/model.js';
 import type { Evaluate } from '../onnx/passes/evaluate.js';
-import { isStatic } from '../onnx/shape-inference/dims.js';
+import { isStatic } from '../onnx/shape-inference/context/dims.js';
 import { estimateBatches } from './estimate/batch-estimate.js';
 import { basisOf, estimateCalls, estimateUnit, sumEstimates } from './estimate/estimate.js';
 import { judgeUnits, modeOf, type UnitVerdict } from './legality/judge-units.js';

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/base/json.js';
 import { decodeImage } from '../../src/detection/image.js';
 import { prepareInput, readSetup, type SetupFiles } from '../../src/detection/setup.js';
 import { definePart } from '../../src/stage/context.js';
-import { encodeNpz } from '../../src/tensor/npz.js';
+import { encodeNpz } from '../../src/tensor/formats/npz.js';
 import { INPUT_FILE } from './sample-file.js';
 
 export interface ImageInputManifest extends JsonObject {

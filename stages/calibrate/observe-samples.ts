@@ -1,6 +1,6 @@
 /** How do samples become sketches? One kept part per sample, merged; and a second pass over all of them where their joint ranges decide what is counted. */
 import { getDefined } from '../../src/base/invariant.js';
-import { digestModelContent } from '../../src/onnx/digest.js';
+import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { addSample, type ModelSketches, parseSampleSketches } from '../../src/quant/calibration/model-sketches.js';
 import { addressValues } from '../../src/quant/calibration/value-address.js';

@@ -5,7 +5,7 @@ import { openModelSamples } from '../../src/detection/data-source.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { ModelSample } from '../../src/runtime/feeds/model-sample.js';
 import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
-import { writeNpz } from '../../src/tensor/npz.js';
+import { writeNpz } from '../../src/tensor/formats/npz.js';
 import type { CalibrationSamples, SampleInput } from './calibration-sample.js';
 import type { CalibrateParams } from './params.js';
 

@@ -10,7 +10,7 @@ import { collectPartInputs } from '../../src/detection/part-inputs.js';
 import { readSetup, type SetupFiles } from '../../src/detection/setup.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
-import { encodeNpz } from '../../src/tensor/npz.js';
+import { encodeNpz } from '../../src/tensor/formats/npz.js';
 import { roiFile } from './sample-file.js';
 
 export interface RoiInputManifest extends JsonObject {

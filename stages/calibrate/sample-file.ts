@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/base/json.js';
 import type { DetectorPart } from '../../src/detection/detector-part.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
-import { readNpz } from '../../src/tensor/npz.js';
+import { readNpz } from '../../src/tensor/formats/npz.js';
 import { sliceRows } from '../../src/tensor/rows.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/base/json.js';
 import { checkFinite } from '../../src/runtime/session/model-inputs.js';
 import { openSession, type Session, type SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
-import { readNpz } from '../../src/tensor/npz.js';
+import { readNpz } from '../../src/tensor/formats/npz.js';
 import { writePartFiles } from './part-files.js';
 
 export interface ModelManifest extends JsonObject {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/base/json.js';
 import { describeTensors, nameArrays, type SampleTensors } from '../../src/runtime/capture/capture-writer.js';
 import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
-import { writeNpz } from '../../src/tensor/npz.js';
+import { writeNpz } from '../../src/tensor/formats/npz.js';
 
 export interface RunTensors {
   readonly inputs: NamedTensors;

@@ -7,7 +7,7 @@ import { openDataSource, openImageSource, openModelSamples } from '../../src/det
 import { findImageFile } from '../../src/detection/image-list.js';
 import { checkPartNames } from '../../src/detection/open-detector.js';
 import { encodeSetup, listParts, readSetup } from '../../src/detection/setup.js';
-import { digestModelContent } from '../../src/onnx/digest.js';
+import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { type CaptureWriter, openCaptureWriter } from '../../src/runtime/capture/capture-writer.js';
@@ -18,7 +18,7 @@ import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { findInputPath, findInputRecord, getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
-import { writeNpz } from '../../src/tensor/npz.js';
+import { writeNpz } from '../../src/tensor/formats/npz.js';
 import { type DetectorManifest, detectorPart } from './detector-part.js';
 import { type ModelManifest, modelPart, PLAIN_PART } from './model-part.js';
 import type { CaptureParams } from './params.js';

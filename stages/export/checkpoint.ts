@@ -3,7 +3,7 @@ import { toFloat32State } from '../../src/detection/network/float-state.js';
 import type { StateDict } from '../../src/detection/network/state-dict.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readInput } from '../../src/stage/paths.js';
-import { readStateDict, selectStateDict } from '../../src/tensor/state-dict.js';
+import { readStateDict, selectStateDict } from '../../src/tensor/formats/state-dict.js';
 
 export interface CheckpointFacts {
   readonly tensors: number;

@@ -1,7 +1,7 @@
 /** What can be said to `import`? Where the model begins and ends, which sizes it has, and which operator set it should speak. */
 import type { Newer } from '../../src/onnx/import-model.js';
 import { NEWEST_OPSET, OLDEST_OPSET } from '../../src/onnx/opset/opset-range.js';
-import type { PinnedDim } from '../../src/onnx/pin-shapes.js';
+import type { PinnedDim } from '../../src/onnx/surgery/pin-shapes.js';
 import type { ParamsSchema } from '../../src/stage/define-stage.js';
 
 export interface ImportParams {

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/base/json.js';
 import type { ImportedModel } from '../../src/onnx/import-model.js';
 import { getValue, subgraphsOf } from '../../src/onnx/ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../../src/onnx/ir/model.js';
-import { describeNode, formatDims } from '../../src/onnx/shape-inference/node-context.js';
+import { describeNode, formatDims } from '../../src/onnx/shape-inference/context/node-context.js';
 import type { ImportProof } from './proof.js';
 
 export function makeReport(original: Model, imported: ImportedModel, { wanted, samples, reason, outputs }: ImportProof): JsonObject {

@@ -1,6 +1,6 @@
 /** How is a foreign model taken in? Read with its data, checked, imported, compared with what it was, and reported. */
 import { countOf } from '../../src/base/count-of.js';
-import { assertModel, findProblems } from '../../src/onnx/check.js';
+import { assertModel, findProblems } from '../../src/onnx/check/check-model.js';
 import { importModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';

@@ -1,5 +1,5 @@
 /** How does `quantize` work? It reads model and sketches, and writes what src/quant makes of them. */
-import { digestModelContent } from '../../src/onnx/digest.js';
+import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { quantizeModel } from '../../src/quant/quantize-model.js';

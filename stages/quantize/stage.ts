@@ -1,5 +1,5 @@
 /** What does `quantize` take and give? A float model and its sketches; a QDQ model and a report of every tensor. */
-import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/node-selector.js';
+import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/selection/node-selector.js';
 import { PRESETS } from '../../src/quant/scheme/scheme.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';

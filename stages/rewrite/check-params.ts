@@ -1,6 +1,6 @@
 /** What is wrong with rules and edits that a schema cannot see? */
 import type { Edit } from '../../src/onnx/rewrite/edits.js';
-import { findRuleProblem } from '../../src/onnx/rewrite/rules/rule-list.js';
+import { findRuleProblem } from '../../src/onnx/rules/rule-table.js';
 import type { RuleParams } from './params.js';
 
 /** Unknown rules and forms. */

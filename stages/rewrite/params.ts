@@ -1,8 +1,8 @@
 /** What can a pipeline ask of `rewrite`? */
 
-import type { NodeSelector } from '../../src/onnx/node-selector.js';
 import type { Edit } from '../../src/onnx/rewrite/edits.js';
 import type { Matches } from '../../src/onnx/rewrite/matches.js';
+import type { NodeSelector } from '../../src/onnx/selection/node-selector.js';
 
 export interface RewriteParams {
   readonly rules: readonly RuleParams[];

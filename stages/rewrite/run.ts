@@ -1,8 +1,8 @@
 /** How is a model rewritten? Rules, edits, checks; then before and after are run side by side on real inputs. */
-import { assertModel, findProblems } from '../../src/onnx/check.js';
+import { assertModel, findProblems } from '../../src/onnx/check/check-model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { rewriteModel } from '../../src/onnx/rewrite/rewrite-model.js';
-import { getRule } from '../../src/onnx/rewrite/rules/catalogue.js';
+import { getRule } from '../../src/onnx/rules/target/get-rule.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';

@@ -1,7 +1,7 @@
 /** Which named rules and edits change a model, and what do they cost? */
 
-import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/node-selector.js';
-import { RULE_LIST } from '../../src/onnx/rewrite/rules/rule-list.js';
+import { RULE_LIST } from '../../src/onnx/rules/rule-table.js';
+import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/selection/node-selector.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import { DTYPES } from '../../src/tensor/dtype.js';

@@ -1,13 +1,13 @@
 /** How is a model simplified? Passes to a fixed point, then a proof on samples; a model that computes something else is no result. */
 import { countOf } from '../../src/base/count-of.js';
 import { findClosest } from '../../src/base/did-you-mean.js';
-import { assertModel, findProblems } from '../../src/onnx/check.js';
+import { findSigmoidOutputs } from '../../src/onnx/analysis/sigmoid-outputs.js';
+import { assertModel, findProblems } from '../../src/onnx/check/check-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { scopesOf } from '../../src/onnx/ir/scope.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
-import { findSigmoidOutputs } from '../../src/onnx/sigmoid-outputs.js';
 import { compareModels } from '../../src/runtime/compare/compare-models.js';
 import { listEmpty } from '../../src/runtime/compare/equality.js';
 import { explainRandomFailure, openProofFeeds, type ProofFeeds } from '../../src/runtime/feeds/proof-feeds.js';

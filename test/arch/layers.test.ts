@@ -8,7 +8,7 @@ const sources = readSources(findProject(dirname(fileURLToPath(import.meta.url)))
 const graph = makeImportGraph(sources);
 
 /** Rooms whose folders form no import cycle. */
-const ACYCLIC_ROOMS = ['src/engine/', 'src/quant/', 'src/target/', 'src/runtime/'];
+const ACYCLIC_ROOMS = ['src/engine/', 'src/quant/', 'src/target/', 'src/runtime/', 'src/onnx/', 'src/tensor/'];
 
 describe('the source tree', () => {
   it('has imports that point down only', () => {

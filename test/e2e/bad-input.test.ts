@@ -1,6 +1,6 @@
 /** What do damaged or wrong files give? One clear error of the stage that reads them, with no path of a run's folder in it; with the right file, the next build is right. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { decodeSafetensors, encodeSafetensors } from '../../src/tensor/safetensors.js';
+import { decodeSafetensors, encodeSafetensors } from '../../src/tensor/formats/safetensors.js';
 import { givenShapesProject, type ShapesProject } from '../support/shapes-project.js';
 
 const CHECKPOINT = 'examples/shapes/models/maskrcnn-shapes.safetensors';

@@ -1,6 +1,6 @@
 /** Does the default pipeline do exactly what a change reaches, on real data, through the CLI as it ships? Few images; the accuracy of all is the slow suite's. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { decodeSafetensors, encodeSafetensors } from '../../src/tensor/safetensors.js';
+import { decodeSafetensors, encodeSafetensors } from '../../src/tensor/formats/safetensors.js';
 import { givenShapesProject, type ShapesProject } from '../support/shapes-project.js';
 
 const QUANTIZE = ['quantize@backbone', 'quantize@box_head', 'quantize@mask_head'];

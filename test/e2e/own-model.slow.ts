@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { parseModelText } from '../../src/onnx/parse-text.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
+import { parseModelText } from '../../src/onnx/text/parse-text.js';
 import { type CliWorld, givenProject } from '../support/cli-world.js';
 import { PROJECT } from '../support/shapes-project.js';
 

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Constant } from '../../src/onnx/ir/model.js';
-import { decodeMessage } from '../../src/onnx/proto/decode-message.js';
-import { WHOLE_SCHEMA } from '../../src/onnx/proto/schema.js';
+import { decodeMessage } from '../../src/onnx/proto/codec/decode-message.js';
+import { WHOLE_SCHEMA } from '../../src/onnx/proto/codec/schema.js';
 import { decodeTensorProto } from '../../src/onnx/serde/tensor-proto.js';
 import { decodeRawTensor } from '../../src/tensor/raw-tensor.js';
 import type { Tensor } from '../../src/tensor/tensor.js';

@@ -1,7 +1,7 @@
 /** How are the parts of a detector run on recorded inputs in a test? In one session of the whole model. */
 
 import { momentsOf, standardDeviationOf } from '../../src/tensor/compare.js';
-import type { NpzArchive } from '../../src/tensor/npz.js';
+import type { NpzArchive } from '../../src/tensor/formats/npz.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 
 /** The outputs of a Mask R-CNN's parts, in the order of its recipe. */

@@ -1,28 +1,28 @@
 /** What can happen to a model's bytes on their way, and what may the library then do? Damage that protobuf readers know best, and all that looks at a model. */
 import fc from 'fast-check';
 import { isCodedError } from '../../src/base/coded-error.js';
+import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
+import { measureModel } from '../../src/onnx/analysis/model-stats.js';
+import { checkModel, findProblems } from '../../src/onnx/check/check-model.js';
 import { listUnchecked } from '../../src/onnx/check/operators.js';
-import { checkModel, findProblems } from '../../src/onnx/check.js';
 import { diffModels } from '../../src/onnx/diff/diff-models.js';
-import { digestModelContent } from '../../src/onnx/digest.js';
-import { extractSubgraph } from '../../src/onnx/extract.js';
 import { cloneModel } from '../../src/onnx/ir/clone.js';
 import { subgraphsOf } from '../../src/onnx/ir/edit.js';
 import type { Graph, Model } from '../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
-import { measureModel } from '../../src/onnx/model-stats.js';
 import { convertOpset } from '../../src/onnx/opset/convert-opset.js';
-import { parseModelText } from '../../src/onnx/parse-text.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
-import { printModel } from '../../src/onnx/print.js';
-import { decodeMessage } from '../../src/onnx/proto/decode-message.js';
-import { encodeMessage } from '../../src/onnx/proto/encode-message.js';
-import { WHOLE_SCHEMA } from '../../src/onnx/proto/schema.js';
+import { decodeMessage } from '../../src/onnx/proto/codec/decode-message.js';
+import { encodeMessage } from '../../src/onnx/proto/codec/encode-message.js';
+import { WHOLE_SCHEMA } from '../../src/onnx/proto/codec/schema.js';
 import { decodeModel } from '../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
 import { inferShapes } from '../../src/onnx/shape-inference/infer-shapes.js';
+import { extractSubgraph } from '../../src/onnx/surgery/extract.js';
 import { mergeModels } from '../../src/onnx/surgery/merge-models.js';
 import { removeNodes } from '../../src/onnx/surgery/remove-node.js';
+import { parseModelText } from '../../src/onnx/text/parse-text.js';
+import { printModel } from '../../src/onnx/text/print.js';
 import { share } from './share.js';
 
 /** One change of bytes; places are shares of the length. */

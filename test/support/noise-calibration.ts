@@ -1,6 +1,6 @@
 /** What does a calibration on noise look like? The deliberately bad example that bounds on SQNR and AP must notice. */
 import type { MaskRcnnPart } from '../../src/detection/torchvision/recipe.js';
-import { digestModelContent } from '../../src/onnx/digest.js';
+import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { addSample, type ModelSketches } from '../../src/quant/calibration/model-sketches.js';

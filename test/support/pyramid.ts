@@ -1,6 +1,6 @@
 /** Which small float models do docs/onnx.md and its tests change? A pyramid of three levels as exporters write it, and a head that reads one of them. */
 import type { Model } from '../../src/onnx/ir/model.js';
-import { parseModelText } from '../../src/onnx/parse-text.js';
+import { parseModelText } from '../../src/onnx/text/parse-text.js';
 
 /** `count` numbers between −1 and 1, as text: any that are not regular. */
 function numbers(count: number, seed: number): string {

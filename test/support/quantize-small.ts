@@ -1,5 +1,5 @@
 /** How does a test quantize a small model as a pipeline would? Sketches of its own values on the feeds given, then a preset, or a preset with other knobs. */
-import { digestModelContent } from '../../src/onnx/digest.js';
+import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { cloneModel } from '../../src/onnx/ir/clone.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { ModelSketches } from '../../src/quant/calibration/model-sketches.js';

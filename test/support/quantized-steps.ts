@@ -1,8 +1,8 @@
 /** How does a test look at the steps of a quantized model one by one? From integers to integers: each QuantizeLinear with what it needs since the ones before it. */
 
-import { extractSubgraph } from '../../src/onnx/extract.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../../src/onnx/ir/model.js';
+import { extractSubgraph } from '../../src/onnx/surgery/extract.js';
 
 export interface QuantizedStep {
   /** The integers that it makes. */

@@ -5,10 +5,10 @@ import type { PartValues } from '../../src/detection/part-values.js';
 import { encodeRecipe, type Recipe } from '../../src/detection/recipe.js';
 import { MASKSCORING_PARTS, type MaskScoringPart, type MaskScoringRecipe } from '../../src/detection/torchvision/mask-scoring-recipe.js';
 import { MASKRCNN_PARTS, type MaskRcnnPart, type MaskRcnnRecipe } from '../../src/detection/torchvision/recipe.js';
-import { extractSubgraph } from '../../src/onnx/extract.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
+import { extractSubgraph } from '../../src/onnx/surgery/extract.js';
 import { evaluate } from '../../src/runtime/session/evaluate.js';
 import { exportScoringShapes, exportShapes, type ScoringOptions, SHAPES_FOLDER } from './shapes.js';
 

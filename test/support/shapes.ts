@@ -12,7 +12,7 @@ import { exportMaskScoring, type MaskScoringExport } from '../../src/detection/t
 import type { MaskIouForm } from '../../src/detection/torchvision/mask-iou-head.js';
 import type { FitPolicy, InputSize } from '../../src/detection/torchvision/recipe.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
-import { readStateDict } from '../../src/tensor/state-dict.js';
+import { readStateDict } from '../../src/tensor/formats/state-dict.js';
 
 /** The project's own copy of the data set and model. */
 export const SHAPES_FOLDER = resolve(import.meta.dirname, '../../../examples/shapes');

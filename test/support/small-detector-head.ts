@@ -1,6 +1,6 @@
 /** Which small network do pages and tests quantize? Two convolutions with a Relu between them, and its sketches of three samples. */
 import type { JsonObject } from '../../src/base/json.js';
-import { digestModelContent } from '../../src/onnx/digest.js';
+import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { ints } from '../../src/onnx/ir/attribute.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { addSample, encodeModelSketches, type ModelSketches } from '../../src/quant/calibration/model-sketches.js';

@@ -1,5 +1,5 @@
 /** How does a test write a small model down? Inputs, constants and nodes as data; runs it in ONNX Runtime without graph optimisation. */
-import { checkModel } from '../../src/onnx/check.js';
+import { checkModel } from '../../src/onnx/check/check-model.js';
 import { addInitializer, addInput, addNode, makeModel } from '../../src/onnx/ir/edit.js';
 import type { Attribute, Constant, Dim, Model, Node, ValueId } from '../../src/onnx/ir/model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';

@@ -5,7 +5,7 @@ import { parseYolactConfig, type YolactConfig } from '../../src/detection/yolact
 import { exportYolact, type YolactExport } from '../../src/detection/yolact/export-yolact.js';
 import type { YolactRecipe } from '../../src/detection/yolact/recipe.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
-import { readStateDict } from '../../src/tensor/state-dict.js';
+import { readStateDict } from '../../src/tensor/formats/state-dict.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 import { SHAPES_FOLDER } from './shapes.js';
 

@@ -2,10 +2,10 @@
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
+import { checkModel } from '../../onnx/check/check-model.js';
 import { listUnchecked } from '../../onnx/check/operators.js';
-import { checkModel } from '../../onnx/check.js';
 import type { Model } from '../../onnx/ir/model.js';
-import { OnnxError } from '../../onnx/onnx-error.js';
+import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import { readModel } from '../../onnx/serde/model-file.js';
 import { inferShapes } from '../../onnx/shape-inference/infer-shapes.js';
 import { EXIT, type ExitCode } from '../exit-code.js';

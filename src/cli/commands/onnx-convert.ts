@@ -2,11 +2,11 @@
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
-import { checkModel, findNewProblem } from '../../onnx/check.js';
-import { OnnxError } from '../../onnx/onnx-error.js';
+import { checkModel, findNewProblem } from '../../onnx/check/check-model.js';
+import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import { convertOpset } from '../../onnx/opset/convert-opset.js';
-import { type PinnedDim, pinShapes } from '../../onnx/pin-shapes.js';
 import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
+import { type PinnedDim, pinShapes } from '../../onnx/surgery/pin-shapes.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
 import { type PinOptions, pinsOf } from '../onnx/pins.js';

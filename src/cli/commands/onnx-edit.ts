@@ -1,10 +1,10 @@
 /** `tanren onnx edit IN OUT`: how are nodes, attributes, constants, inputs and outputs changed by hand? By a list of steps, or by options for single ones. */
 import { basename } from 'node:path';
 import type { Model } from '../../onnx/ir/model.js';
-import type { NodeSelector } from '../../onnx/node-selector.js';
-import { OnnxError } from '../../onnx/onnx-error.js';
+import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import type { SetAttribute } from '../../onnx/rewrite/edits.js';
 import { type Matches, selectMatching } from '../../onnx/rewrite/matches.js';
+import type { NodeSelector } from '../../onnx/selection/node-selector.js';
 import { type EditStep, editModel } from '../../onnx/surgery/edit-model.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';

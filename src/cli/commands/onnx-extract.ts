@@ -2,11 +2,11 @@
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
-import { extractSubgraph } from '../../onnx/extract.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { valuesReadBy } from '../../onnx/ir/reads.js';
 import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
+import { extractSubgraph } from '../../onnx/surgery/extract.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
 

@@ -1,9 +1,9 @@
 /** `tanren onnx infer IN OUT`: which dtype and shape has every value? Written into the model; sizes can be pinned first. */
 import { basename } from 'node:path';
 import type { Model } from '../../onnx/ir/model.js';
-import { pinShapes } from '../../onnx/pin-shapes.js';
-import { isStatic } from '../../onnx/shape-inference/dims.js';
+import { isStatic } from '../../onnx/shape-inference/context/dims.js';
 import { inferShapes, type KnownTypes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
+import { pinShapes } from '../../onnx/surgery/pin-shapes.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
 import { type PinOptions, pinsOf } from '../onnx/pins.js';

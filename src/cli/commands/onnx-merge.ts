@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
-import { OnnxError } from '../../onnx/onnx-error.js';
+import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import { mergeModels } from '../../onnx/surgery/merge-models.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';

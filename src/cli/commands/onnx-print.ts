@@ -1,6 +1,7 @@
 /** `tanren onnx print FILE`: how does a model look? In the text form, long constants shortened. */
-import { printModel } from '../../onnx/print.js';
+
 import { readModel } from '../../onnx/serde/model-file.js';
+import { printModel } from '../../onnx/text/print.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type OnnxOptions, runOnnx } from '../onnx/command.js';
 

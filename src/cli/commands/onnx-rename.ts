@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
-import { OnnxError } from '../../onnx/onnx-error.js';
+import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import type { Rename } from '../../onnx/surgery/rename.js';
 import { renameNodes, renameValues } from '../../onnx/surgery/rename.js';
 import { EXIT, type ExitCode } from '../exit-code.js';

@@ -3,9 +3,9 @@
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
 import { formatBytes } from '../../base/format.js';
-import { type ModelStats, measureModel } from '../../onnx/model-stats.js';
-import { pinShapes } from '../../onnx/pin-shapes.js';
+import { type ModelStats, measureModel } from '../../onnx/analysis/model-stats.js';
 import { inferShapes } from '../../onnx/shape-inference/infer-shapes.js';
+import { pinShapes } from '../../onnx/surgery/pin-shapes.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatColumns, type OnnxOptions, readSound, runOnnx } from '../onnx/command.js';
 import { type PinOptions, pinsOf } from '../onnx/pins.js';

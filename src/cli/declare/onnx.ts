@@ -1,6 +1,6 @@
 /** Which commands work on single ONNX files? Each does one thing, reads files and writes files. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { PinnedDim } from '../../onnx/pin-shapes.js';
+import type { PinnedDim } from '../../onnx/surgery/pin-shapes.js';
 import { asJson, type Declare } from './options.js';
 
 function collectDims(text: string, before: Readonly<Record<string, number>>): Readonly<Record<string, number>> {

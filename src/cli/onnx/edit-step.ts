@@ -1,10 +1,10 @@
 /** How is a step of an edit written? The form in the file, and its readers. */
 import { isJsonObject, type Json } from '../../base/json.js';
 import { anyList, fields, integer, type JsonProblem, type JsonReader, list, literal, maybe, number, text } from '../../base/json-shape.js';
-import type { Cut } from '../../onnx/extract.js';
-import type { NodeSelector } from '../../onnx/node-selector.js';
 import type { AttributeType, Edit, SetAttribute } from '../../onnx/rewrite/edits.js';
 import type { Matches } from '../../onnx/rewrite/matches.js';
+import type { NodeSelector } from '../../onnx/selection/node-selector.js';
+import type { Cut } from '../../onnx/surgery/extract.js';
 import type { Rename } from '../../onnx/surgery/rename.js';
 import { DTYPES, type DType } from '../../tensor/dtype.js';
 

@@ -1,6 +1,6 @@
 /** What are models fed in a command? Tensors from files, or seeded random ones: the same on every run. */
 import { existsSync } from 'node:fs';
-import { OnnxError } from '../../onnx/onnx-error.js';
+import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import type { ProofFeeds } from '../../runtime/feeds/proof-feeds.js';
 import { seededRandom } from '../../stage/random.js';
 

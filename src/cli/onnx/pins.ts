@@ -1,6 +1,6 @@
 /** Which sizes does a user give to a model whose sizes are free? `--dim NAME=SIZE` and `--shape INPUT=1x3x224x224`. */
 import type { Model } from '../../onnx/ir/model.js';
-import { assertPinsKnown, listPinnable, type PinnedDim, type Pins } from '../../onnx/pin-shapes.js';
+import { assertPinsKnown, listPinnable, type PinnedDim, type Pins } from '../../onnx/surgery/pin-shapes.js';
 
 export interface PinOptions {
   readonly dim: Readonly<Record<string, number>>;

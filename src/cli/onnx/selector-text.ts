@@ -1,7 +1,7 @@
 /** Which nodes does an argument mean? A name, or fields such as "op=MaxPool producer=Conv kernel_shape=[1,1]", or a selector as JSON. */
 import type { Json } from '../../base/json.js';
-import type { NodeFields, NodeSelector } from '../../onnx/node-selector.js';
-import { OnnxError } from '../../onnx/onnx-error.js';
+import { OnnxError } from '../../onnx/ir/onnx-error.js';
+import type { NodeFields, NodeSelector } from '../../onnx/selection/node-selector.js';
 
 const FIELDS = new Set(['name', 'op', 'output', 'input', 'producer', 'consumer']);
 

@@ -1,5 +1,5 @@
 /** Which numbers go into the model where a checkpoint is not float32? The same values as float32: 16-bit floats exactly, float64 rounded. */
-import { decodeBfloat16Array, decodeFloat16Array } from '../../tensor/half.js';
+import { decodeBfloat16Array, decodeFloat16Array } from '../../tensor/numeric/half.js';
 import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
 import type { StateDict } from './state-dict.js';

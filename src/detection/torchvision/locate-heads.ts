@@ -1,7 +1,7 @@
 /** Which values do the heads of an exported Mask R-CNN read, and from which maps are they pooled? What stands around its RoiAlign nodes tells. */
 import { getFloat, getInt, getString } from '../../onnx/ir/attribute.js';
 import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
-import { describeNode } from '../../onnx/shape-inference/node-context.js';
+import { describeNode } from '../../onnx/shape-inference/context/node-context.js';
 import { FINEST_STRIDE } from './make-recipe.js';
 import { type Flow, findLastWeighted, findNextWeighted } from './network-flow.js';
 import { listNodes, notFound } from './structure-error.js';

@@ -1,7 +1,7 @@
 /** Where in an exported Mask R-CNN are the parts that an NPU runs? Found by what the nodes do, from the RoiAligns outwards; names are not looked at. */
 import type { Dim, Model, Node, ValueId } from '../../onnx/ir/model.js';
-import { isStatic } from '../../onnx/shape-inference/dims.js';
-import { describeNode, formatDims } from '../../onnx/shape-inference/node-context.js';
+import { isStatic } from '../../onnx/shape-inference/context/dims.js';
+import { describeNode, formatDims } from '../../onnx/shape-inference/context/node-context.js';
 import { findHeads, type LocatedHead } from './locate-heads.js';
 import { type Flow, findFirstWeighted, findLastWeighted, outputChannels, readFlow } from './network-flow.js';
 import { listNames, listNodes, notFound } from './structure-error.js';

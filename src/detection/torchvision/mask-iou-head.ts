@@ -3,7 +3,7 @@ import { invariant } from '../../base/invariant.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import { viewModel } from '../../onnx/rewrite/graph-view.js';
 import { applyRule } from '../../onnx/rewrite/rewriter.js';
-import { convOfConcatToSum } from '../../onnx/rewrite/rules/conv-of-concat.js';
+import { convOfConcatToSum } from '../../onnx/rules/target/convolutions/conv-of-concat.js';
 import { concat, conv, type Flow, flatten, input, linear, type ModelBuilder, markOutput, relu } from '../network/layers.js';
 import { type ExpectedTensor, type Size, type StateDict, times, withBias } from '../network/state-dict.js';
 import type { RoiHeadOptions } from './roi-heads.js';

@@ -1,6 +1,6 @@
 /** What does a person read where a model is no Mask R-CNN that we know? Which piece was looked for, and what was found. */
 import type { Node, ValueId } from '../../onnx/ir/model.js';
-import { describeNode } from '../../onnx/shape-inference/node-context.js';
+import { describeNode } from '../../onnx/shape-inference/context/node-context.js';
 import { DetectionError } from '../detection-error.js';
 import type { Flow } from './network-flow.js';
 

@@ -1,8 +1,9 @@
 /** How does a piece come out of an exported detector? Cut between values of the whole, under names of ours, with types that a runtime needs. */
-import { extractSubgraph } from '../../onnx/extract.js';
+
 import { findValueByName, freshName, getValue } from '../../onnx/ir/edit.js';
 import type { Model, ValueId, ValueType } from '../../onnx/ir/model.js';
 import { inferShapes, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
+import { extractSubgraph } from '../../onnx/surgery/extract.js';
 
 /** A value of the whole where a piece begins or ends. */
 export interface PieceEnd {

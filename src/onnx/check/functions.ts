@@ -2,10 +2,10 @@
 
 import { subgraphsOf } from '../ir/edit.js';
 import type { Graph, Model, Node, UnknownFields } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
-import { decodeMessage } from '../proto/decode-message.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import { decodeMessage } from '../proto/codec/decode-message.js';
+import { WHOLE_SCHEMA } from '../proto/codec/schema.js';
 import type { FunctionProto } from '../proto/generated/messages.js';
-import { WHOLE_SCHEMA } from '../proto/schema.js';
 import { decodeDomain, decodeGraph } from '../serde/decode-graph.js';
 import { toSafeInteger } from '../serde/malformed.js';
 import type { Report } from './problem.js';

@@ -2,9 +2,9 @@
 import { countOf } from '../../base/count-of.js';
 import { findClosest } from '../../base/did-you-mean.js';
 import type { Attribute, Graph, Node } from '../ir/model.js';
-import { decodeMessage } from '../proto/decode-message.js';
+import { decodeMessage } from '../proto/codec/decode-message.js';
+import { WHOLE_SCHEMA } from '../proto/codec/schema.js';
 import { AttributeType } from '../proto/generated/messages.js';
-import { WHOLE_SCHEMA } from '../proto/schema.js';
 import { findVersion } from '../schemas/find-operator.js';
 import { countAllowed, type OperatorSchema, type Parameter, parameterAt, type SchemaAttributeKind } from '../schemas/operator-schema.js';
 import type { ModelFunction } from './functions.js';

@@ -3,7 +3,7 @@ import { findDTypeByOnnx } from '../../tensor/dtype.js';
 import type { Attribute, Graph, Node, ValueId } from '../ir/model.js';
 import { findVersion } from '../schemas/find-operator.js';
 import { type OperatorSchema, type Parameter, parameterAt } from '../schemas/operator-schema.js';
-import { typeName } from '../type-name.js';
+import { typeName } from '../schemas/type-name.js';
 import { formOf } from './node-form.js';
 import { describe, nameOf, type Report } from './problem.js';
 

@@ -4,7 +4,7 @@ import { subgraphsOf } from '../ir/edit.js';
 import type { Graph, Model, Node } from '../ir/model.js';
 import { findClosestOperator, findNewestOpset, findOperator } from '../schemas/find-operator.js';
 import type { OperatorSchema } from '../schemas/operator-schema.js';
-import { typeName } from '../type-name.js';
+import { typeName } from '../schemas/type-name.js';
 import { callNameOf, type ModelFunctions } from './functions.js';
 import { checkCallForm, checkNodeForm } from './node-form.js';
 import { checkNodeTypes, type ValueTypes } from './node-types.js';

@@ -3,12 +3,12 @@ import { byteLength } from '../../tensor/dtype.js';
 import { countElements, formatShape, sameShape } from '../../tensor/shape.js';
 import { subgraphsOf } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { describeCycle, findTopologicalOrder, type TopologicalOrder } from '../ir/sort.js';
-import { OnnxError } from '../onnx-error.js';
-import { decodeMessage } from '../proto/decode-message.js';
-import { WHOLE_SCHEMA } from '../proto/schema.js';
+import { decodeMessage } from '../proto/codec/decode-message.js';
+import { WHOLE_SCHEMA } from '../proto/codec/schema.js';
 import { byteLengthOf } from '../serde/file-constant.js';
-import { findSparseInitializers } from '../sparse-initializers.js';
+import { findSparseInitializers } from '../serde/sparse-initializers.js';
 
 import type { ModelFunction } from './functions.js';
 import { describe, nameOf, type Report } from './problem.js';

@@ -2,9 +2,9 @@
 import { digestBytes } from '../../base/digest.js';
 import { byteLength } from '../../tensor/dtype.js';
 import { countElements } from '../../tensor/shape.js';
-import { describeType } from '../describe-type.js';
 import type { Constant, Graph, Value, ValueId } from '../ir/model.js';
 import { byteLengthOf } from '../serde/file-constant.js';
+import { describeType } from '../text/describe-type.js';
 import { formatElements } from '../text/elements.js';
 import { changed, type Difference, type Partners } from './difference.js';
 

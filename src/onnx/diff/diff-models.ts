@@ -1,7 +1,8 @@
 /** How do two models differ in structure? What only one has, and what both have in another form. Names tell what belongs together; where they differ, what is computed. */
-import { describeType } from '../describe-type.js';
-import { digestValues } from '../digest.js';
+
+import { digestValues } from '../analysis/content-digest.js';
 import type { Graph, Model, Value, ValueId } from '../ir/model.js';
+import { describeType } from '../text/describe-type.js';
 import { diffConstants } from './diff-constants.js';
 import { diffNodes } from './diff-nodes.js';
 import { changed, type Difference, type Partners } from './difference.js';

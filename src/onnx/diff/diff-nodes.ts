@@ -1,8 +1,9 @@
 /** How do the nodes of two models differ? Those belong together that make the same value, or have the same name and operator. */
-import { describeAttribute } from '../describe-attribute.js';
+
 import type { Attribute, Graph, Node, ValueId } from '../ir/model.js';
-import { printGraph } from '../print.js';
-import { describeNode } from '../shape-inference/node-context.js';
+import { describeNode } from '../shape-inference/context/node-context.js';
+import { describeAttribute } from '../text/describe-attribute.js';
+import { printGraph } from '../text/print.js';
 import { describeTensor } from './diff-constants.js';
 import { changed, type Difference, type Partners } from './difference.js';
 

@@ -1,6 +1,7 @@
 /** How are attributes written and read in code? Short makers, and getters that know the default. */
-import { OnnxError } from '../onnx-error.js';
+
 import type { Attribute, Constant, Node } from './model.js';
+import { OnnxError } from './onnx-error.js';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 /** How is a graph changed? Only by these functions, which keep producers, tables and names consistent. */
 import { invariant } from '../../base/invariant.js';
-import { OnnxError } from '../onnx-error.js';
 import type { Attribute, Constant, Graph, Model, Node, NodeId, Value, ValueId, ValueType } from './model.js';
+import { OnnxError } from './onnx-error.js';
 
 export interface NewNode {
   readonly opType: string;

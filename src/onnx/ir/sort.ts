@@ -1,7 +1,8 @@
 /** In which order can a graph's nodes be computed? What a node reads comes before it; beyond that, file order stays. */
-import { OnnxError } from '../onnx-error.js';
+
 import { replaceNodeOrder, subgraphsOf } from './edit.js';
 import type { Graph, Node } from './model.js';
+import { OnnxError } from './onnx-error.js';
 import { valuesReadBy } from './reads.js';
 
 export type TopologicalOrder =

@@ -1,7 +1,7 @@
 /** Which operators take as inputs what they had as attributes? The same numbers, from attribute to initializer. */
 
 import type { DType } from '../../tensor/dtype.js';
-import { encodeBfloat16Array, encodeFloat16Array } from '../../tensor/half.js';
+import { encodeBfloat16Array, encodeFloat16Array } from '../../tensor/numeric/half.js';
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';

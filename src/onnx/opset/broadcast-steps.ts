@@ -2,7 +2,7 @@
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import { getInt } from '../ir/attribute.js';
-import { isStatic } from '../shape-inference/dims.js';
+import { isStatic } from '../shape-inference/context/dims.js';
 import { addBefore, addConstant, connect, rankOf, type Step, type StepPlace } from './step.js';
 
 /** Add, Mul, Less and the like: the second input's dimensions began at `axis` of the first, by default so that both end together. */

@@ -2,9 +2,9 @@
 import { subgraphsOf } from '../ir/edit.js';
 import type { Graph, Model } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import { describeNode } from '../shape-inference/context/node-context.js';
 import { inferShapes } from '../shape-inference/infer-shapes.js';
-import { describeNode } from '../shape-inference/node-context.js';
 import { LOWERING_STEPS, OLDEST_LOWERED } from './lowering-steps.js';
 import { NEWEST_OPSET, OLDEST_OPSET } from './opset-range.js';
 import { RAISING_STEPS } from './raising-steps.js';

@@ -6,7 +6,7 @@ import { makeTensor } from '../../tensor/tensor.js';
 import { addInitializer, addNode, indexUses, type NewNode, removeValue, setInput } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, ValueId } from '../ir/model.js';
 import type { NameScope } from '../ir/name-scope.js';
-import { findConstantOf } from '../shape-inference/constant-node.js';
+import { findConstantOf } from '../shape-inference/context/constant-node.js';
 import type { KnownTypes } from '../shape-inference/infer-shapes.js';
 
 export interface StepPlace {

@@ -4,7 +4,7 @@ import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { removeNode, removeValue, replaceUses, subgraphsOf } from '../ir/edit.js';
 import type { Constant, Graph, Model, ValueId } from '../ir/model.js';
 import { scopesOf } from '../ir/scope.js';
-import { findConstantOf } from '../shape-inference/constant-node.js';
+import { findConstantOf } from '../shape-inference/context/constant-node.js';
 import type { Pass } from './pass.js';
 
 /** From this IR version initializers need not be inputs. */

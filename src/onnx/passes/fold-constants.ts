@@ -6,12 +6,12 @@ import { countElements } from '../../tensor/shape.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { addInitializer, addNode, findValueByName, getValue, indexUses, makeModel, removeNode } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.js';
+import { hasSubgraph, isDeterministic, isQuantizer } from '../ir/operator-traits.js';
 import { findVisibleValue, type Scope, scopesOf } from '../ir/scope.js';
 import { findConstantIn } from '../rewrite/graph-view.js';
-import { isStatic } from '../shape-inference/dims.js';
+import { isStatic } from '../shape-inference/context/dims.js';
+import { describeNode } from '../shape-inference/context/node-context.js';
 import type { KnownTypes } from '../shape-inference/infer-shapes.js';
-import { describeNode } from '../shape-inference/node-context.js';
-import { hasSubgraph, isDeterministic, isQuantizer } from './operator-traits.js';
 import { joinOutcomes, type Pass, type PassContext, type PassOutcome } from './pass.js';
 
 /** Operators whose result can be far larger than their inputs: they are folded only where the size of the result is known beforehand. */

@@ -4,9 +4,9 @@ import { makeTensor } from '../../tensor/tensor.js';
 import { getNode, removeNode } from '../ir/edit.js';
 import type { Constant, Graph } from '../ir/model.js';
 import { scopesOf } from '../ir/scope.js';
-import { isStatic } from '../shape-inference/dims.js';
+import { isStatic } from '../shape-inference/context/dims.js';
+import type { Known } from '../shape-inference/context/node-context.js';
 import type { KnownTypes } from '../shape-inference/infer-shapes.js';
-import type { Known } from '../shape-inference/node-context.js';
 import type { Pass } from './pass.js';
 
 /** Exact: Shape of a static tensor, and what Gather, Concat, Slice and arithmetic make of it, does not depend on the data. */

@@ -5,7 +5,7 @@ import type { Graph, Node } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
 import { type Scope, scopesOf } from '../ir/scope.js';
 import { findConstantIn } from '../rewrite/graph-view.js';
-import { describeNode } from '../shape-inference/node-context.js';
+import { describeNode } from '../shape-inference/context/node-context.js';
 import { joinOutcomes, type Pass, type PassOutcome } from './pass.js';
 
 /** Exact. Values of the branch keep their names where these are free. */

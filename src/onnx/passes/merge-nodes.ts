@@ -4,7 +4,7 @@ import { assertNever } from '../../base/assert-never.js';
 import { InternalError } from '../../base/invariant.js';
 import { removeNode, removeValue, replaceAllUses, subgraphsOf } from '../ir/edit.js';
 import type { Attribute, Constant, Graph, Node } from '../ir/model.js';
-import { hasSubgraph, isDeterministic, isQuantizer } from './operator-traits.js';
+import { hasSubgraph, isDeterministic, isQuantizer } from '../ir/operator-traits.js';
 import type { Pass } from './pass.js';
 
 /** Exact: common-subexpression elimination; a body reads what was computed before it. Nodes that make outputs of their graph stay, as do random ones, quantizers and those with sub-graphs. */

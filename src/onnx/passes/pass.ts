@@ -1,5 +1,5 @@
 /** What is a pass of `simplify`? A value with a name, a proof class, and a function that edits every graph of the model and says what it did. */
-import type { FindProblems } from '../check.js';
+import type { FindProblems } from '../check/check-model.js';
 import type { Model } from '../ir/model.js';
 import { scopesOf } from '../ir/scope.js';
 import { viewScope } from '../rewrite/graph-view.js';

@@ -1,9 +1,9 @@
 /** Which nodes, values and constants does no output need? They go. */
 import { removeNode, removeValue } from '../ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../ir/model.js';
+import { firstOptionalOutput } from '../ir/operator-traits.js';
 import { valuesReadBy } from '../ir/reads.js';
 import { type Scope, scopesOf } from '../ir/scope.js';
-import { firstOptionalOutput } from './operator-traits.js';
 import type { Pass } from './pass.js';
 
 /** Exact: what is removed reaches no output. Inputs and outputs of the model stay, read or not. */

@@ -1,7 +1,7 @@
 /** What does one round of simplify do? Each pass once, in order. A pass after which shapes contradict each other is undone, and not run again. */
 import { cloneModel } from '../ir/clone.js';
 import type { Model } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import type { ProofClass } from '../rewrite/rule.js';
 import { type Inference, inferShapes, startInference, writeTypes } from '../shape-inference/infer-shapes.js';
 import type { Pass, PassContext, PassOutcome } from './pass.js';

@@ -6,11 +6,11 @@ import { addInitializer, addNode, subgraphsOf } from '../ir/edit.js';
 import { type Inlining, inlineSubgraph, sortValues, takeOver } from '../ir/inline.js';
 import type { Constant, Graph, Node, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
+import { isDeterministic } from '../ir/operator-traits.js';
 import { type Scope, scopesOf } from '../ir/scope.js';
 import { findConstantIn } from '../rewrite/graph-view.js';
-import { findConstantOf } from '../shape-inference/constant-node.js';
-import { describeNode } from '../shape-inference/node-context.js';
-import { isDeterministic } from './operator-traits.js';
+import { findConstantOf } from '../shape-inference/context/constant-node.js';
+import { describeNode } from '../shape-inference/context/node-context.js';
 import { joinOutcomes, type Pass, type PassOutcome } from './pass.js';
 
 /** Copies of body nodes that one Loop may become. */

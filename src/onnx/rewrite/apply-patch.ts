@@ -2,10 +2,10 @@
 import { getDefined } from '../../base/invariant.js';
 import { addInitializer, addNode, freshName, getNode, getValue, removeValue, replaceAllUses } from '../ir/edit.js';
 import type { Constant, Dim, Graph, Node, Value, ValueId } from '../ir/model.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { graphsOf } from '../ir/scope.js';
-import { OnnxError } from '../onnx-error.js';
+import { describeNode, formatDims, type Known } from '../shape-inference/context/node-context.js';
 import { knownOfConstant } from '../shape-inference/infer-shapes.js';
-import { describeNode, formatDims, type Known } from '../shape-inference/node-context.js';
 import type { GraphView } from './graph-view.js';
 import { findMisfit } from './infer-patch.js';
 import type { HostStep, Patch, PatchNode, Ref } from './patch.js';

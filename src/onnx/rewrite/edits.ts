@@ -1,14 +1,14 @@
 /** How are attributes and constants changed by hand? Each edit selects, changes, and says what was there before. */
 import { describeNear, findClosest, findNear } from '../../base/did-you-mean.js';
 import type { DType } from '../../tensor/dtype.js';
-import { describeAttribute } from '../describe-attribute.js';
 import { float, floats, int, ints, string } from '../ir/attribute.js';
 import { addInitializer, freshName, getValue, indexUses, setInput } from '../ir/edit.js';
 import type { Attribute, Model, Node, Value } from '../ir/model.js';
-import { makeNameMatcher } from '../name-pattern.js';
-import type { NodeSelector } from '../node-selector.js';
-import { OnnxError } from '../onnx-error.js';
-import { describeNode, formatDims } from '../shape-inference/node-context.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import { makeNameMatcher } from '../selection/name-pattern.js';
+import type { NodeSelector } from '../selection/node-selector.js';
+import { describeNode, formatDims } from '../shape-inference/context/node-context.js';
+import { describeAttribute } from '../text/describe-attribute.js';
 import { makeNumbers } from './make-numbers.js';
 import { type Matches, selectMatching, severalMatches } from './matches.js';
 

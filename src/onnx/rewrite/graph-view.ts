@@ -3,9 +3,9 @@ import { getDefined } from '../../base/invariant.js';
 import { indexUses } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, ValueId } from '../ir/model.js';
 import { findOwner, findVisibleValue, mainScope, type Scope } from '../ir/scope.js';
-import { findConstantOf } from '../shape-inference/constant-node.js';
+import { findConstantOf } from '../shape-inference/context/constant-node.js';
+import type { Known } from '../shape-inference/context/node-context.js';
 import { type Inference, type InferOptions, startInference } from '../shape-inference/infer-shapes.js';
-import type { Known } from '../shape-inference/node-context.js';
 
 export interface GraphView {
   readonly scope: Scope;

@@ -1,8 +1,8 @@
 /** Would the nodes of a patch go together with what is known of the graph? They are inferred beside it, before the graph is touched. */
 import { addInitializer, addNode, addValue } from '../ir/edit.js';
 import type { Graph, Model, ValueId } from '../ir/model.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { graphsOf } from '../ir/scope.js';
-import { OnnxError } from '../onnx-error.js';
 import { knownOfConstant } from '../shape-inference/infer-shapes.js';
 import type { GraphView } from './graph-view.js';
 import type { Patch, PatchNode, Ref } from './patch.js';

@@ -1,11 +1,11 @@
 /** How does a list of numbers become a constant of a given dtype? Rounded to it where it is a float, refused where it does not fit. */
 import type { DType } from '../../tensor/dtype.js';
-import { encodeBfloat16Array, encodeFloat16Array } from '../../tensor/half.js';
+import { encodeBfloat16Array, encodeFloat16Array } from '../../tensor/numeric/half.js';
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { countElements, formatShape, type Shape } from '../../tensor/shape.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import type { Constant } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 
 const RANGES: Partial<Readonly<Record<DType, readonly [number, number]>>> = {
   int8: [-128, 127],

@@ -1,6 +1,6 @@
 /** What does a rule see of the place where its pattern fits? */
 import type { Constant, Node, ValueId } from '../ir/model.js';
-import type { Known } from '../shape-inference/node-context.js';
+import type { Known } from '../shape-inference/context/node-context.js';
 
 /** Where a pattern fits: its root node, and the values and nodes that it names. */
 export interface Match {

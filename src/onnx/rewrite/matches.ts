@@ -1,9 +1,9 @@
 /** How many nodes may a selector mean? One, unless it says 'any'; another number is an error that names the candidates. */
 import type { Graph, Node } from '../ir/model.js';
-import type { NodeSelector } from '../node-selector.js';
-import { OnnxError } from '../onnx-error.js';
-import { selectNodes } from '../select-nodes.js';
-import { describeNode } from '../shape-inference/node-context.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import type { NodeSelector } from '../selection/node-selector.js';
+import { selectNodes } from '../selection/select-nodes.js';
+import { describeNode } from '../shape-inference/context/node-context.js';
 
 /** 'one': exactly one. 'any': none, one or several. */
 export type Matches = 'one' | 'any';

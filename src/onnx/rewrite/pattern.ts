@@ -1,7 +1,7 @@
 /** Where does a rule apply? A pattern is a small tree of operators and values, matched backwards from its root node. */
 import { getDefined } from '../../base/invariant.js';
 import type { Constant, Node, ValueId } from '../ir/model.js';
-import { describeNode } from '../shape-inference/node-context.js';
+import { describeNode } from '../shape-inference/context/node-context.js';
 import type { GraphView } from './graph-view.js';
 import type { Match } from './match.js';
 

@@ -1,10 +1,10 @@
 /** How is a model rewritten as a pipeline asks? Its rules in order, then its edits in order, each with what it changed. */
-import type { FindProblems } from '../check.js';
+import type { FindProblems } from '../check/check-model.js';
 import type { Model } from '../ir/model.js';
-import type { NodeSelector } from '../node-selector.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import type { NodeSelector } from '../selection/node-selector.js';
+import { describeNode, formatDims, type Known } from '../shape-inference/context/node-context.js';
 import { inferShapes, isMadeDim, type KnownTypes, writeTypes } from '../shape-inference/infer-shapes.js';
-import { describeNode, formatDims, type Known } from '../shape-inference/node-context.js';
 import { applyEdit, type Edit, type EditRecord } from './edits.js';
 import { viewModel } from './graph-view.js';
 import { type Matches, selectMatching, severalMatches } from './matches.js';

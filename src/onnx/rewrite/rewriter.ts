@@ -1,10 +1,10 @@
 /** Who edits the graph? Only this: it tries a rule at each node, applies what the rule returns, checks the graph after every patch, and keeps what happened. */
 
 import { assertNever } from '../../base/assert-never.js';
-import type { FindProblems } from '../check.js';
+import type { FindProblems } from '../check/check-model.js';
 import type { Node, NodeId } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
-import { describeNode } from '../shape-inference/node-context.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import { describeNode } from '../shape-inference/context/node-context.js';
 import { applyCut } from './apply-cut.js';
 import { type AppliedPatch, applyPatch, type HostWork } from './apply-patch.js';
 import { type GraphView, viewScope } from './graph-view.js';

@@ -1,8 +1,8 @@
 /** How do the bytes of an ONNX file become a model? */
 import type { Model } from '../ir/model.js';
-import { decodeMessage } from '../proto/decode-message.js';
+import { decodeMessage } from '../proto/codec/decode-message.js';
+import { makeSchema } from '../proto/codec/schema.js';
 import type { OperatorSetIdProto } from '../proto/generated/messages.js';
-import { makeSchema } from '../proto/schema.js';
 import { decodeDomain, decodeGraph } from './decode-graph.js';
 import { decodeEntries } from './entries.js';
 import type { ReadExternal } from './external-data.js';

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs
 import { join, sep } from 'node:path';
 import { formatBytes } from '../../base/format.js';
 import type { RawTensor } from '../../tensor/tensor.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import type { TensorProto } from '../proto/generated/messages.js';
 import { identify, makeFileConstant, makeReadCache } from './file-constant.js';
 import { malformed } from './malformed.js';

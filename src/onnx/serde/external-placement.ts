@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { RawTensor } from '../../tensor/tensor.js';
 import type { Constant } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { type ExternalLocation, findUnsafeReason } from './external-data.js';
 import { byteLengthOf, findFileRange, readChunks } from './file-constant.js';
 

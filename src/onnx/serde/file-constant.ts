@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { formatBytes } from '../../base/format.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import type { Constant } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 
 /** Bytes of a file, and how the file is known again: one that was replaced or changed since is another. */
 export interface FileRange {

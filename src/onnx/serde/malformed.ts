@@ -1,5 +1,5 @@
 /** How does decoding say that a file is no valid model? */
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 
 export function malformed(message: string): OnnxError {
   return new OnnxError('model-malformed', `not a valid ONNX model: ${message}`, {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { formatBytes } from '../../base/format.js';
 import { type NewFile, writeBeside } from '../../base/write-beside.js';
 import type { Model } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { decodeModel } from './decode-model.js';
 import { encodeModelChunks, MAX_MODEL_BYTES } from './encode-model.js';
 import { openExternalFiles } from './external-data.js';

@@ -1,10 +1,10 @@
 /** How is one tensor read from a file of its own, as ONNX's test data has them? A TensorProto, and nothing around it. */
-import { readFileBytes } from '../../tensor/file-bytes.js';
+import { readFileBytes } from '../../tensor/formats/file-bytes.js';
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { OnnxError } from '../onnx-error.js';
-import { decodeMessage } from '../proto/decode-message.js';
-import { makeSchema } from '../proto/schema.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import { decodeMessage } from '../proto/codec/decode-message.js';
+import { makeSchema } from '../proto/codec/schema.js';
 import { decodeTensorProto } from './tensor-proto.js';
 
 export interface NamedTensor {

@@ -5,7 +5,7 @@ import { countElements, formatShape } from '../../tensor/shape.js';
 import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
 import { TensorError } from '../../tensor/tensor-error.js';
 import type { Constant } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { DataLocation, type TensorProto } from '../proto/generated/messages.js';
 import type { ExternalLocation, ExternalTensor, ReadExternal } from './external-data.js';
 import { parseExternalLocation } from './external-data.js';

@@ -1,9 +1,9 @@
 /** Which dtype and shape has every value of a model? Read from inputs and constants, and carried through the nodes in order, together with the elements of small integer tensors. */
 import type { Constant, Dim, Graph, Model, Node, Value, ValueId, ValueType } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
-import { findIntegers } from './constant-elements.js';
-import { findConstantOf } from './constant-node.js';
-import { describeNode, formatDims, type Known, type NodeContext } from './node-context.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import { findIntegers } from './context/constant-elements.js';
+import { findConstantOf } from './context/constant-node.js';
+import { describeNode, formatDims, type Known, type NodeContext } from './context/node-context.js';
 import { findInferFunction } from './registry.js';
 
 export interface InferOptions {

@@ -1,21 +1,21 @@
 /** Which function infers the outputs of an operator? One table by domain; each function reads the opset itself where versions differ. */
 
-import type { InferFunction, InferTable } from './node-context.js';
-import { CLASSIC } from './ops/classic.js';
-import { CONTROL } from './ops/control.js';
-import { ELEMENTWISE } from './ops/elementwise.js';
-import { GENERATION } from './ops/generation.js';
-import { LAYOUT } from './ops/layout.js';
-import { LOSSES_AND_TEXT } from './ops/losses-and-text.js';
-import { MATRIX } from './ops/matrix.js';
-import { QUANTIZATION } from './ops/quantization.js';
-import { REDUCTION } from './ops/reduction.js';
-import { RESIZE } from './ops/resize.js';
-import { SAMPLING } from './ops/sampling.js';
-import { SELECTION } from './ops/selection.js';
-import { SEQUENCE_MODELS } from './ops/sequence-models.js';
-import { SIGNAL } from './ops/signal.js';
-import { WINDOW } from './ops/window.js';
+import type { InferFunction, InferTable } from './context/node-context.js';
+import { CLASSIC } from './operators/classic.js';
+import { CONTROL } from './operators/control.js';
+import { ELEMENTWISE } from './operators/elementwise.js';
+import { GENERATION } from './operators/generation.js';
+import { LAYOUT } from './operators/layout.js';
+import { LOSSES_AND_TEXT } from './operators/losses-and-text.js';
+import { MATRIX } from './operators/matrix.js';
+import { QUANTIZATION } from './operators/quantization.js';
+import { REDUCTION } from './operators/reduction.js';
+import { RESIZE } from './operators/resize.js';
+import { SAMPLING } from './operators/sampling.js';
+import { SELECTION } from './operators/selection.js';
+import { SEQUENCE_MODELS } from './operators/sequence-models.js';
+import { SIGNAL } from './operators/signal.js';
+import { WINDOW } from './operators/window.js';
 
 const ONNX: InferTable = {
   ...CONTROL,

@@ -1,9 +1,9 @@
 /** Which fields that the IR keeps as bytes name values? Quantization annotations and sparse initializers: they follow a rename. */
 import type { UnknownFields } from '../ir/model.js';
-import { decodeMessage } from '../proto/decode-message.js';
-import { encodeMessage } from '../proto/encode-message.js';
+import { decodeMessage } from '../proto/codec/decode-message.js';
+import { encodeMessage } from '../proto/codec/encode-message.js';
+import { WHOLE_SCHEMA } from '../proto/codec/schema.js';
 import type { GraphProto } from '../proto/generated/messages.js';
-import { WHOLE_SCHEMA } from '../proto/schema.js';
 
 /** The kept fields of a graph under other names. @throws OnnxError `model-malformed` where one cannot be read. */
 export function renameInAnnotations(unknown: UnknownFields, names: ReadonlyMap<string, string>): UnknownFields {

@@ -1,14 +1,14 @@
 /** How is a model edited step by step? Each step says what it did; then shapes are inferred anew, and the graph must be sound. */
 import { assertNever } from '../../base/assert-never.js';
-import { checkModel, findNewProblem, type ModelProblem } from '../check.js';
-import type { Cut } from '../extract.js';
+import { checkModel, findNewProblem, type ModelProblem } from '../check/check-model.js';
 import type { Model } from '../ir/model.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { sortTopologically } from '../ir/sort.js';
-import { OnnxError } from '../onnx-error.js';
 import { applyEdit, type Edit } from '../rewrite/edits.js';
+import { describeNode } from '../shape-inference/context/node-context.js';
 import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
-import { describeNode } from '../shape-inference/node-context.js';
 import { addOutput, dropInput, dropOutput } from './ends.js';
+import type { Cut } from './extract.js';
 import { type Insertion, insertNode } from './insert-node.js';
 import { type Removal, removeNodes } from './remove-node.js';
 import { type Rename, renameNodes, renameValues } from './rename.js';

@@ -1,7 +1,7 @@
 /** How does a model get more outputs, or fewer; and lose inputs that nothing reads? */
 import { indexUses, removeValue } from '../ir/edit.js';
 import type { Model } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { removeDeadFrom } from '../passes/remove-dead.js';
 import { getNamedValue } from './find-value.js';
 

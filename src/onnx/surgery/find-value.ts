@@ -2,7 +2,7 @@
 import { describeNear, findNear } from '../../base/did-you-mean.js';
 import { findValueByName } from '../ir/edit.js';
 import type { Graph, Value } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 
 /** @throws OnnxError `unknown-value`. */
 export function getNamedValue(graph: Graph, name: string): Value {

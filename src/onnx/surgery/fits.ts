@@ -1,7 +1,8 @@
 /** Can a value take the place of another? Element types must be the same, and sizes where both are known. */
-import { describeType } from '../describe-type.js';
+
 import type { Dim, ValueType } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import { describeType } from '../text/describe-type.js';
 
 /** @throws OnnxError `type-mismatch`. `what` says which two values meet. */
 export function assertFits(given: ValueType | undefined, wanted: ValueType | undefined, what: string): void {

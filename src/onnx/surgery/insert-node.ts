@@ -2,9 +2,9 @@
 import { addInitializer, addNode, type NewNode, replaceAllUses } from '../ir/edit.js';
 import type { Attribute, Constant, Model, Node, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
-import type { NodeSelector } from '../node-selector.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { type Matches, selectMatching } from '../rewrite/matches.js';
+import type { NodeSelector } from '../selection/node-selector.js';
 import { getNamedValue } from './find-value.js';
 
 export interface Insertion {

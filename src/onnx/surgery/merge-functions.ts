@@ -1,7 +1,7 @@
 /** Which uninterpreted fields does a merged model have? Those of both; a function that both have must be the same. */
-import { OnnxError } from '../onnx-error.js';
-import { decodeMessage } from '../proto/decode-message.js';
-import { WHOLE_SCHEMA } from '../proto/schema.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import { decodeMessage } from '../proto/codec/decode-message.js';
+import { WHOLE_SCHEMA } from '../proto/codec/schema.js';
 
 /** @throws OnnxError `functions-differ`. */
 export function mergeFunctions(first: readonly Uint8Array[], second: readonly Uint8Array[]): readonly Uint8Array[] {

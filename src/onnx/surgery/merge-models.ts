@@ -3,7 +3,7 @@ import { describeNear, findNear } from '../../base/did-you-mean.js';
 import { cloneModel } from '../ir/clone.js';
 import { getValue } from '../ir/edit.js';
 import type { Model, Value, ValueId } from '../ir/model.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
 import { getNamedValue } from './find-value.js';
 import { assertFits } from './fits.js';

@@ -1,12 +1,12 @@
 /** How does a node go? What read its output reads its input; names of the model's outputs stay. */
 import { getNode, getValue, indexUses, removeNode as removeFromTable, removeValue, replaceAllUses } from '../ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../ir/model.js';
-import type { NodeSelector } from '../node-selector.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { removeDeadFrom } from '../passes/remove-dead.js';
 import { findConstantValue } from '../rewrite/graph-view.js';
 import { type Matches, selectMatching } from '../rewrite/matches.js';
-import { describeNode } from '../shape-inference/node-context.js';
+import type { NodeSelector } from '../selection/node-selector.js';
+import { describeNode } from '../shape-inference/context/node-context.js';
 
 export interface Removal {
   readonly select: NodeSelector;

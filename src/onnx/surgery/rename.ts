@@ -2,8 +2,8 @@
 import { describeNear, findNear } from '../../base/did-you-mean.js';
 import { subgraphsOf } from '../ir/edit.js';
 import type { Graph, Model } from '../ir/model.js';
-import { makeNameMatcher } from '../name-pattern.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import { makeNameMatcher } from '../selection/name-pattern.js';
 import { renameInAnnotations } from './annotations.js';
 
 /** A `*` in `from` stands for any characters, and the one in `to` for the same ones. */

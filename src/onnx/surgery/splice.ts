@@ -3,7 +3,7 @@ import { cloneGraph, cloneNode, cloneValue } from '../ir/clone.js';
 
 import type { Attribute, Graph, Model, Node, NodeId, Value, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { convertOpset } from '../opset/convert-opset.js';
 import { renameInAnnotations } from './annotations.js';
 import type { Rename } from './rename.js';

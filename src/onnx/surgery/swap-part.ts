@@ -1,15 +1,15 @@
 /** How does another model take the place of what lies between some values? Its inputs read them, its outputs take over the names that were computed. */
 
 import { getDefined } from '../../base/invariant.js';
-import type { Cut } from '../extract.js';
-import { extractSubgraph } from '../extract.js';
 import { cloneModel } from '../ir/clone.js';
 import { getValue, removeValue, replaceAllUses } from '../ir/edit.js';
 import type { Graph, Model, Value, ValueId } from '../ir/model.js';
+import { OnnxError } from '../ir/onnx-error.js';
 import { sortTopologically } from '../ir/sort.js';
-import { OnnxError } from '../onnx-error.js';
 import { removeDeadFrom } from '../passes/remove-dead.js';
 import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
+import type { Cut } from './extract.js';
+import { extractSubgraph } from './extract.js';
 import { getNamedValue } from './find-value.js';
 import { assertFits } from './fits.js';
 import { mergeFunctions } from './merge-functions.js';

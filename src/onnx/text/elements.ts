@@ -1,7 +1,7 @@
 /** How do a constant's elements become text and back? Each number as the shortest text that gives the same bits. */
 import { byteLength, DTYPES, type DType } from '../../tensor/dtype.js';
-import { decodeBfloat16, decodeFloat16, encodeBfloat16, encodeFloat16 } from '../../tensor/half.js';
-import { packInts, unpackInts } from '../../tensor/int4.js';
+import { decodeBfloat16, decodeFloat16, encodeBfloat16, encodeFloat16 } from '../../tensor/numeric/half.js';
+import { packInts, unpackInts } from '../../tensor/numeric/int4.js';
 import { decodeRawTensor, makeRawTensor } from '../../tensor/raw-tensor.js';
 import { countElements } from '../../tensor/shape.js';
 import { makeTensor, type RawTensor } from '../../tensor/tensor.js';

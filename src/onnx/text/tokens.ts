@@ -1,5 +1,5 @@
 /** Which words and signs does a model's text consist of? */
-import { OnnxError } from '../onnx-error.js';
+import { OnnxError } from '../ir/onnx-error.js';
 
 export interface Token {
   readonly kind: 'name' | 'string' | 'int' | 'float' | 'sign' | 'end';

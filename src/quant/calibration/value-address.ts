@@ -1,5 +1,5 @@
 /** How is a value named so that renaming changes nothing? By what it is computed from: the digest of its part of the graph. */
-import { digestValues } from '../../onnx/digest.js';
+import { digestValues } from '../../onnx/analysis/content-digest.js';
 import type { Model, ValueId } from '../../onnx/ir/model.js';
 
 /**

@@ -1,6 +1,6 @@
 /** Opens models for evaluation on this machine: a QDQ model that is exact in float is computed in float, which is faster and gives the same bits. */
 import { readFile } from 'node:fs/promises';
-import { OnnxError } from '../../onnx/onnx-error.js';
+import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import { type OpenModel, openSession } from '../../runtime/session/session.js';
 
 /** As `openSession`, with the same results. @throws RuntimeError `model-load`. */

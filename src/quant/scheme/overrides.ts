@@ -1,11 +1,11 @@
 /** Which tensors did the user single out, and with what? Selectors are resolved on the float model, before anything in it is renamed or removed. */
 import { assertNever } from '../../base/assert-never.js';
 import type { Graph, Node, NodeId, Value, ValueId } from '../../onnx/ir/model.js';
-import type { NodeSelector } from '../../onnx/node-selector.js';
-import { OnnxError } from '../../onnx/onnx-error.js';
+import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import { selectMatching } from '../../onnx/rewrite/matches.js';
-import { selectNodes } from '../../onnx/select-nodes.js';
-import { selectValues } from '../../onnx/select-values.js';
+import type { NodeSelector } from '../../onnx/selection/node-selector.js';
+import { selectNodes } from '../../onnx/selection/select-nodes.js';
+import { selectValues } from '../../onnx/selection/select-values.js';
 import type { Range } from '../integers/qparams.js';
 import type { IntegerScheme } from '../integers/quantized-dtype.js';
 import type { RangeMethod } from '../range/range-method.js';

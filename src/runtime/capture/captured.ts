@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../base/json.js';
-import { type NpzArchive, readNpz } from '../../tensor/npz.js';
+import { type NpzArchive, readNpz } from '../../tensor/formats/npz.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { TensorError } from '../../tensor/tensor-error.js';
 import type { NamedTensors } from '../session/model-inputs.js';

@@ -14,7 +14,7 @@ import {
   standardDeviationOf,
 } from '../../tensor/compare.js';
 import type { DType } from '../../tensor/dtype.js';
-import { decodeBfloat16Array, decodeFloat16Array } from '../../tensor/half.js';
+import { decodeBfloat16Array, decodeFloat16Array } from '../../tensor/numeric/half.js';
 import { sameShape } from '../../tensor/shape.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { openSession, RuntimeError, type Session, type SessionOptions } from '../session/session.js';

@@ -2,7 +2,7 @@
 
 import type { Model, Value } from '../../onnx/ir/model.js';
 import type { DType } from '../../tensor/dtype.js';
-import { encodeFloat16Array } from '../../tensor/half.js';
+import { encodeFloat16Array } from '../../tensor/numeric/half.js';
 import { countElements } from '../../tensor/shape.js';
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import { RuntimeError } from '../session/session.js';

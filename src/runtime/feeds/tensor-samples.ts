@@ -2,9 +2,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { readTensorFile } from '../../onnx/serde/tensor-file.js';
-import { readFileBytes } from '../../tensor/file-bytes.js';
-import { decodeNpy } from '../../tensor/npy.js';
-import { readNpz } from '../../tensor/npz.js';
+import { readFileBytes } from '../../tensor/formats/file-bytes.js';
+import { decodeNpy } from '../../tensor/formats/npy.js';
+import { readNpz } from '../../tensor/formats/npz.js';
 import { sliceRows } from '../../tensor/rows.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { type ModelInput, mismatch, type NamedTensors, pickFeeds } from '../session/model-inputs.js';

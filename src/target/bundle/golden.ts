@@ -5,7 +5,7 @@ import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
 import { openSession, type Session } from '../../runtime/session/session.js';
-import { writeNpz } from '../../tensor/npz.js';
+import { writeNpz } from '../../tensor/formats/npz.js';
 import type { Tensor } from '../../tensor/tensor.js';
 
 export type GoldenFeeds = Readonly<Record<string, Tensor>>;

@@ -1,8 +1,8 @@
 /** Which `rewrite` rules make a node legal? Those that a profile names, where they fit the node's numbers; how exact they are, they say themselves. */
 import { findInts, getInt, getString } from '../../onnx/ir/attribute.js';
 import type { Model, Node } from '../../onnx/ir/model.js';
-import { getRule } from '../../onnx/rewrite/rules/catalogue.js';
-import { RULE_LIST, type RuleEntry } from '../../onnx/rewrite/rules/rule-list.js';
+import { RULE_LIST, type RuleEntry } from '../../onnx/rules/rule-table.js';
+import { getRule } from '../../onnx/rules/target/get-rule.js';
 import type { FixIt } from '../report/finding.js';
 import { findWindow } from '../units/unit-facts.js';
 

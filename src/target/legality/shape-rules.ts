@@ -1,6 +1,6 @@
 /** Are all shapes of a unit known numbers, and is it more than scalars? Constants are what they are. */
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
-import { isStatic } from '../../onnx/shape-inference/dims.js';
+import { isStatic } from '../../onnx/shape-inference/context/dims.js';
 import type { Finding } from '../report/finding.js';
 import { formatSizes, type KnownTensor, tensorOf } from '../units/unit-facts.js';
 import { makeFinding, type UnitCase } from './unit-case.js';

@@ -1,9 +1,10 @@
 /** How does a part become a model of its own? Its nodes, what they read from outside as inputs, and what is read of them as outputs. */
-import { extractSubgraph } from '../../onnx/extract.js';
+
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model, NodeId, ValueId } from '../../onnx/ir/model.js';
 import { valuesReadBy } from '../../onnx/ir/reads.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
+import { extractSubgraph } from '../../onnx/surgery/extract.js';
 import type { UnitGraph } from '../units/node-units.js';
 import type { PlannedPart } from './partition.js';
 

@@ -15,7 +15,7 @@ import {
   record,
   text,
 } from '../../base/json-shape.js';
-import { RULE_LIST } from '../../onnx/rewrite/rules/rule-list.js';
+import { RULE_LIST } from '../../onnx/rules/rule-table.js';
 import type { Source } from '../report/finding.js';
 import { parseIntegerSet } from './integer-set.js';
 import type {

@@ -9,8 +9,8 @@ import type { Evaluate } from '../../onnx/passes/evaluate.js';
 import { foldConstants } from '../../onnx/passes/fold-constants.js';
 import { type Pass, passOfRule } from '../../onnx/passes/pass.js';
 import { removeDead } from '../../onnx/passes/remove-dead.js';
-import { removeCast, removeIdentity } from '../../onnx/passes/rules/no-ops.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
+import { removeCast, removeIdentity } from '../../onnx/rules/simplify/no-ops.js';
 import { inferShapes, startInference, writeTypes } from '../../onnx/shape-inference/infer-shapes.js';
 
 export const QUANTIZE = 'QuantizeLinear';

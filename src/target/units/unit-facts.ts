@@ -4,7 +4,7 @@ import { findInts, getInt } from '../../onnx/ir/attribute.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Constant, Dim, Model, Node, ValueId } from '../../onnx/ir/model.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
-import { findFloats, findIntegers } from '../../onnx/shape-inference/constant-elements.js';
+import { findFloats, findIntegers } from '../../onnx/shape-inference/context/constant-elements.js';
 import type { DType } from '../../tensor/dtype.js';
 
 export interface KnownTensor {

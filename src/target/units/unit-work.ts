@@ -1,9 +1,10 @@
 /** How much does a unit compute and move? Multiply-accumulates, and bytes of weights, inputs and outputs. */
+
+import { countMacs } from '../../onnx/analysis/macs.js';
 import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
 import { valuesReadBy } from '../../onnx/ir/reads.js';
-import { countMacs } from '../../onnx/macs.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
-import { isStatic } from '../../onnx/shape-inference/dims.js';
+import { isStatic } from '../../onnx/shape-inference/context/dims.js';
 import { byteLength } from '../../tensor/dtype.js';
 import type { NodeUnit } from './node-units.js';
 import { findWindow, inputOf, limitNameOf, outputOf, tensorOf } from './unit-facts.js';

@@ -6,7 +6,7 @@ import { readTensorFile } from '../../../src/onnx/serde/tensor-file.js';
 import { type Captured, openCaptured } from '../../../src/runtime/capture/captured.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { compareArrays, momentsOf, standardDeviationOf } from '../../../src/tensor/compare.js';
-import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
+import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import { capture } from '../../../stages/capture/stage.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';

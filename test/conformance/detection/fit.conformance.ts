@@ -11,7 +11,7 @@ import { rleIou } from '../../../src/detection/rle-combine.js';
 import { decodeRleText } from '../../../src/detection/rle-text.js';
 import { prepareImage } from '../../../src/detection/torchvision/prepare-image.js';
 import { compareArrays, momentsOf, standardDeviationOf } from '../../../src/tensor/compare.js';
-import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
+import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import { exportShapes, openShapes } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 

@@ -5,8 +5,8 @@ import { exportMaskRcnn } from '../../../src/detection/torchvision/export-maskrc
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSession, type Session } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
-import { readNpz } from '../../../src/tensor/npz.js';
-import { readStateDict, selectStateDict } from '../../../src/tensor/state-dict.js';
+import { readNpz } from '../../../src/tensor/formats/npz.js';
+import { readStateDict, selectStateDict } from '../../../src/tensor/formats/state-dict.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { PART_OUTPUTS, recordedFeeds, relativeError } from '../../support/detector-parts.js';
 import { generatedInput, generatedState } from '../../support/generated-weights.js';

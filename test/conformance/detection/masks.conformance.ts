@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sigmoid } from '../../../src/detection/activations.js';
 import { pasteMask } from '../../../src/detection/masks.js';
 import { decodeMask } from '../../../src/detection/rle.js';
-import { readNpz } from '../../../src/tensor/npz.js';
+import { readNpz } from '../../../src/tensor/formats/npz.js';
 import { maxDifference } from '../../support/max-difference.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 

@@ -12,7 +12,7 @@ import type { FeatureMap } from '../../../src/detection/roi-align.js';
 import { poolFromPyramid } from '../../../src/detection/roi-pyramid.js';
 import { topK } from '../../../src/detection/top-k.js';
 import { fitImage } from '../../../src/detection/transform.js';
-import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
+import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import { maxDifference } from '../../support/max-difference.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 

@@ -6,7 +6,7 @@ import { findProposals } from '../../../src/detection/torchvision/proposals.js';
 import type { MaskRcnnRecipe } from '../../../src/detection/torchvision/recipe.js';
 import { poolFeatures } from '../../../src/detection/torchvision/roi-pooling.js';
 import { compareArrays, momentsOf, standardDeviationOf } from '../../../src/tensor/compare.js';
-import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
+import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import { exportShapes, readShapesConfig } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { encodeRecipe } from '../../../src/detection/recipe.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
-import { readNpz } from '../../../src/tensor/npz.js';
+import { readNpz } from '../../../src/tensor/formats/npz.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { importStage } from '../../../stages/import/stage.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { decodeImage } from '../../../src/detection/image.js';
 import { type Preprocessing, preprocessImage } from '../../../src/detection/preprocessing.js';
 import { openSession } from '../../../src/runtime/session/session.js';
-import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
+import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { maxDifference } from '../../support/max-difference.js';
 import { CIFAR, FASTESTDET, MASKRCNN2GO, MOBILENETV2, PICODET, ULTRAFACE, YOLOX } from '../../support/public-models.js';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isCodedError } from '../../../src/base/coded-error.js';
+import { checkModel } from '../../../src/onnx/check/check-model.js';
 import { listUnchecked } from '../../../src/onnx/check/operators.js';
-import { checkModel } from '../../../src/onnx/check.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../../src/onnx/ir/sort.js';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';

@@ -1,18 +1,18 @@
 /** Do imported models compute what others recorded? Public models on their samples, and the ONNX backend tests of old operator sets on theirs. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { assertModel, checkModel } from '../../../src/onnx/check.js';
+import { assertModel, checkModel } from '../../../src/onnx/check/check-model.js';
 import { type ImportedModel, type ImportOptions, importModel } from '../../../src/onnx/import-model.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import { sortTopologically } from '../../../src/onnx/ir/sort.js';
 import { convertOpset } from '../../../src/onnx/opset/convert-opset.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
-import { isStatic } from '../../../src/onnx/shape-inference/dims.js';
+import { isStatic } from '../../../src/onnx/shape-inference/context/dims.js';
 import { inferShapes } from '../../../src/onnx/shape-inference/infer-shapes.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { openSession } from '../../../src/runtime/session/session.js';
-import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
+import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { readRecordedTensor, readRecordedTensors } from '../../support/backend-tests.js';
 import { relativeError } from '../../support/detector-parts.js';

@@ -1,18 +1,18 @@
 /** Do rules leave the integers of real quantized models as they are? Oracle: ONNX Runtime on the models before, every quantized value compared. */
 import { join } from 'node:path';
-import { extractSubgraph } from '../../../src/onnx/extract.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import type { Graph, Model, Value } from '../../../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../../../src/onnx/passes/simplify.js';
 import { rewriteModel } from '../../../src/onnx/rewrite/rewrite-model.js';
-import { getRule } from '../../../src/onnx/rewrite/rules/catalogue.js';
+import { getRule } from '../../../src/onnx/rules/target/get-rule.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { inferShapes, writeTypes } from '../../../src/onnx/shape-inference/infer-shapes.js';
+import { extractSubgraph } from '../../../src/onnx/surgery/extract.js';
 import { PRESETS, type PresetName } from '../../../src/quant/scheme/scheme.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { openSession } from '../../../src/runtime/session/session.js';
-import { readNpz } from '../../../src/tensor/npz.js';
+import { readNpz } from '../../../src/tensor/formats/npz.js';
 import { encodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { recordedFeeds } from '../../support/detector-parts.js';

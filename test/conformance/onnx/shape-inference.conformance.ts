@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Dim } from '../../../src/onnx/ir/model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
+import type { Known } from '../../../src/onnx/shape-inference/context/node-context.js';
 import { inferShapes, isMadeDim } from '../../../src/onnx/shape-inference/infer-shapes.js';
-import type { Known } from '../../../src/onnx/shape-inference/node-context.js';
 import { DTYPES } from '../../../src/tensor/dtype.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 

@@ -1,17 +1,17 @@
 /** Do simplified public models compute the same in as few nodes as their published twins? Oracles: the twins, ONNX Runtime on the models before, recorded outputs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findSigmoidOutputs } from '../../../src/onnx/analysis/sigmoid-outputs.js';
 import type { Model, ValueId } from '../../../src/onnx/ir/model.js';
 import { scopesOf } from '../../../src/onnx/ir/scope.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../src/onnx/passes/simplify.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
-import { findSigmoidOutputs } from '../../../src/onnx/sigmoid-outputs.js';
 import { compareModels, type OutputComparison } from '../../../src/runtime/compare/compare-models.js';
 import { findInequality } from '../../../src/runtime/compare/equality.js';
 import { makeRandomFeeds } from '../../../src/runtime/feeds/random-feeds.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
-import { readNpz } from '../../../src/tensor/npz.js';
+import { readNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { listProblems, randomFloats } from '../../support/small-model.js';

@@ -1,22 +1,22 @@
 /** Does surgery leave what public models compute? Names do not count in a model's digest, so renaming, cutting and joining, and swapping a part for itself must keep it. */
 import { join, relative } from 'node:path';
-import { checkModel } from '../../../src/onnx/check.js';
+import { digestModelContent } from '../../../src/onnx/analysis/content-digest.js';
+import { measureModel } from '../../../src/onnx/analysis/model-stats.js';
+import { checkModel } from '../../../src/onnx/check/check-model.js';
 import { diffModels } from '../../../src/onnx/diff/diff-models.js';
-import { digestModelContent } from '../../../src/onnx/digest.js';
-import { extractSubgraph } from '../../../src/onnx/extract.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import type { Model, ValueId } from '../../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../../src/onnx/ir/sort.js';
-import { measureModel } from '../../../src/onnx/model-stats.js';
 import { freeInitializersOf } from '../../../src/onnx/passes/constants.js';
 import { removeDeadFrom } from '../../../src/onnx/passes/remove-dead.js';
-import { pinShapes } from '../../../src/onnx/pin-shapes.js';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { inferShapes, writeTypes } from '../../../src/onnx/shape-inference/infer-shapes.js';
+import { extractSubgraph } from '../../../src/onnx/surgery/extract.js';
 import { insertNode } from '../../../src/onnx/surgery/insert-node.js';
 import { mergeModels } from '../../../src/onnx/surgery/merge-models.js';
+import { pinShapes } from '../../../src/onnx/surgery/pin-shapes.js';
 import { removeNodes } from '../../../src/onnx/surgery/remove-node.js';
 import { renameNodes, renameValues } from '../../../src/onnx/surgery/rename.js';
 import { swapPart } from '../../../src/onnx/surgery/swap-part.js';

@@ -9,7 +9,7 @@ import { readModel } from '../../../src/onnx/serde/model-file.js';
 import type { ModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import { quantizeModel } from '../../../src/quant/quantize-model.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
-import { readNpz } from '../../../src/tensor/npz.js';
+import { readNpz } from '../../../src/tensor/formats/npz.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import type { QuantizeParams } from '../../../stages/quantize/params.js';
 import { domainOf, schemeOf } from '../../../stages/quantize/scheme-of.js';

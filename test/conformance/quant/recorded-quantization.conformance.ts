@@ -26,7 +26,7 @@ import type { Observation, RangeMethod } from '../../../src/quant/range/range-me
 import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme/scheme.js';
 import type { Sketch } from '../../../src/quant/sketch/sketch.js';
 import { openSession } from '../../../src/runtime/session/session.js';
-import { decodeNpy } from '../../../src/tensor/npy.js';
+import { decodeNpy } from '../../../src/tensor/formats/npy.js';
 import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { findSharedFolder } from '../../support/shared-folder.js';

@@ -10,7 +10,7 @@ import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
-import { readFileBytes } from '../../../src/tensor/file-bytes.js';
+import { readFileBytes } from '../../../src/tensor/formats/file-bytes.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';

@@ -14,7 +14,7 @@ import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { compileModel } from '../../../src/target/compile-model.js';
 import { chooseTarget, getBuiltInProfile } from '../../../src/target/profile/choose-target.js';
 import { pinSizes } from '../../../src/target/units/pin-sizes.js';
-import { readNpz } from '../../../src/tensor/npz.js';
+import { readNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { generatedInput } from '../../support/generated-weights.js';
 import { quantizeOn } from '../../support/quantize-small.js';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeMessage } from '../../../src/onnx/proto/decode-message.js';
-import { WHOLE_SCHEMA } from '../../../src/onnx/proto/schema.js';
+import { decodeMessage } from '../../../src/onnx/proto/codec/decode-message.js';
+import { WHOLE_SCHEMA } from '../../../src/onnx/proto/codec/schema.js';
 import { decodeTensorProto } from '../../../src/onnx/serde/tensor-proto.js';
-import { decodeFloat4e2m1, decodeFloat8, decodeFloat8e8m0, encodeFloat8, type Float8 } from '../../../src/tensor/float8.js';
-import { decodeBfloat16Array, decodeFloat16Array, encodeBfloat16, encodeFloat16 } from '../../../src/tensor/half.js';
-import { packInts, unpackInts } from '../../../src/tensor/int4.js';
+import { decodeFloat4e2m1, decodeFloat8, decodeFloat8e8m0, encodeFloat8, type Float8 } from '../../../src/tensor/numeric/float8.js';
+import { decodeBfloat16Array, decodeFloat16Array, encodeBfloat16, encodeFloat16 } from '../../../src/tensor/numeric/half.js';
+import { packInts, unpackInts } from '../../../src/tensor/numeric/int4.js';
 import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { countElements } from '../../../src/tensor/shape.js';
 import type { RawTensor, Tensor } from '../../../src/tensor/tensor.js';

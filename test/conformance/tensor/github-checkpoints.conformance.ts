@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';
-import { readNpz } from '../../../src/tensor/npz.js';
-import { readStateDict } from '../../../src/tensor/state-dict.js';
+import { readNpz } from '../../../src/tensor/formats/npz.js';
+import { readStateDict } from '../../../src/tensor/formats/state-dict.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
 const shared = findSharedFolder();

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseModelText } from '../../../src/onnx/parse-text.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { type CliResult, type CliWorld, givenProject } from '../../support/cli-world.js';
 
 const TEXT = `<ir_version: 8, opset_import: ["": 13]>

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { decodeImage } from '../../../src/detection/image.js';
 import { resizeBilinear } from '../../../src/detection/resize.js';
 import { type Fit, fitImage, fitSizes, mapBoxesBack } from '../../../src/detection/transform.js';
-import { readNpz } from '../../../src/tensor/npz.js';
+import { readNpz } from '../../../src/tensor/formats/npz.js';
 import { failureOf } from '../../support/error-code.js';
 import { fixturePath } from '../../support/fixtures.js';
 import { maxDifference } from '../../support/max-difference.js';

@@ -1,6 +1,6 @@
 /** Are the bounds of accumulators reached by the worst input, and never passed? Against enumeration of small cases, and against sums of random inputs. */
 import fc from 'fast-check';
-import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { type AccumulatorBound, boundAccumulators } from '../../../src/quant/exact/accumulator-bounds.js';
 
 interface Layer {

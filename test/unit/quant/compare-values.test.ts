@@ -1,6 +1,6 @@
 /** The error that reaches each value, against one ONNX Runtime session per model that gives every value as an output, and plain sums. */
 
-import { digestModelContent } from '../../../src/onnx/digest.js';
+import { digestModelContent } from '../../../src/onnx/analysis/content-digest.js';
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';

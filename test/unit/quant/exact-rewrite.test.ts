@@ -3,7 +3,7 @@ import { int, ints } from '../../../src/onnx/ir/attribute.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import type { Model, ValueId } from '../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../src/onnx/rewrite/rewrite-model.js';
-import { getRule } from '../../../src/onnx/rewrite/rules/catalogue.js';
+import { getRule } from '../../../src/onnx/rules/target/get-rule.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSketcher } from '../../../src/quant/calibration/sketch-model.js';
 import { addressValues } from '../../../src/quant/calibration/value-address.js';

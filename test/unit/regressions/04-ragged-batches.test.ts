@@ -1,11 +1,11 @@
 /** Batches of RoIs differ from image to image, and some images have none: neither crashes calibration, nor pads it. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { digestModelContent } from '../../../src/onnx/digest.js';
+import { digestModelContent } from '../../../src/onnx/analysis/content-digest.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import { describeTensors, nameArrays, openCaptureWriter } from '../../../src/runtime/capture/capture-writer.js';
-import { writeNpz } from '../../../src/tensor/npz.js';
+import { writeNpz } from '../../../src/tensor/formats/npz.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';

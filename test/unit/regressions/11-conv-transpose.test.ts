@@ -3,7 +3,7 @@ import { rankOf } from '../../../src/base/figure.js';
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../src/onnx/rewrite/rewrite-model.js';
-import { getRule } from '../../../src/onnx/rewrite/rules/catalogue.js';
+import { getRule } from '../../../src/onnx/rules/target/get-rule.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { PRESETS, type Preset, type PresetName } from '../../../src/quant/scheme/scheme.js';
 import { compareModels, type OutputComparison } from '../../../src/runtime/compare/compare-models.js';

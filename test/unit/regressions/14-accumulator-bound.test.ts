@@ -1,5 +1,5 @@
 /** Is a layer whose sums may pass what float32 adds exactly ever called exact? 518 products of uint8 and int8 stay below 2²⁴; one more may not. */
-import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { boundAccumulators } from '../../../src/quant/exact/accumulator-bounds.js';
 
 function worstGemm(inner: number): string {

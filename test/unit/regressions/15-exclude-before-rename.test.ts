@@ -1,6 +1,6 @@
 /** Exclusions and overrides go by the names that the float model has: other tools rename Gemm to MatMul first, and then miss them. */
 
-import { digestModelContent } from '../../../src/onnx/digest.js';
+import { digestModelContent } from '../../../src/onnx/analysis/content-digest.js';
 import { tensor } from '../../../src/onnx/ir/attribute.js';
 import { addNode, addValue } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';

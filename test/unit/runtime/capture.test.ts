@@ -1,6 +1,6 @@
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
-import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { encodeSampleSketches } from '../../../src/quant/calibration/model-sketches.js';
 import { openSketcher } from '../../../src/quant/calibration/sketch-model.js';
 import { openCapture } from '../../../src/runtime/capture/capture.js';

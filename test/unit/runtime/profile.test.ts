@@ -2,8 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { parseModelText } from '../../../src/onnx/parse-text.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
+import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { parseProfile } from '../../../src/runtime/measure/profile.js';
 import { openSession, RuntimeError } from '../../../src/runtime/session/session.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';

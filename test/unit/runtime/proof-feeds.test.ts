@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseModelText } from '../../../src/onnx/parse-text.js';
+import { findSigmoidOutputs } from '../../../src/onnx/analysis/sigmoid-outputs.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { findSigmoidOutputs } from '../../../src/onnx/sigmoid-outputs.js';
+import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { compareModels } from '../../../src/runtime/compare/compare-models.js';
 import { boundOf, findInequality, listEmpty } from '../../../src/runtime/compare/equality.js';
 import { explainRandomFailure, openProofFeeds, type ProofFeeds } from '../../../src/runtime/feeds/proof-feeds.js';
 import { openSession } from '../../../src/runtime/session/session.js';
-import { encodeNpy } from '../../../src/tensor/npy.js';
+import { encodeNpy } from '../../../src/tensor/formats/npy.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { failureOf } from '../../support/error-code.js';
 import { temporaryFolder } from '../../support/run-stage.js';

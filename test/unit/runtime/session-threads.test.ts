@@ -1,7 +1,7 @@
 /** Do sessions in threads run at the same time, and say what fails? */
 import { join } from 'node:path';
-import { parseModelText } from '../../../src/onnx/parse-text.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { openSessionThreads, type SessionThreads } from '../../../src/runtime/session/session-threads.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { temporaryFolder } from '../../support/run-stage.js';

@@ -7,7 +7,7 @@ import { ints } from '../../../src/onnx/ir/attribute.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
-import { encodeNpz } from '../../../src/tensor/npz.js';
+import { encodeNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { capture } from '../../../stages/capture/stage.js';

@@ -1,13 +1,13 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { parseModelText } from '../../../src/onnx/parse-text.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { rowCounts } from '../../../src/runtime/capture/capture-index.js';
 import { type Captured, openCaptured } from '../../../src/runtime/capture/captured.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
-import { encodeNpz, readNpz } from '../../../src/tensor/npz.js';
+import { encodeNpz, readNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { capture } from '../../../stages/capture/stage.js';

@@ -8,7 +8,7 @@ import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
-import { writeSafetensors } from '../../../src/tensor/safetensors.js';
+import { writeSafetensors } from '../../../src/tensor/formats/safetensors.js';
 import { exportStage } from '../../../stages/export/stage.js';
 import { generatedInput, generatedWeight } from '../../support/generated-weights.js';
 import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';

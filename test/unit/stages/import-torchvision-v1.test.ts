@@ -5,7 +5,7 @@ import { MASKRCNN_PIECES } from '../../../src/detection/torchvision/pieces.js';
 import { fitImage } from '../../../src/detection/transform.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
-import { type NpzArchive, readNpz } from '../../../src/tensor/npz.js';
+import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { importStage } from '../../../stages/import/stage.js';
 import { split } from '../../../stages/split/stage.js';

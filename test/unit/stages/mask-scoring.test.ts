@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
-import { writeSafetensors } from '../../../src/tensor/safetensors.js';
+import { writeSafetensors } from '../../../src/tensor/formats/safetensors.js';
 import { exportStage } from '../../../stages/export/stage.js';
 import { split } from '../../../stages/split/stage.js';
 import { failureOf } from '../../support/error-code.js';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { digestModelContent } from '../../../src/onnx/digest.js';
+import { digestModelContent } from '../../../src/onnx/analysis/content-digest.js';
 import { ints, tensor } from '../../../src/onnx/ir/attribute.js';
 import { addNode } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';

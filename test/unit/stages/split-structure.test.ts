@@ -7,7 +7,7 @@ import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { getValue, removeNode } from '../../../src/onnx/ir/edit.js';
 import type { Model, Node } from '../../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
-import { formatDims } from '../../../src/onnx/shape-inference/node-context.js';
+import { formatDims } from '../../../src/onnx/shape-inference/context/node-context.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { extractSubgraph } from '../../../src/onnx/extract.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { getValue, replaceAllUses } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import { extractSubgraph } from '../../../src/onnx/surgery/extract.js';
 import { findPropagatedErrors } from '../../../src/quant/compare/propagated-error.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';

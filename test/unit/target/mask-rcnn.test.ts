@@ -1,11 +1,11 @@
 /** What becomes of the trained Mask R-CNN on ryzen-ai? Its MaxPool 1×1 and its ConvTranspose are explained; with their rewrites, each part of the detector is one NPU part. */
 import type { MaskRcnnPart } from '../../../src/detection/torchvision/recipe.js';
-import { extractSubgraph } from '../../../src/onnx/extract.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../../../src/onnx/passes/simplify.js';
 import { rewriteModel } from '../../../src/onnx/rewrite/rewrite-model.js';
-import { getRule } from '../../../src/onnx/rewrite/rules/catalogue.js';
+import { getRule } from '../../../src/onnx/rules/target/get-rule.js';
+import { extractSubgraph } from '../../../src/onnx/surgery/extract.js';
 import { PRESETS } from '../../../src/quant/scheme/scheme.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { type CompiledModel, compileModel } from '../../../src/target/compile-model.js';

@@ -1,5 +1,5 @@
 import type { Json } from '../../../src/base/json.js';
-import { RULE_LIST } from '../../../src/onnx/rewrite/rules/rule-list.js';
+import { RULE_LIST } from '../../../src/onnx/rules/rule-table.js';
 import { BUILT_IN_PROFILES } from '../../../src/target/profile/built-in-profiles.js';
 import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../../src/target/profile/choose-target.js';
 import { parseIntegerSet } from '../../../src/target/profile/integer-set.js';

@@ -2,11 +2,11 @@
 import { exportMaskRcnn } from '../../../../src/detection/torchvision/export-maskrcnn.js';
 import { exportMaskScoring, type MaskScoringExportOptions } from '../../../../src/detection/torchvision/export-maskscoring.js';
 import { poolMasks, scoreMasks } from '../../../../src/detection/torchvision/mask-iou.js';
-import { checkModel } from '../../../../src/onnx/check.js';
-import { extractSubgraph } from '../../../../src/onnx/extract.js';
+import { checkModel } from '../../../../src/onnx/check/check-model.js';
 import { getValue } from '../../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
+import { extractSubgraph } from '../../../../src/onnx/surgery/extract.js';
 import { openSession } from '../../../../src/runtime/session/session.js';
 import { relativeError } from '../../../support/detector-parts.js';
 import { generatedInput } from '../../../support/generated-weights.js';

@@ -2,11 +2,11 @@
 import { exportMaskRcnn } from '../../../../src/detection/torchvision/export-maskrcnn.js';
 import type { MaskRcnnStructure } from '../../../../src/detection/torchvision/structure.js';
 import { takeParts } from '../../../../src/detection/torchvision/take-parts.js';
-import { extractSubgraph } from '../../../../src/onnx/extract.js';
 import { float, getInt, int, string } from '../../../../src/onnx/ir/attribute.js';
 import { addInitializer, addInput, addNode, findValueByName, getValue, replaceAllUses } from '../../../../src/onnx/ir/edit.js';
 import type { Attribute, Model, ValueId } from '../../../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../../../src/onnx/ir/sort.js';
+import { extractSubgraph } from '../../../../src/onnx/surgery/extract.js';
 import { decodeRawTensor, encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
 import { failureOf } from '../../../support/error-code.js';

@@ -1,6 +1,6 @@
 import { addInitializer, addInput, addNode, addValue, freshName, makeModel, replaceAllUses } from '../../../../src/onnx/ir/edit.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
-import { printGraph } from '../../../../src/onnx/print.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
+import { printGraph } from '../../../../src/onnx/text/print.js';
 import { failureOf } from '../../../support/error-code.js';
 
 describe('editing a graph', () => {

@@ -2,8 +2,8 @@ import { cloneModel } from '../../../../src/onnx/ir/clone.js';
 import { addValue, findValueByName } from '../../../../src/onnx/ir/edit.js';
 import { makeNameScope } from '../../../../src/onnx/ir/name-scope.js';
 import { sortTopologically } from '../../../../src/onnx/ir/sort.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
-import { printModel } from '../../../../src/onnx/print.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
+import { printModel } from '../../../../src/onnx/text/print.js';
 import { failureOf } from '../../../support/error-code.js';
 
 const operatorsOf = (text: string): string[] => {

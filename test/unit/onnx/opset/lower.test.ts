@@ -1,7 +1,7 @@
 import { cloneModel } from '../../../../src/onnx/ir/clone.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { convertOpset } from '../../../../src/onnx/opset/convert-opset.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { failureOf } from '../../../support/error-code.js';
 import { listProblems, nodesOf, randomFloats, runModel } from '../../../support/small-model.js';
 

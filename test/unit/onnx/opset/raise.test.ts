@@ -1,8 +1,8 @@
 import { cloneModel } from '../../../../src/onnx/ir/clone.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { convertOpset } from '../../../../src/onnx/opset/convert-opset.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import { freeInitializersOf } from '../../../../src/onnx/passes/constants.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { makeRandomFeeds } from '../../../../src/runtime/feeds/random-feeds.js';
 import { failureOf } from '../../../support/error-code.js';
 import { listProblems, operators, runModel } from '../../../support/small-model.js';

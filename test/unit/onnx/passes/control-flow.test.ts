@@ -1,6 +1,6 @@
 import type { Model } from '../../../../src/onnx/ir/model.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { evaluate } from '../../../../src/runtime/session/evaluate.js';
 import { listProblems, operators, randomFloats, runModel } from '../../../support/small-model.js';
 

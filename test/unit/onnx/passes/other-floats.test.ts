@@ -1,9 +1,9 @@
 /** Do weights of double and half precision fold as those of single do? ONNX Runtime's results on the model before are the oracle. */
-import { findProblems } from '../../../../src/onnx/check.js';
+import { findProblems } from '../../../../src/onnx/check/check-model.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import { simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { compareModels, type OutputComparison } from '../../../../src/runtime/compare/compare-models.js';
 import { findInequality } from '../../../../src/runtime/compare/equality.js';
 import { makeRandomFeeds } from '../../../../src/runtime/feeds/random-feeds.js';

@@ -1,8 +1,8 @@
 import { getDefined } from '../../../../src/base/invariant.js';
 import { float, int, ints, tensor } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { evaluate } from '../../../../src/runtime/session/evaluate.js';
 import { RuntimeError } from '../../../../src/runtime/session/session.js';
 import {

@@ -1,13 +1,13 @@
 /** Do the passes see the graphs inside If, Loop and Scan? ONNX Runtime computes before and after. */
 
 import type { Model } from '../../../../src/onnx/ir/model.js';
+import { OnnxError } from '../../../../src/onnx/ir/onnx-error.js';
 import { scopesOf } from '../../../../src/onnx/ir/scope.js';
-import { OnnxError } from '../../../../src/onnx/onnx-error.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
 import type { Pass } from '../../../../src/onnx/passes/pass.js';
 import { simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
 import { decodeModel } from '../../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { evaluate } from '../../../../src/runtime/session/evaluate.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
 import { listProblems, operators, randomFloats, runModel } from '../../../support/small-model.js';

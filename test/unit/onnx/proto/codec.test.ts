@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import protobuf from 'protobufjs';
-import { decodeMessage } from '../../../../src/onnx/proto/decode-message.js';
-import { encodeMessage } from '../../../../src/onnx/proto/encode-message.js';
+import { decodeMessage } from '../../../../src/onnx/proto/codec/decode-message.js';
+import { encodeMessage } from '../../../../src/onnx/proto/codec/encode-message.js';
+import { makeSchema, WHOLE_SCHEMA } from '../../../../src/onnx/proto/codec/schema.js';
 import { FIELDS } from '../../../../src/onnx/proto/generated/messages.js';
-import { makeSchema, WHOLE_SCHEMA } from '../../../../src/onnx/proto/schema.js';
 import { failureOf } from '../../../support/error-code.js';
 
 /** protobufjs's own reflection on onnx.proto: it shares the reader and writer with our codec, and neither tables nor field handling. */

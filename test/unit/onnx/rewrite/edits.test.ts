@@ -5,7 +5,7 @@ import { newConstant, newNode, outputOf, patch } from '../../../../src/onnx/rewr
 import { any, op } from '../../../../src/onnx/rewrite/pattern.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
 import type { RewriteRule } from '../../../../src/onnx/rewrite/rule.js';
-import { getRule } from '../../../../src/onnx/rewrite/rules/catalogue.js';
+import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
 import { failureOf } from '../../../support/error-code.js';
 import { floats, listProblems, nodesOf, operators, randomConstant, smallModel, valueNames } from '../../../support/small-model.js';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { isCodedError } from '../../../../src/base/coded-error.js';
-import { checkModel } from '../../../../src/onnx/check.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
+import { checkModel } from '../../../../src/onnx/check/check-model.js';
 import { decodeModel } from '../../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { damageBytes, damages } from '../../../support/mutate-bytes.js';
 
 const MODELS = {

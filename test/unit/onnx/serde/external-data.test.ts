@@ -1,17 +1,17 @@
 import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkModel } from '../../../../src/onnx/check.js';
-import { digestModelContent } from '../../../../src/onnx/digest.js';
-import { extractSubgraph } from '../../../../src/onnx/extract.js';
+import { digestModelContent } from '../../../../src/onnx/analysis/content-digest.js';
+import { checkModel } from '../../../../src/onnx/check/check-model.js';
 import { findValueByName } from '../../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
-import { decodeMessage } from '../../../../src/onnx/proto/decode-message.js';
-import { encodeMessage } from '../../../../src/onnx/proto/encode-message.js';
-import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/schema.js';
+import { decodeMessage } from '../../../../src/onnx/proto/codec/decode-message.js';
+import { encodeMessage } from '../../../../src/onnx/proto/codec/encode-message.js';
+import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/codec/schema.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { readModel, writeModel } from '../../../../src/onnx/serde/model-file.js';
+import { extractSubgraph } from '../../../../src/onnx/surgery/extract.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { openSession } from '../../../../src/runtime/session/session.js';
 import { failureOf } from '../../../support/error-code.js';
 

@@ -2,12 +2,12 @@
 import { mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
-import { decodeMessage } from '../../../../src/onnx/proto/decode-message.js';
-import { encodeMessage } from '../../../../src/onnx/proto/encode-message.js';
-import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/schema.js';
+import { decodeMessage } from '../../../../src/onnx/proto/codec/decode-message.js';
+import { encodeMessage } from '../../../../src/onnx/proto/codec/encode-message.js';
+import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/codec/schema.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { readModel, writeModel } from '../../../../src/onnx/serde/model-file.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { openSession } from '../../../../src/runtime/session/session.js';
 
 const LARGE = 1_100_000_000;

@@ -1,9 +1,9 @@
 import { int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import { addInitializer, addInput, addNode, findValueByName, makeModel } from '../../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
-import { decodeMessage } from '../../../../src/onnx/proto/decode-message.js';
-import { encodeMessage } from '../../../../src/onnx/proto/encode-message.js';
-import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/schema.js';
+import { decodeMessage } from '../../../../src/onnx/proto/codec/decode-message.js';
+import { encodeMessage } from '../../../../src/onnx/proto/codec/encode-message.js';
+import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/codec/schema.js';
 import { decodeModel } from '../../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 

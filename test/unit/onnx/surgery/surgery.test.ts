@@ -1,15 +1,15 @@
-import { checkModel } from '../../../../src/onnx/check.js';
+import { checkModel } from '../../../../src/onnx/check/check-model.js';
 import { float } from '../../../../src/onnx/ir/attribute.js';
 import { findValueByName } from '../../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
-import { parseModelText } from '../../../../src/onnx/parse-text.js';
-import { printGraph } from '../../../../src/onnx/print.js';
-import { decodeMessage } from '../../../../src/onnx/proto/decode-message.js';
-import { encodeMessage } from '../../../../src/onnx/proto/encode-message.js';
-import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/schema.js';
+import { decodeMessage } from '../../../../src/onnx/proto/codec/decode-message.js';
+import { encodeMessage } from '../../../../src/onnx/proto/codec/encode-message.js';
+import { WHOLE_SCHEMA } from '../../../../src/onnx/proto/codec/schema.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { type EditStep, editModel } from '../../../../src/onnx/surgery/edit-model.js';
 import { mergeModels } from '../../../../src/onnx/surgery/merge-models.js';
+import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
+import { printGraph } from '../../../../src/onnx/text/print.js';
 import { openSession } from '../../../../src/runtime/session/session.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
 

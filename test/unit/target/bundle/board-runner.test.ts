@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../../../src/base/json.js';
 import type { ExternalParams } from '../../../../src/runtime/device/runner-params.js';
 import { openExternalRunner } from '../../../../src/runtime/external/open-external.js';
-import { readNpz } from '../../../../src/tensor/npz.js';
+import { readNpz } from '../../../../src/tensor/formats/npz.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
 import { smallQdqModel } from '../../../support/qdq-model.js';
 import { temporaryFolder } from '../../../support/run-stage.js';

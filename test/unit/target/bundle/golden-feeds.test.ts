@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCaptured } from '../../../../src/runtime/capture/captured.js';
 import { capturedGoldenFeeds, randomGoldenFeeds } from '../../../../src/target/bundle/golden-feeds.js';
-import { writeNpz } from '../../../../src/tensor/npz.js';
+import { writeNpz } from '../../../../src/tensor/formats/npz.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
 import { temporaryFolder } from '../../../support/run-stage.js';
 import { smallModel } from '../../../support/small-model.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../../../../src/base/digest.js';
-import { readNpz } from '../../../../src/tensor/npz.js';
+import { readNpz } from '../../../../src/tensor/formats/npz.js';
 import { smallQdqModel } from '../../../support/qdq-model.js';
 import { temporaryFolder } from '../../../support/run-stage.js';
 import { writeSmallBundle } from '../../../support/small-bundle.js';

@@ -1,0 +1,77 @@
+/** Which form of Clip does a target know? With both bounds, or as Relu. */
+import { float, getFloat } from '../../../ir/attribute.js';
+import { newNode, outputOf, patch, type Ref } from '../../../rewrite/patch.js';
+import { any, op } from '../../../rewrite/pattern.js';
+import { type Decline, decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
+import type { ClipForm } from '../../rule-table.js';
+import { findNumber, newFloats } from '../../shared/numbers.js';
+
+/** Clip takes its bounds as inputs from opset 11. */
+const BOUNDS_INPUTS = 11;
+const LARGEST = Math.fround(3.4028234663852886e38);
+
+interface Bounds {
+  readonly low: number | undefined;
+  readonly high: number | undefined;
+}
+
+/** The rule `clip` in one of its forms. */
+export function clipAs(form: ClipForm): RewriteRule {
+  return form === 'bounds' ? completeClip : form === 'relu' ? clipToRelu('exact') : clipToRelu('approximate');
+}
+
+const completeClip: RewriteRule = {
+  name: 'clip',
+  proof: 'exact',
+  proofText: 'A bound that is missing becomes the largest finite float of its sign: every finite value passes it.',
+  pattern: op('Clip', { inputs: [any('x')] }),
+  rewrite(match) {
+    const bounds = findBounds(match);
+    if ('kind' in bounds) return bounds;
+    if (bounds.low !== undefined && bounds.high !== undefined) return decline('it has both bounds', match.node);
+    const [low, high] = [bounds.low ?? -LARGEST, bounds.high ?? LARGEST];
+    if (match.opset < BOUNDS_INPUTS) {
+      const attributes = new Map([...match.node.attributes, ['min', float(low)] as const, ['max', float(high)] as const]);
+      const clip = newNode('Clip', { name: match.node.name, inputs: [match.value('x')], attributes });
+      return patch({ add: [clip], replace: [[match.output(), outputOf(clip)]] });
+    }
+    const base = match.nameOf(match.output());
+    const bound = (index: number, what: string, value: number): Ref =>
+      match.node.inputs[index] ?? newFloats(`${base}_${what}`, [], [value]);
+    const clip = newNode('Clip', { name: match.node.name, inputs: [match.value('x'), bound(1, 'min', low), bound(2, 'max', high)] });
+    return patch({ add: [clip], replace: [[match.output(), outputOf(clip)]] });
+  },
+};
+
+function clipToRelu(proof: 'exact' | 'approximate'): RewriteRule {
+  return {
+    name: 'clip',
+    proof,
+    proofText:
+      proof === 'exact'
+        ? 'Clip from 0 upwards without an upper bound is Relu.'
+        : 'Relu stands for Clip from 0 to a bound: what exceeds the bound is kept. Ranges found by calibration may hold it back again.',
+    pattern: op('Clip', { inputs: [any('x')] }),
+    rewrite(match) {
+      const bounds = findBounds(match);
+      if ('kind' in bounds) return bounds;
+      if (bounds.low !== 0) return decline(`its lower bound is ${bounds.low ?? 'absent'}, not 0`, match.node);
+      if (proof === 'exact' && bounds.high !== undefined)
+        return decline(`its upper bound is ${bounds.high}; form relu-unbounded leaves it out`, match.node);
+      const relu = newNode('Relu', { name: match.node.name, inputs: [match.value('x')] });
+      return patch({ add: [relu], replace: [[match.output(), outputOf(relu)]] });
+    },
+  };
+}
+
+function findBounds(match: Match): Bounds | Decline {
+  if (match.type(match.value('x')).dtype !== 'float32') return decline('its input is not float32', match.node);
+  if (match.opset < BOUNDS_INPUTS) {
+    const bound = (name: string): number | undefined => (match.node.attributes.has(name) ? getFloat(match.node, name, 0) : undefined);
+    return { low: bound('min'), high: bound('max') };
+  }
+  const [, low, high] = match.node.inputs;
+  if ([low, high].some(value => value !== undefined && match.constantOf(value) === undefined))
+    return decline('a bound is not constant', match.node);
+  return { low: findNumber(match.constantOf(low)), high: findNumber(match.constantOf(high)) };
+}

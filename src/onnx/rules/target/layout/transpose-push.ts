@@ -1,0 +1,103 @@
+/** Where can a Transpose go that stands in the way? Behind what computes element by element, until another undoes it (`merge-transposes`) or the model ends. */
+import { findInts, ints } from '../../../ir/attribute.js';
+import type { Node, ValueId } from '../../../ir/model.js';
+import { newConstant, newNode, outputOf, patch, type Ref } from '../../../rewrite/patch.js';
+import { op } from '../../../rewrite/pattern.js';
+import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
+
+/** The first input is the data; the others are one number each. */
+const UNARY = [
+  'Relu',
+  'LeakyRelu',
+  'Elu',
+  'Selu',
+  'Clip',
+  'Sigmoid',
+  'HardSigmoid',
+  'HardSwish',
+  'Tanh',
+  'Softplus',
+  'Mish',
+  'Gelu',
+  'Abs',
+  'Neg',
+].concat(['Exp', 'Log', 'Sqrt', 'Reciprocal', 'Floor', 'Ceil', 'Round', 'Erf', 'Cast', 'Identity', 'QuantizeLinear', 'DequantizeLinear']);
+const BINARY = ['Add', 'Sub', 'Mul', 'Div', 'Max', 'Min', 'Pow'];
+
+/** The rule `transpose-push`. Nodes are visited in their order, so that one Transpose goes behind a whole chain at once. */
+export const pushTranspose: RewriteRule = {
+  name: 'transpose-push',
+  proof: 'exact',
+  proofText: 'What is computed element by element gives the same elements before they are arranged as after.',
+  pattern: op([...UNARY, ...BINARY]),
+  rewrite(match) {
+    const { node } = match;
+    const [first, second, ...rest] = node.inputs;
+    const isBinary = BINARY.includes(node.opType);
+    if (isBinary && rest.length > 0) return decline('it has more than two inputs', node);
+    const sources = [first, second].map(input => findTransposed(match, input));
+    const source = sources.find(found => found !== undefined);
+    if (source === undefined || (!isBinary && sources[0] === undefined))
+      return decline('no Transpose that it alone reads comes before it', node);
+    const inputs = isBinary
+      ? [first, second].map((input, index) => sources[index]?.x ?? arrange(match, input, source))
+      : [source.x, ...node.inputs.slice(1).map(input => (isOneNumber(match, input) ? input : UNFIT))];
+    if (inputs.includes(UNFIT)) return decline('another of its inputs is neither arranged alike nor a constant that can be', node);
+    if (sources.some(found => found !== undefined && found.perm.join() !== source.perm.join()))
+      return decline('its inputs are arranged in two ways', node);
+    const moved = newNode(node.opType, {
+      name: node.name,
+      inputs: inputs.map(input => (input === UNFIT ? undefined : input)),
+      attributes: node.attributes,
+    });
+    const arranged = newNode('Transpose', {
+      name: source.nodes[0]?.name ?? '',
+      inputs: [outputOf(moved)],
+      attributes: { perm: ints(source.perm) },
+    });
+    const also = sources.flatMap(found => found?.nodes ?? []);
+    return patch({ add: [moved, arranged], replace: [[match.output(), outputOf(arranged)]], also });
+  },
+};
+
+/** An input that cannot be had before the Transpose. */
+const UNFIT = 'unfit';
+
+/** One Transpose, or several in a row that only the next one reads. */
+interface Transposed {
+  /** The last one first. */
+  readonly nodes: readonly Node[];
+  readonly x: ValueId;
+  readonly perm: readonly number[];
+}
+
+function findTransposed(match: Match, input: ValueId | undefined): Transposed | undefined {
+  return input === undefined ? undefined : findBefore(match, input, match.node);
+}
+
+function findBefore(match: Match, input: ValueId, reader: Node): Transposed | undefined {
+  const node = match.producerOf(input, 'Transpose');
+  const x = node?.inputs[0];
+  if (node === undefined || x === undefined || match.soleReader(input) !== reader) return undefined;
+  const rank = match.type(x).dims?.length;
+  const perm = findInts(node, 'perm') ?? (rank === undefined ? undefined : Array.from({ length: rank }, (_, axis) => rank - 1 - axis));
+  if (perm === undefined) return undefined;
+  const before = findBefore(match, x, node);
+  if (before === undefined) return { nodes: [node], x, perm };
+  return { nodes: [node, ...before.nodes], x: before.x, perm: perm.map(axis => before.perm[axis] ?? axis) };
+}
+
+const isOneNumber = (match: Match, input: ValueId | undefined): boolean =>
+  input === undefined || match.constantOf(input)?.dims.every(dim => dim === 1) === true;
+
+/** A constant operand as it lies before the Transpose: one number stays; one that varies along a single axis is reshaped. */
+function arrange(match: Match, input: ValueId | undefined, { perm }: Transposed): Ref | typeof UNFIT {
+  const constant = match.constantOf(input);
+  if (input === undefined || constant === undefined || constant.dims.length > perm.length) return UNFIT;
+  if (constant.dims.every(dim => dim === 1)) return input;
+  const dims = [...Array.from({ length: perm.length - constant.dims.length }, () => 1), ...constant.dims];
+  if (dims.filter(dim => dim !== 1).length > 1) return UNFIT;
+  const before = perm.map(() => 1);
+  for (const [axis, from] of perm.entries()) before[from] = dims[axis] ?? 1;
+  return newConstant(match.nameOf(input), { ...constant, dims: before });
+}

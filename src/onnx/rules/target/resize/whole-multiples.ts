@@ -1,0 +1,45 @@
+/** By which whole multiples does a Resize enlarge height and width? */
+import { getInt, getString } from '../../../ir/attribute.js';
+import type { Match } from '../../../rewrite/rule.js';
+import { areGiven } from './resize-scales.js';
+
+export interface Multiples {
+  readonly channels: number;
+  readonly height: number;
+  readonly width: number;
+}
+
+/** Of a float32 [N, C, H, W] whose scales are constant, or follow from constant sizes; else the reason. */
+export function findMultiples(match: Match): Multiples | string {
+  const [from, to] = [match.type(match.value('x')).dims, match.type(match.output()).dims];
+  const channels = from?.[1];
+  if (from?.length !== 4 || typeof channels !== 'number' || match.type(match.value('x')).dtype !== 'float32')
+    return 'its input is not a float32 [N, C, H, W] with known channels';
+  const [height = 0, width = 0] = [2, 3].map(axis => Number(to?.[axis]) / Number(from[axis]));
+  const isWhole = (scale: number): boolean => Number.isInteger(scale) && scale >= 1;
+  if (to === undefined || to[1] !== channels || !isWhole(height) || !isWhole(width))
+    return 'height and width do not grow by whole multiples';
+  if (to[0] !== from[0] || !areGiven(match, [1, 1, height, width])) return 'its scales are not these multiples, or are computed';
+  return { channels, height, width };
+}
+
+/** Coordinate and rounding modes that repeat each element for a whole multiple. */
+const REPEATS = new Set([
+  'asymmetric floor',
+  'half_pixel round_prefer_floor',
+  'half_pixel round_prefer_ceil',
+  'half_pixel_symmetric round_prefer_floor',
+  'pytorch_half_pixel round_prefer_floor',
+  'tf_half_pixel_for_nn floor',
+]);
+
+/** Why a Resize to a multiple is no repetition of each element; before opset 11 that by nearest neighbours always is. */
+export function whyNotRepeated({ node, opset }: Match): string | undefined {
+  const mode = getString(node, 'mode', 'nearest');
+  if (mode !== 'nearest') return `its mode is ${mode}, not nearest`;
+  if (opset < 11) return undefined;
+  const coordinates = getString(node, 'coordinate_transformation_mode', 'half_pixel');
+  const rounding = getString(node, 'nearest_mode', 'round_prefer_floor');
+  if (getInt(node, 'antialias', 0) !== 0) return 'antialias is set';
+  return REPEATS.has(`${coordinates} ${rounding}`) ? undefined : `${coordinates} with ${rounding} does not repeat each element`;
+}

@@ -1,0 +1,12 @@
+/** Which values of a graph are sparse initializers? They are kept as bytes; only their names are looked at. */
+import type { Graph, ValueId } from '../ir/model.js';
+import { decodeMessage } from '../proto/codec/decode-message.js';
+import { WHOLE_SCHEMA } from '../proto/codec/schema.js';
+
+/** @throws OnnxError `model-malformed` where a kept field of the graph cannot be read. */
+export function findSparseInitializers(graph: Graph): ReadonlySet<ValueId> {
+  if (graph.unknown.length === 0) return new Set();
+  const sparse = graph.unknown.flatMap(bytes => decodeMessage(WHOLE_SCHEMA, 'GraphProto', bytes).sparseInitializer ?? []);
+  const names = new Set(sparse.map(({ values }) => values?.name));
+  return new Set([...graph.values.values()].filter(({ name }) => names.has(name)).map(({ id }) => id));
+}

@@ -1,0 +1,111 @@
+/** What computes some values of a model out of others? That part, as a model of its own. */
+import { findClosest } from '../../base/did-you-mean.js';
+import { cloneNode, cloneValue } from '../ir/clone.js';
+import { addValue, getNode, getValue } from '../ir/edit.js';
+import type { Graph, Model, Node, NodeId, Value, ValueId } from '../ir/model.js';
+import { makeNameScope } from '../ir/name-scope.js';
+import { OnnxError } from '../ir/onnx-error.js';
+import { valuesReadBy } from '../ir/reads.js';
+import { findSparseInitializers } from '../serde/sparse-initializers.js';
+
+export interface Cut {
+  /** Names of the values that become the part's inputs, in this order. Inputs, initializers and values between nodes may be named. */
+  readonly inputs: readonly string[];
+  /** Names of the values that become its outputs, in this order. */
+  readonly outputs: readonly string[];
+}
+
+/**
+ * The part of `model`'s main graph between the named values: the nodes that the outputs need, their initializers, operator sets and metadata.
+ * Value and node names, types and node order stay; a new input has the type that is known of it. `model` is not changed; constants are shared.
+ *
+ * @throws OnnxError `unknown-value` with all names that the graph lacks; `cut-open` where an output needs an input of the model that is not named;
+ *   `cut-repeated` where a name is given twice on one side.
+ */
+export function extractSubgraph(model: Model, cut: Cut): Model {
+  const { inputs, outputs } = findEnds(model.graph, cut);
+  const needed = collectNeeded(model.graph, inputs, outputs);
+  const graph = cloneSome(model.graph, needed, [...inputs, ...outputs]);
+  const part: Model = { ...model, opsets: new Map(model.opsets), metadata: new Map(model.metadata), graph };
+  for (const id of inputs) detachInput(part, graph, id);
+  graph.inputs = inputs;
+  graph.outputs = outputs;
+  return part;
+}
+
+function findEnds(graph: Graph, cut: Cut): { inputs: ValueId[]; outputs: ValueId[] } {
+  const byName = new Map([...graph.values.values()].map(value => [value.name, value.id] as const));
+  const missing = [...cut.inputs, ...cut.outputs].filter(name => !byName.has(name));
+  if (missing.length > 0) {
+    const described = missing.map(name => describeMissing(name, byName.keys()));
+    throw new OnnxError('unknown-value', `the graph "${graph.name}" has no value ${described.join(', no value ')}`, { details: missing });
+  }
+  for (const names of [cut.inputs, cut.outputs]) {
+    const repeated = names.find((name, index) => names.indexOf(name) !== index);
+    if (repeated !== undefined) throw new OnnxError('cut-repeated', `"${repeated}" is named twice among the part's inputs or outputs`);
+  }
+  const idOf = (name: string): ValueId[] => {
+    const id = byName.get(name);
+    return id === undefined ? [] : [id];
+  };
+  return { inputs: cut.inputs.flatMap(idOf), outputs: cut.outputs.flatMap(idOf) };
+}
+
+function describeMissing(name: string, names: Iterable<string>): string {
+  const closest = findClosest(name, names);
+  return closest === undefined ? `"${name}"` : `"${name}" (did you mean "${closest}"?)`;
+}
+
+function collectNeeded(graph: Graph, inputs: readonly ValueId[], outputs: readonly ValueId[]): ReadonlySet<NodeId> {
+  const given = new Set([...inputs, ...findSparseInitializers(graph)]);
+  const nodes = new Set<NodeId>();
+  const open = new Map<ValueId, string>();
+  for (const output of outputs) {
+    const pending = [output];
+    const seen = new Set<ValueId>();
+    for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+      if (given.has(id) || seen.has(id)) continue;
+      seen.add(id);
+      const value = graph.values.get(id);
+      if (value?.producer !== undefined) {
+        if (nodes.has(value.producer)) continue;
+        nodes.add(value.producer);
+        pending.push(...valuesReadBy(getNode(graph, value.producer)));
+      } else if (value !== undefined && value.constant === undefined) open.set(id, getValue(graph, output).name);
+    }
+  }
+  if (open.size > 0) {
+    const reasons = [...open].map(([id, output]) => `"${output}" needs "${getValue(graph, id).name}"`);
+    throw new OnnxError('cut-open', `the part between the named values is open: ${reasons.join('; ')}, which is not among its inputs`, {
+      help: 'name it as an input, or name a value that lies between it and the output',
+    });
+  }
+  return nodes;
+}
+
+/** Makes a value an input: where the node that made it stays for its other outputs, that node gets an unread value in its place. */
+function detachInput(model: Model, graph: Graph, id: ValueId): void {
+  const value = getValue(graph, id);
+  const producer = value.producer === undefined ? undefined : graph.nodes.get(value.producer);
+  value.producer = undefined;
+  value.constant = undefined;
+  if (producer === undefined) return;
+  const unread: Value = addValue(model, graph, makeNameScope(graph).take(`${value.name}_unread`), { type: value.type });
+  unread.producer = producer.id;
+  producer.outputs = producer.outputs.map(output => (output === id ? unread.id : output));
+}
+
+/** The nodes in question with the values that they touch, and the ends: new tables, so that a large graph is cut into many parts without many copies of it. */
+function cloneSome(graph: Graph, nodes: ReadonlySet<NodeId>, ends: readonly ValueId[]): Graph {
+  const cloned = new Map<NodeId, Node>();
+  const kept = new Set<ValueId>(ends);
+  for (const node of graph.nodes.values()) {
+    if (!nodes.has(node.id)) continue;
+    cloned.set(node.id, cloneNode(node));
+    for (const id of valuesReadBy(node)) kept.add(id);
+    for (const id of node.outputs) if (id !== undefined) kept.add(id);
+  }
+  const values = new Map<ValueId, Value>();
+  for (const value of graph.values.values()) if (kept.has(value.id)) values.set(value.id, cloneValue(value));
+  return { ...graph, nodes: cloned, values, metadata: new Map(graph.metadata) };
+}

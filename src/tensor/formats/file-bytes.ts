@@ -1,0 +1,35 @@
+/** How does a whole file come into memory? In one aligned buffer of the file's size, also beyond Node's limit for one read. */
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { TensorError } from '../tensor-error.js';
+
+const CHUNK_BYTES = 1 << 28;
+
+/** The bytes of the file at `path`. @throws TensorError `file-missing`, `file-unreadable`, `truncated` (it shrank while it was read). */
+export async function readFileBytes(path: string): Promise<Uint8Array> {
+  const file = await openFile(path);
+  try {
+    const facts = await file.stat();
+    if (!facts.isFile()) throw new TensorError('file-unreadable', `${basename(path)} is not a file`);
+    const bytes = new Uint8Array(facts.size);
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesRead } = await file.read(bytes, at, Math.min(CHUNK_BYTES, bytes.length - at), at);
+      if (bytesRead === 0) throw new TensorError('truncated', `${basename(path)} ended after ${at} of ${bytes.length} bytes`);
+      at += bytesRead;
+    }
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new TensorError('file-missing', `there is no file ${basename(path)}`, { cause: error });
+    throw new TensorError('file-unreadable', `${basename(path)} cannot be opened (${code})`, { cause: error });
+  }
+}
