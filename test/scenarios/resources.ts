@@ -66,17 +66,19 @@ export const RESOURCES: readonly Scenario[] = [
     'artifacts on a full disk: the stage fails with not-published, what stood there stands, and with space the result is restored',
     forge => {
       buildFirst(forge);
+      // Both b and c publish the 3 MB of b.txt: b first, as c needs its result. There is room for one of them, with 2 MB to spare.
       const { output, status } = runScript(
         forge,
-        `cp -a artifacts kept; mount -t tmpfs -o size=300k tmpfs artifacts; cp -a kept/. artifacts; rm -r kept
-        head -c 280000 /dev/zero | tr '\\0' '\\n' > b.txt
+        `cp -a artifacts kept; mount -t tmpfs -o size=5m tmpfs artifacts; cp -a kept/. artifacts; rm -r kept
+        head -c 3000000 /dev/zero | tr '\\0' '\\n' > b.txt
         if tanren build; then exit 9; else echo "ended with $?"; fi
         grep -q two artifacts/c/all/copy.txt; test ! -e artifacts/.staging || test -z "$(ls artifacts/.staging)"
-        mount -o remount,size=10m artifacts
+        mount -o remount,size=20m artifacts
         tanren build; cp -a artifacts kept; umount artifacts; rm -r artifacts; mv kept artifacts`,
         inNamespace,
       );
       strictEqual(status, 0, output);
+      match(output, /b +executed/);
       match(output, /error\[not-published\]: c: /);
       match(output, /ended with 1/);
       match(output, /c +restored/);
