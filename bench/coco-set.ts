@@ -1,8 +1,8 @@
 /** On what is COCO evaluation measured? A drawn set of val2017's size: 5,000 images, 36,000 objects of 80 categories, 97,000 detections with masks. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { rasterisePolygon } from '../src/detection/polygon.js';
-import { encodeRleText } from '../src/detection/rle-text.js';
+import { rasterisePolygon } from '../src/detection/masks/polygon.js';
+import { encodeRleText } from '../src/detection/masks/rle-text.js';
 
 const IMAGES = 5000;
 const DETECTIONS = 97_000;

@@ -1,9 +1,10 @@
 /** What does a full-size model look like without a checkpoint? torchvision's maskrcnn_resnet50_fpn_v2 with generated weights: its backbone at 544×960, simplified. */
-import type { Recipe } from '../src/detection/recipe.js';
-import { parseDetectorConfig } from '../src/detection/torchvision/config.js';
-import { exportMaskRcnn } from '../src/detection/torchvision/export-maskrcnn.js';
-import { expectedTensors } from '../src/detection/torchvision/state-keys.js';
-import type { MaskRcnnStructure } from '../src/detection/torchvision/structure.js';
+
+import { parseDetectorConfig } from '../src/detection/families/maskrcnn/config.js';
+import { exportMaskRcnn } from '../src/detection/families/maskrcnn/export/export-maskrcnn.js';
+import type { MaskRcnnStructure } from '../src/detection/families/maskrcnn/export/network-spec.js';
+import { expectedTensors } from '../src/detection/families/maskrcnn/export/state-keys.js';
+import type { Recipe } from '../src/detection/parse-recipe.js';
 import type { Model } from '../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';
 import { extractSubgraph } from '../src/onnx/surgery/extract.js';

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeRecipe } from '../src/detection/recipe.js';
+import { encodeRecipe } from '../src/detection/parse-recipe.js';
 import { writeModel } from '../src/onnx/serde/model-file.js';
 import { makeJpeg } from '../test/support/make-jpeg.js';
 import type { CalibrateFiles } from './calibrate-process.js';

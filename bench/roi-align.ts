@@ -1,6 +1,6 @@
 /** Which RoIAlign is faster: the plain code that defines it, the kernel, or ONNX Runtime's operator? All on the same RoIs, in turn; to the same bits on x86-64. */
-import { roiAlignInto } from '../src/detection/roi-align.js';
-import { roiAlignByKernel } from '../src/detection/roi-align-kernel.js';
+import { roiAlignInto } from '../src/detection/geometry/roi-align.js';
+import { roiAlignByKernel } from '../src/detection/geometry/roi-align-kernel.js';
 import { openRoiAlign } from '../test/support/roi-align-operator.js';
 import { formatRatio, formatSamples, printTable } from './table.js';
 import { interleave, type Samples } from './timing.js';

@@ -1,17 +1,17 @@
 /** How is a detector opened from files? Sessions of its parts, joined by the host of its family, closed together. */
 import { getDefined } from '../base/invariant.js';
 import { type OpenModel, openSession, type Session, type SessionOptions } from '../runtime/session/session.js';
-import { DetectionError } from './detection-error.js';
-import type { Detector, FamilyDetector, FamilyHost } from './detector.js';
-import type { DetectorPart } from './detector-part.js';
-import { type Measure, unmeasured } from './measure.js';
-import { type RunPart, runnerOfParts, runnerOfWhole } from './part-runner.js';
-import { runPart } from './run-part.js';
-import { type DetectorSetup, listParts } from './setup.js';
-import { openSingle } from './single/open-single.js';
-import { openMaskRcnn } from './torchvision/open-maskrcnn.js';
-import { openMaskScoring } from './torchvision/open-maskscoring.js';
-import { openYolact } from './yolact/open-yolact.js';
+import type { Detector, FamilyDetector, FamilyHost } from './detector/detector.js';
+import type { DetectorPart } from './detector/detector-part.js';
+import { type Measure, unmeasured } from './detector/measure.js';
+import { type RunPart, runnerOfParts, runnerOfWhole } from './detector/part-runner.js';
+import { runPart } from './detector/run-part.js';
+import { type DetectorSetup, listParts } from './detector-definition.js';
+import { DetectionError } from './error/detection-error.js';
+import { openMaskRcnn } from './families/maskrcnn/open-maskrcnn.js';
+import { openMaskScoring } from './families/maskscoring/open-maskscoring.js';
+import { openSingle } from './families/single/open-single.js';
+import { openYolact } from './families/yolact/open-yolact.js';
 
 /** A model's path (so that external data is found), or its bytes. */
 export type ModelSource = string | Uint8Array;

@@ -1,10 +1,10 @@
 /** What does a part of a detector see of each image? A kept part of the work gives it; images with too few RoIs are left out. */
 import { getDefined } from '../../src/base/invariant.js';
-import type { ImageSource } from '../../src/detection/data-source.js';
-import type { DetectorPart } from '../../src/detection/detector-part.js';
-import { findImageFile } from '../../src/detection/image-list.js';
+import type { ImageSource } from '../../src/detection/data/data-source.js';
+import { findImageFile } from '../../src/detection/data/image-list.js';
+import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
+import { type DetectorSetup, encodeSetup, listParts } from '../../src/detection/detector-definition.js';
 import { checkPartNames } from '../../src/detection/open-detector.js';
-import { type DetectorSetup, encodeSetup, listParts } from '../../src/detection/setup.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';

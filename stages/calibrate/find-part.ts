@@ -1,7 +1,7 @@
 /** Which part of the detector is a model? The one that is named, or the one whose inputs it has. */
-import type { DetectorPart } from '../../src/detection/detector-part.js';
-import type { Recipe } from '../../src/detection/recipe.js';
-import { listParts } from '../../src/detection/setup.js';
+import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
+import { listParts } from '../../src/detection/detector-definition.js';
+import type { Recipe } from '../../src/detection/parse-recipe.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { StageError } from '../../src/stage/stage-error.js';
 

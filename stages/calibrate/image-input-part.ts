@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { JsonObject } from '../../src/base/json.js';
-import { decodeImage } from '../../src/detection/image.js';
-import { prepareInput, readSetup, type SetupFiles } from '../../src/detection/setup.js';
+import { prepareInput, readSetup, type SetupFiles } from '../../src/detection/detector-definition.js';
+import { decodeImage } from '../../src/detection/image/decode-image.js';
 import { definePart } from '../../src/stage/context.js';
 import { encodeNpz } from '../../src/tensor/formats/npz.js';
 import { INPUT_FILE } from './sample-file.js';

@@ -1,7 +1,7 @@
 /** Where do the samples of a calibration come from? From what is connected: captured tensors, images through a detector, or a plain model's own data. */
-import { openDataSource, openImageSource } from '../../src/detection/data-source.js';
-import { DetectionError } from '../../src/detection/detection-error.js';
-import { readSetup } from '../../src/detection/setup.js';
+import { openDataSource, openImageSource } from '../../src/detection/data/data-source.js';
+import { readSetup } from '../../src/detection/detector-definition.js';
+import { DetectionError } from '../../src/detection/error/detection-error.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';

@@ -1,5 +1,5 @@
 /** What does a `calibrate` stage set? */
-import type { Preprocessing } from '../../src/detection/preprocessing.js';
+import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
 import type { OrtWish } from '../../src/quant/ort-compat/ort-observed.js';
 
 export interface CalibrateParams {

@@ -1,7 +1,7 @@
 /** How is a model calibrated that is no part of a detector? From images, preprocessed as declared, or from tensor files. */
 import { join } from 'node:path';
-import type { DataSource } from '../../src/detection/data-source.js';
-import { openModelSamples } from '../../src/detection/data-source.js';
+import type { DataSource } from '../../src/detection/data/data-source.js';
+import { openModelSamples } from '../../src/detection/data/data-source.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { ModelSample } from '../../src/runtime/feeds/model-sample.js';
 import { listModelInputs } from '../../src/runtime/session/model-inputs.js';

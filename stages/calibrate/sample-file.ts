@@ -2,7 +2,7 @@
 
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import type { DetectorPart } from '../../src/detection/detector-part.js';
+import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import { readNpz } from '../../src/tensor/formats/npz.js';

@@ -1,5 +1,5 @@
 /** What does `calibrate` take and give? A float model and data; sketches of every activation. */
-import { PREPROCESSING_SCHEMA } from '../../src/detection/preprocessing-schema.js';
+import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import type { CalibrateParams } from './params.js';

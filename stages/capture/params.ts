@@ -1,8 +1,8 @@
 /** What may be set on `capture`? */
 
-import type { RoiCap } from '../../src/detection/part-tensors.js';
-import type { Preprocessing } from '../../src/detection/preprocessing.js';
-import type { FitPolicy } from '../../src/detection/torchvision/recipe.js';
+import type { RoiCap } from '../../src/detection/detector/part-tensors.js';
+import type { FitPolicy } from '../../src/detection/families/maskrcnn/recipe.js';
+import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 
 export interface CaptureParams {

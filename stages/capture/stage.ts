@@ -1,5 +1,5 @@
 /** What does `capture` take and give? A float detector, or one model, and data; what went into every model and what came out, sample by sample. */
-import { PREPROCESSING_SCHEMA } from '../../src/detection/preprocessing-schema.js';
+import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { type Ports, port, recordPort } from '../../src/stage/ports.js';
 import type { CaptureParams } from './params.js';

@@ -1,8 +1,14 @@
 /** What can be said of a network that is a detector by itself? How its images are made, how its outputs are read, and which objects count. */
 import type { Json } from '../../src/base/json.js';
-import type { Preprocessing } from '../../src/detection/preprocessing.js';
-import { PREPROCESSING_SCHEMA } from '../../src/detection/preprocessing-schema.js';
-import type { BoxesDecoder, DetectionsDecoder, DistancesDecoder, GridDecoder, PriorsDecoder } from '../../src/detection/single/decoder.js';
+import type {
+  BoxesDecoder,
+  DetectionsDecoder,
+  DistancesDecoder,
+  GridDecoder,
+  PriorsDecoder,
+} from '../../src/detection/families/single/decoder/decoder.js';
+import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
+import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
 import type { ParamsSchema } from '../../src/stage/define-stage.js';
 import { DECODER_SCHEMA } from './decoder-schema.js';
 

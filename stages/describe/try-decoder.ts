@@ -1,6 +1,6 @@
 /** Does a decoder read what a network gives? It is tried on zeros of the outputs' shapes, before anything is run with it. */
-import { openDecode } from '../../src/detection/single/decode.js';
-import type { SingleRecipe } from '../../src/detection/single/recipe.js';
+import { openDecode } from '../../src/detection/families/single/decoder/decode.js';
+import type { SingleRecipe } from '../../src/detection/families/single/recipe.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { Context } from '../../src/stage/context.js';

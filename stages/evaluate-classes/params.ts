@@ -1,6 +1,6 @@
 /** What may be set on `evaluate-classes`? */
-import type { Preprocessing } from '../../src/detection/preprocessing.js';
-import { PREPROCESSING_SCHEMA } from '../../src/detection/preprocessing-schema.js';
+import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
+import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
 import { RUNNER_SCHEMA, type RunnerParams } from '../../src/runtime/device/runner-params.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import type { ParamsSchema } from '../../src/stage/define-stage.js';

@@ -1,9 +1,9 @@
 /** How good is a classifier? What it says of every image, each kept on its own, then the shares that are right. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { type LabelledImage, type LabelledImages, listLabelledImages } from '../../src/detection/class-labels.js';
-import { findImageFile, takeFromFolders } from '../../src/detection/image-list.js';
-import { readImageInput } from '../../src/detection/image-samples.js';
+import { type LabelledImage, type LabelledImages, listLabelledImages } from '../../src/detection/data/class-labels.js';
+import { findImageFile, takeFromFolders } from '../../src/detection/data/image-list.js';
+import { readImageInput } from '../../src/detection/data/image-samples.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { JsonObject } from '../../src/base/json.js';
 import { encodeCocoResults } from '../../src/detection/coco/results.js';
-import { DetectionError } from '../../src/detection/detection-error.js';
-import type { Detector } from '../../src/detection/detector.js';
-import { decodeImage } from '../../src/detection/image.js';
-import { makeCocoResults } from '../../src/detection/object-results.js';
+import type { Detector } from '../../src/detection/detector/detector.js';
+import { makeCocoResults } from '../../src/detection/detector/object-results.js';
+import { readSetup, type SetupFiles } from '../../src/detection/detector-definition.js';
+import { DetectionError } from '../../src/detection/error/detection-error.js';
+import { decodeImage } from '../../src/detection/image/decode-image.js';
 import { openDetector } from '../../src/detection/open-detector.js';
-import { readSetup, type SetupFiles } from '../../src/detection/setup.js';
 import type { OpenModel, SessionOptions } from '../../src/runtime/session/session.js';
 
 /** What is the same for all images of a run. */

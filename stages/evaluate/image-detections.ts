@@ -2,7 +2,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
-import type { Detector } from '../../src/detection/detector.js';
+import type { Detector } from '../../src/detection/detector/detector.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
 import { type DetectionSettings, detectInImage, openParts } from './detect-image.js';

@@ -1,7 +1,7 @@
 /** Which config values did nobody write down? Those of a named set of defaults: worth a warning, and told one by one in the report. */
 import type { Json, JsonObject } from '../../src/base/json.js';
 import { isJsonObject } from '../../src/base/json.js';
-import type { ReadConfigFile } from '../../src/detection/config-file.js';
+import type { ReadConfigFile } from '../../src/detection/detector/config-file.js';
 import type { Context } from '../../src/stage/context.js';
 
 /** Whose the defaults are: in the report, and in the warning as a possessive. */

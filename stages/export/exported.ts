@@ -1,6 +1,6 @@
 /** What does every family of networks give to `export`? A model, the recipe of its parts, and what the report says of them. */
 import type { JsonObject } from '../../src/base/json.js';
-import type { Recipe } from '../../src/detection/recipe.js';
+import type { Recipe } from '../../src/detection/parse-recipe.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 
 export interface Exported {

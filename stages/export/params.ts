@@ -1,5 +1,5 @@
 /** What can be said to `export`? Architecture, input size, RoI batches, and which defaults are taken. */
-import { YOLACT_DEFAULT_NAMES, type YolactDefaults } from '../../src/detection/yolact/config-defaults.js';
+import { YOLACT_DEFAULT_NAMES, type YolactDefaults } from '../../src/detection/families/yolact/config-defaults.js';
 import type { ParamsSchema } from '../../src/stage/define-stage.js';
 
 export interface ExportParams {

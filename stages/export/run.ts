@@ -1,6 +1,6 @@
 /** How does a checkpoint become a model? Its family reads it and its config, and builds; model, recipe and report are written. */
 import { assertNever } from '../../src/base/assert-never.js';
-import { encodeRecipe } from '../../src/detection/recipe.js';
+import { encodeRecipe } from '../../src/detection/parse-recipe.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';

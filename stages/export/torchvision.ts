@@ -1,11 +1,11 @@
 /** How is a checkpoint of torchvision's Mask R-CNN, plain or with a MaskIoU head, exported, and what does the report say? */
 import type { Json } from '../../src/base/json.js';
+import { type DetectorConfig, parseDetectorConfig } from '../../src/detection/families/maskrcnn/config.js';
+import type { DefaultsName } from '../../src/detection/families/maskrcnn/config-defaults.js';
+import { exportMaskRcnn, type MaskRcnnExport } from '../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
+import type { MaskRcnnStructure } from '../../src/detection/families/maskrcnn/export/network-spec.js';
+import { exportMaskScoring, type MaskScoringExport } from '../../src/detection/families/maskscoring/export/export-maskscoring.js';
 import type { StateDict } from '../../src/detection/network/state-dict.js';
-import { type DetectorConfig, parseDetectorConfig } from '../../src/detection/torchvision/config.js';
-import type { DefaultsName } from '../../src/detection/torchvision/config-defaults.js';
-import { exportMaskRcnn, type MaskRcnnExport } from '../../src/detection/torchvision/export-maskrcnn.js';
-import { exportMaskScoring, type MaskScoringExport } from '../../src/detection/torchvision/export-maskscoring.js';
-import type { MaskRcnnStructure } from '../../src/detection/torchvision/structure.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readCheckpoint } from './checkpoint.js';
 import { configSources, type DefaultsOwner, sayDefaults } from './config-values.js';

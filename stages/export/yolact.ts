@@ -1,10 +1,10 @@
 /** How is a checkpoint of dbolya/yolact exported, and what does the report say? */
 import type { Json } from '../../src/base/json.js';
-import { parseYolactConfig } from '../../src/detection/yolact/config.js';
-import { YOLACT_DEFAULT_NAMES, type YolactDefaults } from '../../src/detection/yolact/config-defaults.js';
-import { exportYolact, type YolactExport } from '../../src/detection/yolact/export-yolact.js';
-import type { YolactRecipe } from '../../src/detection/yolact/recipe.js';
-import type { YolactStructure } from '../../src/detection/yolact/structure.js';
+import { parseYolactConfig } from '../../src/detection/families/yolact/config.js';
+import { YOLACT_DEFAULT_NAMES, type YolactDefaults } from '../../src/detection/families/yolact/config-defaults.js';
+import { exportYolact, type YolactExport } from '../../src/detection/families/yolact/export/export-yolact.js';
+import type { YolactStructure } from '../../src/detection/families/yolact/export/network-spec.js';
+import type { YolactRecipe } from '../../src/detection/families/yolact/recipe.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readCheckpoint } from './checkpoint.js';
 import { configSources, type DefaultsOwner, sayDefaults } from './config-values.js';

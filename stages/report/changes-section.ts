@@ -9,8 +9,8 @@ import {
 } from '../../src/detection/coco/changes.js';
 import { nameCategory } from '../../src/detection/coco/name-category.js';
 import { rasterise } from '../../src/detection/coco/segmentation.js';
-import type { RgbImage } from '../../src/detection/image.js';
-import { rleBox } from '../../src/detection/rle.js';
+import type { RgbImage } from '../../src/detection/image/decode-image.js';
+import { rleBox } from '../../src/detection/masks/rle.js';
 import type { Color } from '../../src/report/colors.js';
 import type { Section } from '../../src/report/document.js';
 import { type Html, type HtmlValue, html } from '../../src/report/html.js';

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import type { CocoImage } from '../../src/detection/coco/dataset.js';
 import type { CocoResult } from '../../src/detection/coco/results.js';
 import { rasterise } from '../../src/detection/coco/segmentation.js';
-import { decodeImage, type RgbImage } from '../../src/detection/image.js';
-import { findImageFile } from '../../src/detection/image-list.js';
-import { loadSharp } from '../../src/detection/load-sharp.js';
-import { traceOutlines } from '../../src/detection/mask-outline.js';
-import { decodeMask } from '../../src/detection/rle.js';
+import { findImageFile } from '../../src/detection/data/image-list.js';
+import { decodeImage, type RgbImage } from '../../src/detection/image/decode-image.js';
+import { loadSharp } from '../../src/detection/image/load-sharp.js';
+import { traceOutlines } from '../../src/detection/masks/mask-outline.js';
+import { decodeMask } from '../../src/detection/masks/rle.js';
 import type { PictureObject } from '../../src/report/picture.js';
 import { boxOf } from './pair-detections.js';
 

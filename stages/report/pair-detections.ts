@@ -1,9 +1,9 @@
 /** What did either side find in an image, and which of it is the same? Pairs by class and IoU, what only one side found, and how much they differ. */
 import type { CocoResult } from '../../src/detection/coco/results.js';
 import { rasterise } from '../../src/detection/coco/segmentation.js';
-import { type LabelledBoxes, matchDetections } from '../../src/detection/match.js';
-import { rleBox } from '../../src/detection/rle.js';
-import type { ImageSize } from '../../src/detection/transform.js';
+import { type LabelledBoxes, matchDetections } from '../../src/detection/compare/match-detections.js';
+import type { ImageSize } from '../../src/detection/image/fit-image.js';
+import { rleBox } from '../../src/detection/masks/rle.js';
 
 /** One object: of both sides, or of one. */
 export interface Pair {

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
-import { decodeImage } from '../../src/detection/image.js';
-import { findImageFile, listImages, takeFirstImages } from '../../src/detection/image-list.js';
-import { type DetectorSetup, listParts, prepareInput, readSetup } from '../../src/detection/setup.js';
+import { findImageFile, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
+import { type DetectorSetup, listParts, prepareInput, readSetup } from '../../src/detection/detector-definition.js';
+import { decodeImage } from '../../src/detection/image/decode-image.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { compareModels, type OutputComparison } from '../../src/runtime/compare/compare-models.js';
 import type { Context } from '../../src/stage/context.js';

@@ -1,6 +1,6 @@
 /** What can be said to `split`? Where to cut: as a recipe says, by what the nodes do, or as listed. */
-import type { PartValues } from '../../src/detection/part-values.js';
-import type { FitPolicy } from '../../src/detection/torchvision/recipe.js';
+import type { PartValues } from '../../src/detection/detector/part-values.js';
+import type { FitPolicy } from '../../src/detection/families/maskrcnn/recipe.js';
 import type { ParamsSchema } from '../../src/stage/define-stage.js';
 
 /** Exactly one of `recipe` and `parts` is given. */

@@ -1,12 +1,12 @@
 /** How is a model cut? Each part is extracted between its values, written, and reported with what it holds; and what no part holds. */
 import type { Json, JsonObject } from '../../src/base/json.js';
-import type { PartValues } from '../../src/detection/part-values.js';
-import { encodeRecipe, parseRecipe, type Recipe } from '../../src/detection/recipe.js';
-import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
-import { MASKRCNN_PIECES } from '../../src/detection/torchvision/pieces.js';
-import type { MaskRcnnPart } from '../../src/detection/torchvision/recipe.js';
-import { type TakenPiece, takeBetween } from '../../src/detection/torchvision/take-between.js';
-import { takeParts } from '../../src/detection/torchvision/take-parts.js';
+import type { PartValues } from '../../src/detection/detector/part-values.js';
+import { parseDetectorConfig } from '../../src/detection/families/maskrcnn/config.js';
+import { type TakenPiece, takeBetween } from '../../src/detection/families/maskrcnn/cut/extract-cpu-subgraphs.js';
+import { takeParts } from '../../src/detection/families/maskrcnn/cut/extract-parts.js';
+import { MASKRCNN_PIECES } from '../../src/detection/families/maskrcnn/cut-names.js';
+import type { MaskRcnnPart } from '../../src/detection/families/maskrcnn/recipe.js';
+import { encodeRecipe, parseRecipe, type Recipe } from '../../src/detection/parse-recipe.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Graph, Model, Node } from '../../src/onnx/ir/model.js';
 import { byteLengthOf } from '../../src/onnx/serde/file-constant.js';

@@ -1,8 +1,8 @@
 /** What does `split` take and give? A model, and names of values to cut it at, or what says where they are; one model per part. */
 
-import { MASKSCORING_PARTS } from '../../src/detection/torchvision/mask-scoring-recipe.js';
-import { MASKRCNN_PIECES } from '../../src/detection/torchvision/pieces.js';
-import { MASKRCNN_PARTS } from '../../src/detection/torchvision/recipe.js';
+import { MASKRCNN_PIECES } from '../../src/detection/families/maskrcnn/cut-names.js';
+import { MASKRCNN_PARTS } from '../../src/detection/families/maskrcnn/recipe.js';
+import { MASKSCORING_PARTS } from '../../src/detection/families/maskscoring/recipe.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { type Ports, port } from '../../src/stage/ports.js';
 import { SPLIT_PARAMS, type SplitParams } from './params.js';

@@ -1,6 +1,7 @@
 /** How is a model run on tensors that were captured? On the samples that have rows of its part. */
-import { DetectionError } from '../../src/detection/detection-error.js';
-import type { PartValuesByName } from '../../src/detection/part-runner.js';
+
+import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
+import { DetectionError } from '../../src/detection/error/detection-error.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { type CapturedSample, getCapturedPart } from '../../src/runtime/capture/capture-index.js';
 import type { Captured } from '../../src/runtime/capture/captured.js';

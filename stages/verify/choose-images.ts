@@ -1,5 +1,5 @@
 /** On which images are detectors compared? The first by id, or those whose ids are given. */
-import { findImageFile, type ListedImage, listImages, takeFirstImages } from '../../src/detection/image-list.js';
+import { findImageFile, type ListedImage, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { getInputRecord } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';

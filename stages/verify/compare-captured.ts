@@ -1,6 +1,6 @@
 /** How is a model held to captured tensors? It is fed the inputs that were kept, and its outputs are compared with those that were kept. */
 
-import { compareValues, type ValueComparisons } from '../../src/detection/compare-parts.js';
+import { compareValues, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
 import { openCaptured } from '../../src/runtime/capture/captured.js';
 import type { OpenModel } from '../../src/runtime/session/session.js';
 import { nameSample } from '../../src/stage/name-sample.js';

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
-import { compareDetections, type DetectionComparison } from '../../src/detection/compare-detections.js';
-import { compareParts, type ValueComparisons } from '../../src/detection/compare-parts.js';
-import { decodeImage, type RgbImage } from '../../src/detection/image.js';
+import { compareDetections, type DetectionComparison } from '../../src/detection/compare/compare-detections.js';
+import { compareParts, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
+import { decodeImage, type RgbImage } from '../../src/detection/image/decode-image.js';
 import type { ChosenImage } from './choose-images.js';
 import type { VerifyJob } from './params.js';
 import { type Summary, summarize } from './report.js';

@@ -1,7 +1,7 @@
 /** How are two models compared that stand for themselves? Every output, on captured tensors or on data of their own. */
 
-import { compareValues, type ValueComparisons } from '../../src/detection/compare-parts.js';
-import { openDataSource, openModelSamples } from '../../src/detection/data-source.js';
+import { compareValues, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
+import { openDataSource, openModelSamples } from '../../src/detection/data/data-source.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openCaptured } from '../../src/runtime/capture/captured.js';
 import type { ModelSample } from '../../src/runtime/feeds/model-sample.js';

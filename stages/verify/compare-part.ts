@@ -1,10 +1,10 @@
 /** How are two models of one part compared? On what the part sees of each image; RoIs for a head are found by the detector. */
 import { getDefined } from '../../src/base/invariant.js';
-import { compareValues, type ValueComparisons } from '../../src/detection/compare-parts.js';
-import type { Detector } from '../../src/detection/detector.js';
-import type { DetectorPart } from '../../src/detection/detector-part.js';
-import type { PartValuesByName } from '../../src/detection/part-runner.js';
-import { listParts, prepareInput } from '../../src/detection/setup.js';
+import { compareValues, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
+import type { Detector } from '../../src/detection/detector/detector.js';
+import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
+import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
+import { listParts, prepareInput } from '../../src/detection/detector-definition.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { ChosenImage } from './choose-images.js';
 import { readImage } from './compare-detectors.js';

@@ -1,6 +1,6 @@
 /** Is the candidate near enough to the reference? Every threshold that is missed, in words with the figures. */
 import { rankOf } from '../../src/base/figure.js';
-import type { DetectionFigures } from '../../src/detection/compare-detections.js';
+import type { DetectionFigures } from '../../src/detection/compare/compare-detections.js';
 import type { ComparisonFigures } from '../../src/tensor/compare.js';
 import type { Bound, Thresholds } from './params.js';
 

@@ -1,8 +1,8 @@
 /** What does `verify` write down? The figures per value and of the detections, with every lone object; and the same numbers for gates. */
 import { leastFigure } from '../../src/base/figure.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { type DetectionComparison, detectionFiguresOf, mergeDetectionComparisons } from '../../src/detection/compare-detections.js';
-import type { ValueComparisons } from '../../src/detection/compare-parts.js';
+import { type DetectionComparison, detectionFiguresOf, mergeDetectionComparisons } from '../../src/detection/compare/compare-detections.js';
+import type { ValueComparisons } from '../../src/detection/compare/compare-parts.js';
 import { encodePropagatedErrors, type PartErrors } from '../../src/quant/compare/propagated-error.js';
 import {
   type Comparison,

@@ -1,7 +1,7 @@
 /** How does `verify` work? It compares what its params say, holds the figures to the thresholds, and writes them down. */
 import type { JsonObject } from '../../src/base/json.js';
-import { detectionFiguresOf } from '../../src/detection/compare-detections.js';
-import { readSetup } from '../../src/detection/setup.js';
+import { detectionFiguresOf } from '../../src/detection/compare/compare-detections.js';
+import { readSetup } from '../../src/detection/detector-definition.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { type OpenModel, openSession } from '../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';

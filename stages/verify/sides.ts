@@ -1,10 +1,10 @@
 /** Which models stand on the two sides? Opened with one recipe, one config and equal session options, and closed together. */
-import type { Detector } from '../../src/detection/detector.js';
-import type { DetectorPart } from '../../src/detection/detector-part.js';
+import type { Detector } from '../../src/detection/detector/detector.js';
+import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
+import { type PartValuesByName, runnerOfPart } from '../../src/detection/detector/part-runner.js';
+import { runPart } from '../../src/detection/detector/run-part.js';
+import type { DetectorSetup } from '../../src/detection/detector-definition.js';
 import { type DetectorModels, openDetector } from '../../src/detection/open-detector.js';
-import { type PartValuesByName, runnerOfPart } from '../../src/detection/part-runner.js';
-import { runPart } from '../../src/detection/run-part.js';
-import type { DetectorSetup } from '../../src/detection/setup.js';
 import type { OpenModel, SessionOptions } from '../../src/runtime/session/session.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { getInputPath, getInputRecord } from '../../src/stage/paths.js';

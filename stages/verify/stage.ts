@@ -1,5 +1,5 @@
 /** What does `verify` take and give? Two forms of one detector, part or model; how far they are from each other, and whether that is near enough. */
-import { PREPROCESSING_SCHEMA } from '../../src/detection/preprocessing-schema.js';
+import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
 import { checkRunnerParams, determinismOf, RUNNER_SCHEMA, runnerDevice, runnerTools } from '../../src/runtime/device/runner-params.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { type Port, type Ports, port, recordPort } from '../../src/stage/ports.js';

@@ -1,7 +1,7 @@
 /** How far has every value moved, not the outputs alone? Both models of each part run once more, piece by piece, with all values in sight. */
 
 import { getDefined } from '../../src/base/invariant.js';
-import type { PartValuesByName } from '../../src/detection/part-runner.js';
+import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openValueComparer, type ValueComparer } from '../../src/quant/compare/compare-values.js';
 import type { PartErrors } from '../../src/quant/compare/propagated-error.js';

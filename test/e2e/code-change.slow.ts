@@ -46,7 +46,7 @@ describe('an edit of the installation', () => {
   });
 
   it('in the exporter runs export, and stops there where its bytes stay equal', async () => {
-    await edit('src/detection/torchvision/backbone.js');
+    await edit('src/detection/families/maskrcnn/export/backbone.js');
     const { executed } = project.build();
     expect(executed).toContain('export');
     expect(executed).not.toContain('simplify@backbone');

@@ -1,6 +1,6 @@
 /** How are classifiers of public models fed, calibrated and measured in conformance suites? */
 
-import type { RgbImage } from '../../src/detection/image.js';
+import type { RgbImage } from '../../src/detection/image/decode-image.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';

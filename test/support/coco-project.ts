@@ -2,9 +2,9 @@
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseDetectorConfig } from '../../src/detection/torchvision/config.js';
-import { expectedTensors } from '../../src/detection/torchvision/state-keys.js';
-import type { MaskRcnnStructure } from '../../src/detection/torchvision/structure.js';
+import { parseDetectorConfig } from '../../src/detection/families/maskrcnn/config.js';
+import type { MaskRcnnStructure } from '../../src/detection/families/maskrcnn/export/network-spec.js';
+import { expectedTensors } from '../../src/detection/families/maskrcnn/export/state-keys.js';
 import { encodeSafetensors } from '../../src/tensor/formats/safetensors.js';
 import { decodeRawTensor, encodeRawTensor } from '../../src/tensor/raw-tensor.js';
 import type { RawTensor } from '../../src/tensor/tensor.js';

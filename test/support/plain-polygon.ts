@@ -1,6 +1,6 @@
 /** The COCO rasteriser of polygons, written down step by step as its source has it: slow, and the oracle of the fast one. */
-import type { Polygon } from '../../src/detection/polygon.js';
-import { makeRle, type Rle } from '../../src/detection/rle.js';
+import type { Polygon } from '../../src/detection/masks/polygon.js';
+import { makeRle, type Rle } from '../../src/detection/masks/rle.js';
 
 const FINER = 5;
 

@@ -1,7 +1,7 @@
 /** How are the images of the trained public models made? As their own code does it. */
 import type { JsonObject } from '../../src/base/json.js';
-import type { Preprocessing } from '../../src/detection/preprocessing.js';
-import { PREPROCESSING_SCHEMA } from '../../src/detection/preprocessing-schema.js';
+import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
+import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
 import { ajvOf } from './params-schema.js';
 
 const parse = (params: JsonObject): Preprocessing => ajvOf(PREPROCESSING_SCHEMA)(params) as Preprocessing;

@@ -1,7 +1,7 @@
 /** What does ONNX Runtime's RoIAlign give? A model of that one node: the oracle of our kernel. */
 import { getDefined } from '../../src/base/invariant.js';
-import { type Boxes, countBoxes } from '../../src/detection/boxes.js';
-import type { FeatureMap, RoiAlignOptions } from '../../src/detection/roi-align.js';
+import { type Boxes, countBoxes } from '../../src/detection/geometry/boxes.js';
+import type { FeatureMap, RoiAlignOptions } from '../../src/detection/geometry/roi-align.js';
 import { int, string } from '../../src/onnx/ir/attribute.js';
 import { addInput, addNode, getValue, makeModel } from '../../src/onnx/ir/edit.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';

@@ -1,10 +1,10 @@
 /** How do tests get the float parts of the example's detectors, simplified, as files? */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PartValues } from '../../src/detection/part-values.js';
-import { encodeRecipe, type Recipe } from '../../src/detection/recipe.js';
-import { MASKSCORING_PARTS, type MaskScoringPart, type MaskScoringRecipe } from '../../src/detection/torchvision/mask-scoring-recipe.js';
-import { MASKRCNN_PARTS, type MaskRcnnPart, type MaskRcnnRecipe } from '../../src/detection/torchvision/recipe.js';
+import type { PartValues } from '../../src/detection/detector/part-values.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart, type MaskRcnnRecipe } from '../../src/detection/families/maskrcnn/recipe.js';
+import { MASKSCORING_PARTS, type MaskScoringPart, type MaskScoringRecipe } from '../../src/detection/families/maskscoring/recipe.js';
+import { encodeRecipe, type Recipe } from '../../src/detection/parse-recipe.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';

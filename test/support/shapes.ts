@@ -2,15 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Json } from '../../src/base/json.js';
-import type { Detector } from '../../src/detection/detector.js';
+import type { Detector } from '../../src/detection/detector/detector.js';
+import { readSetup } from '../../src/detection/detector-definition.js';
+import { type DetectorConfig, parseDetectorConfig } from '../../src/detection/families/maskrcnn/config.js';
+import { exportMaskRcnn, type MaskRcnnExport } from '../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
+import type { FitPolicy, InputSize } from '../../src/detection/families/maskrcnn/recipe.js';
+import { exportMaskScoring, type MaskScoringExport } from '../../src/detection/families/maskscoring/export/export-maskscoring.js';
+import type { MaskIouForm } from '../../src/detection/families/maskscoring/export/mask-iou-head.js';
 import { type OpenOptions, openDetector } from '../../src/detection/open-detector.js';
-import { encodeRecipe } from '../../src/detection/recipe.js';
-import { readSetup } from '../../src/detection/setup.js';
-import { type DetectorConfig, parseDetectorConfig } from '../../src/detection/torchvision/config.js';
-import { exportMaskRcnn, type MaskRcnnExport } from '../../src/detection/torchvision/export-maskrcnn.js';
-import { exportMaskScoring, type MaskScoringExport } from '../../src/detection/torchvision/export-maskscoring.js';
-import type { MaskIouForm } from '../../src/detection/torchvision/mask-iou-head.js';
-import type { FitPolicy, InputSize } from '../../src/detection/torchvision/recipe.js';
+import { encodeRecipe } from '../../src/detection/parse-recipe.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
 import { readStateDict } from '../../src/tensor/formats/state-dict.js';
 

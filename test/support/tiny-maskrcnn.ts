@@ -1,8 +1,8 @@
 /** How small can a Mask R-CNN be? A network of torchvision's layouts, a few channels wide, with generated weights, for tests that need no trained one. */
-import type { DetectorConfig } from '../../src/detection/torchvision/config.js';
-import { type MaskIouStructure, maskIouTensors } from '../../src/detection/torchvision/mask-iou-head.js';
-import { expectedTensors } from '../../src/detection/torchvision/state-keys.js';
-import type { MaskRcnnStructure } from '../../src/detection/torchvision/structure.js';
+import type { DetectorConfig } from '../../src/detection/families/maskrcnn/config.js';
+import type { MaskRcnnStructure } from '../../src/detection/families/maskrcnn/export/network-spec.js';
+import { expectedTensors } from '../../src/detection/families/maskrcnn/export/state-keys.js';
+import { type MaskIouStructure, maskIouTensors } from '../../src/detection/families/maskscoring/export/mask-iou-head.js';
 import type { RawTensor } from '../../src/tensor/tensor.js';
 import { generatedState } from './generated-weights.js';
 

@@ -1,7 +1,7 @@
 /** How small can a YOLACT be? Networks of dbolya/yolact's layouts, a few channels wide, with generated weights, for tests that need no trained one. */
-import type { YolactConfig } from '../../src/detection/yolact/config.js';
-import { expectedTensors } from '../../src/detection/yolact/state-keys.js';
-import type { YolactStructure } from '../../src/detection/yolact/structure.js';
+import type { YolactConfig } from '../../src/detection/families/yolact/config.js';
+import type { YolactStructure } from '../../src/detection/families/yolact/export/network-spec.js';
+import { expectedTensors } from '../../src/detection/families/yolact/export/state-keys.js';
 import { decodeRawTensor, encodeRawTensor } from '../../src/tensor/raw-tensor.js';
 import { makeTensor, type RawTensor } from '../../src/tensor/tensor.js';
 import { generatedState } from './generated-weights.js';

@@ -1,9 +1,9 @@
 /** How do the outputs of our YOLACT compare with those of the original's, which come permuted, concatenated and activated? Plainly, value by value, for tests. */
 import { join } from 'node:path';
-import type { ReadConfigFile } from '../../src/detection/config-file.js';
-import { parseYolactConfig, type YolactConfig } from '../../src/detection/yolact/config.js';
-import { exportYolact, type YolactExport } from '../../src/detection/yolact/export-yolact.js';
-import type { YolactRecipe } from '../../src/detection/yolact/recipe.js';
+import type { ReadConfigFile } from '../../src/detection/detector/config-file.js';
+import { parseYolactConfig, type YolactConfig } from '../../src/detection/families/yolact/config.js';
+import { exportYolact, type YolactExport } from '../../src/detection/families/yolact/export/export-yolact.js';
+import type { YolactRecipe } from '../../src/detection/families/yolact/recipe.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { readStateDict } from '../../src/tensor/formats/state-dict.js';
 import type { Tensor } from '../../src/tensor/tensor.js';

@@ -9,12 +9,12 @@ import type { IouType } from '../../detection/coco/params.js';
 import { type CocoResult, scoreOf } from '../../detection/coco/results.js';
 import { rasterise } from '../../detection/coco/segmentation.js';
 import { groupByImage } from '../../detection/coco/subset.js';
-import { decodeImage, type RgbImage } from '../../detection/image.js';
-import { findImageFile } from '../../detection/image-list.js';
+import { findImageFile } from '../../detection/data/image-list.js';
+import { decodeImage, type RgbImage } from '../../detection/image/decode-image.js';
+import { encodePng } from '../../detection/image/encode-png.js';
+import { rleBox } from '../../detection/masks/rle.js';
 import { type DrawnObject, drawObjects } from '../../detection/overlay/draw-objects.js';
-import { encodePng } from '../../detection/overlay/encode-png.js';
 import { joinSides } from '../../detection/overlay/join-sides.js';
-import { rleBox } from '../../detection/rle.js';
 import { writeFiles } from '../write-files.js';
 
 export interface PicturesJob {

@@ -1,8 +1,8 @@
 /** `tanren detect STAGE… IMAGE|FOLDER`: what does a built detector find in pictures of one's own, and how fast and how steadily? */
 import { resolve } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
-import { type DetectionFigures, detectionFiguresOf, mergeDetectionComparisons } from '../../detection/compare-detections.js';
-import type { Stability } from '../../detection/frame-stability.js';
+import { type DetectionFigures, detectionFiguresOf, mergeDetectionComparisons } from '../../detection/compare/compare-detections.js';
+import type { Stability } from '../../detection/compare/frame-stability.js';
 import { buildCommand } from '../build-command.js';
 import { encodeFound, encodeImages } from '../detect/coco-document.js';
 import { findDetector } from '../detect/find-detector.js';

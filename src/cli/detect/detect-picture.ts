@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { isCodedError } from '../../base/coded-error.js';
 import { type CocoResult, encodeResult } from '../../detection/coco/results.js';
-import { DetectionError } from '../../detection/detection-error.js';
-import type { DetectedObjects, Detector } from '../../detection/detector.js';
-import { decodeImage, type RgbImage } from '../../detection/image.js';
-import type { StepTime, Stopwatch } from '../../detection/measure.js';
-import { makeCocoResults } from '../../detection/object-results.js';
+import type { DetectedObjects, Detector } from '../../detection/detector/detector.js';
+import type { StepTime, Stopwatch } from '../../detection/detector/measure.js';
+import { makeCocoResults } from '../../detection/detector/object-results.js';
+import { DetectionError } from '../../detection/error/detection-error.js';
+import { decodeImage, type RgbImage } from '../../detection/image/decode-image.js';
 import { messageOf, systemCode } from '../../engine/model/engine-error.js';
 import type { Picture } from './list-pictures.js';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { NewFile } from '../../base/write-beside.js';
 import { nameCategory } from '../../detection/coco/name-category.js';
 import type { CocoResult } from '../../detection/coco/results.js';
-import type { RgbImage } from '../../detection/image.js';
+import type { RgbImage } from '../../detection/image/decode-image.js';
+import { encodePng } from '../../detection/image/encode-png.js';
 import { type DrawnObject, drawObjects } from '../../detection/overlay/draw-objects.js';
-import { encodePng } from '../../detection/overlay/encode-png.js';
 import { writeFiles } from '../write-files.js';
 
 export interface OverlayJob {

@@ -1,6 +1,12 @@
 /** How steady is each detector over the frames of a folder? Frames of one folder and one size in a row are a video. */
 import type { CocoResult } from '../../detection/coco/results.js';
-import { type FrameObjects, followFrames, STABILITY_RULE, type Stability, summarizeStability } from '../../detection/frame-stability.js';
+import {
+  type FrameObjects,
+  followFrames,
+  STABILITY_RULE,
+  type Stability,
+  summarizeStability,
+} from '../../detection/compare/frame-stability.js';
 import { folderOf } from './list-pictures.js';
 import type { DetectionRun } from './run-detection.js';
 

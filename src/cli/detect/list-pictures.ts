@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
-import { IMAGE_EXTENSIONS, listImageFolder } from '../../detection/image-list.js';
+import { IMAGE_EXTENSIONS, listImageFolder } from '../../detection/data/image-list.js';
 import { messageOf } from '../../engine/model/engine-error.js';
 
 export interface Picture {

@@ -1,7 +1,7 @@
 /** How is the detector of a stage opened on this machine, and what has to be said first? */
-import { makeStopwatch } from '../../detection/measure.js';
+import { makeStopwatch } from '../../detection/detector/measure.js';
+import { listCategories, readSetup } from '../../detection/detector-definition.js';
 import { openDetector } from '../../detection/open-detector.js';
-import { listCategories, readSetup } from '../../detection/setup.js';
 import { examineStages } from '../../engine/insight/status/status.js';
 import type { Plan } from '../../engine/model/plan.js';
 import type { SessionOptions } from '../../runtime/session/session.js';

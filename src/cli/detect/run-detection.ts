@@ -1,8 +1,8 @@
 /** What do detectors find in pictures? Picture by picture, one detector after the other, so that whatever else the machine does meets all of them. */
 import type { CocoResult } from '../../detection/coco/results.js';
-import { compareDetections, type DetectionComparison, type MatchRule } from '../../detection/compare-detections.js';
-import type { StepTime } from '../../detection/measure.js';
-import type { ImageSize } from '../../detection/transform.js';
+import { compareDetections, type DetectionComparison, type MatchRule } from '../../detection/compare/compare-detections.js';
+import type { StepTime } from '../../detection/detector/measure.js';
+import type { ImageSize } from '../../detection/image/fit-image.js';
 import type { DocumentImage } from './coco-document.js';
 import { detectPicture, type FoundInPicture, type PictureProblem, type TimedDetector } from './detect-picture.js';
 import type { Picture } from './list-pictures.js';

@@ -1,5 +1,5 @@
 /** How long do the steps of a detector take? Over many pictures, the first left out: it also warms up. */
-import type { StepTime } from '../../detection/measure.js';
+import type { StepTime } from '../../detection/detector/measure.js';
 
 export interface StepFigure {
   readonly step: string;

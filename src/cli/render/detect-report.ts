@@ -1,8 +1,8 @@
 /** How is what was found in pictures said? A line per picture and detector, then tables with a column per detector. */
 import { nameCategory } from '../../detection/coco/name-category.js';
 import type { CocoResult } from '../../detection/coco/results.js';
-import type { DetectionFigures } from '../../detection/compare-detections.js';
-import type { Stability } from '../../detection/frame-stability.js';
+import type { DetectionFigures } from '../../detection/compare/compare-detections.js';
+import type { Stability } from '../../detection/compare/frame-stability.js';
 import type { Timing } from '../detect/step-times.js';
 
 /** Objects that a line names. */

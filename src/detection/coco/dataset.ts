@@ -1,7 +1,7 @@
 /** What does a COCO instances file say? Images, categories and annotated objects, as plain data. */
 import type { Json, JsonObject } from '../../base/json.js';
-import { DetectionError } from '../detection-error.js';
-import type { TruthKind } from '../rle-combine.js';
+import { DetectionError } from '../error/detection-error.js';
+import type { TruthKind } from '../masks/rle-combine.js';
 import { indexById, parseFileName, parseImageId } from './image-entry.js';
 import { badField, member, type Place, readInteger, readList, readNumber, readObject, readText } from './reading.js';
 import { parseSegmentation, type Segmentation } from './segmentation.js';

@@ -1,5 +1,5 @@
 /** Which objects and detections meet in which image, and how much does each pair overlap? */
-import { DetectionError } from '../detection-error.js';
+import { DetectionError } from '../error/detection-error.js';
 import type { CocoCategory, CocoDataset } from './dataset.js';
 import type { CocoParams, IouType } from './params.js';
 import { type Detection, describeDetection, describeTruth, overlap, type Truth } from './region.js';

@@ -1,6 +1,6 @@
 /** Which image is an entry of a COCO file's `images`? Its id and file name, read in one way by whoever lists images and whoever parses the whole file. */
 import type { JsonObject } from '../../base/json.js';
-import { DetectionError } from '../detection-error.js';
+import { DetectionError } from '../error/detection-error.js';
 import { type Place, readInteger, readText } from './reading.js';
 
 /** @throws DetectionError `coco-field`. */

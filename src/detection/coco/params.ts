@@ -1,5 +1,5 @@
 /** At which thresholds, sizes and counts are the COCO figures taken? */
-import { DetectionError } from '../detection-error.js';
+import { DetectionError } from '../error/detection-error.js';
 
 /** What overlap is measured on. */
 export type IouType = 'bbox' | 'segm';

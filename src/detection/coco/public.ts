@@ -5,12 +5,12 @@
  * names the place.
  */
 
-export { DetectionError } from '../detection-error.js';
-export { type Polygon, rasterisePolygon, rasterisePolygons } from '../polygon.js';
-export { decodeMask, encodeMask, makeRle, type Rle, rleArea, rleBox } from '../rle.js';
-export type { TruthKind } from '../rle-combine.js';
-export { intersectionArea, intersectionOf, rleIou, unionOf } from '../rle-combine.js';
-export { decodeRleText, encodeRleText } from '../rle-text.js';
+export { DetectionError } from '../error/detection-error.js';
+export { type Polygon, rasterisePolygon, rasterisePolygons } from '../masks/polygon.js';
+export { decodeMask, encodeMask, makeRle, type Rle, rleArea, rleBox } from '../masks/rle.js';
+export type { TruthKind } from '../masks/rle-combine.js';
+export { intersectionArea, intersectionOf, rleIou, unionOf } from '../masks/rle-combine.js';
+export { decodeRleText, encodeRleText } from '../masks/rle-text.js';
 export {
   CHANGE_RULE,
   type ChangeKind,

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
 import { isJsonObject, type Json } from '../../base/json.js';
 import { JsonListError, type ListDefect, readListElements } from '../../base/json-elements.js';
-import { DetectionError } from '../detection-error.js';
+import { DetectionError } from '../error/detection-error.js';
 import { type CocoDataset, parseCocoDataset } from './dataset.js';
 import { type CocoResult, makeResultParser } from './results.js';
 

@@ -1,6 +1,6 @@
 /** How are the members of COCO JSON read? One by one, each complaint with the place it is about. */
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
-import { DetectionError } from '../detection-error.js';
+import { DetectionError } from '../error/detection-error.js';
 
 /** "annotations[12]", or with its id once that is known. */
 export type Place = string;

@@ -1,7 +1,7 @@
 /** What does an object or a detection cover, and how much do two of them overlap? A box, or a mask. */
-import { DetectionError } from '../detection-error.js';
-import { type Rle, rleArea, rleBox } from '../rle.js';
-import { intersectionArea, type TruthKind } from '../rle-combine.js';
+import { DetectionError } from '../error/detection-error.js';
+import { type Rle, rleArea, rleBox } from '../masks/rle.js';
+import { intersectionArea, type TruthKind } from '../masks/rle-combine.js';
 import type { CocoAnnotation, CocoBox } from './dataset.js';
 import type { IouType } from './params.js';
 import { type CocoResult, scoreOf } from './results.js';

@@ -1,7 +1,7 @@
 /** What did a detector find? COCO's results format, read and written. */
 import type { Json, JsonObject } from '../../base/json.js';
-import type { Rle } from '../rle.js';
-import { encodeRleText } from '../rle-text.js';
+import type { Rle } from '../masks/rle.js';
+import { encodeRleText } from '../masks/rle-text.js';
 import { type CocoBox, type CocoDataset, parseBox, unknownImage } from './dataset.js';
 import { indexById } from './image-entry.js';
 import type { IouType } from './params.js';

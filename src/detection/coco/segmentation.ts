@@ -1,11 +1,11 @@
 /** In which forms does COCO JSON hold a mask, and how does each become run lengths? */
 import { assertNever } from '../../base/assert-never.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
-import { DetectionError } from '../detection-error.js';
-import { type Polygon, rasterisePolygons } from '../polygon.js';
-import { makeRle, type Rle } from '../rle.js';
-import { decodeRleText } from '../rle-text.js';
-import type { ImageSize } from '../transform.js';
+import { DetectionError } from '../error/detection-error.js';
+import type { ImageSize } from '../image/fit-image.js';
+import { type Polygon, rasterisePolygons } from '../masks/polygon.js';
+import { makeRle, type Rle } from '../masks/rle.js';
+import { decodeRleText } from '../masks/rle-text.js';
 import { describeJson, type Place } from './reading.js';
 
 export type Segmentation =

@@ -1,6 +1,6 @@
 /** How good are masks where pixels are counted, not objects? Masks painted into one picture of classes per image, and the shares of it that are right. */
-import { DetectionError } from '../detection-error.js';
-import type { Rle } from '../rle.js';
+import { DetectionError } from '../error/detection-error.js';
+import type { Rle } from '../masks/rle.js';
 import type { CocoCategory, CocoDataset, CocoImage } from './dataset.js';
 import { describeDetection, describeTruth, type Region } from './region.js';
 import { type CocoResult, scoreOf } from './results.js';

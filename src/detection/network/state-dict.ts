@@ -2,7 +2,7 @@
 import type { Json } from '../../base/json.js';
 import { formatShape } from '../../tensor/shape.js';
 import type { RawTensor } from '../../tensor/tensor.js';
-import { DetectionError } from '../detection-error.js';
+import { DetectionError } from '../error/detection-error.js';
 
 /** Tensors under the parameter names of a framework. */
 export type StateDict = ReadonlyMap<string, RawTensor>;

@@ -1,6 +1,6 @@
 /** What does a found object look like on its picture? Its mask tinted, its box, and a tag, in the pixels themselves. */
-import type { RgbImage } from '../image.js';
-import type { Rle } from '../rle.js';
+import type { RgbImage } from '../image/decode-image.js';
+import type { Rle } from '../masks/rle.js';
 import { drawLetters, LETTER, lettersWidth } from './letters.js';
 
 export interface DrawnObject {

@@ -1,5 +1,5 @@
 /** How do two pictures stand side by side? Both whole, with a white gap between. */
-import type { RgbImage } from '../image.js';
+import type { RgbImage } from '../image/decode-image.js';
 
 const GAP = 8;
 

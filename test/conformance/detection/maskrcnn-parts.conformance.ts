@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';
-import { parseDetectorConfig } from '../../../src/detection/torchvision/config.js';
-import { exportMaskRcnn } from '../../../src/detection/torchvision/export-maskrcnn.js';
+import { parseDetectorConfig } from '../../../src/detection/families/maskrcnn/config.js';
+import { exportMaskRcnn } from '../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSession, type Session } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';

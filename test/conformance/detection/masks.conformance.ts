@@ -1,8 +1,8 @@
 /** Are masks pasted as torchvision pastes them? Oracle: recorded masks of three images. */
 import { join } from 'node:path';
-import { sigmoid } from '../../../src/detection/activations.js';
-import { pasteMask } from '../../../src/detection/masks.js';
-import { decodeMask } from '../../../src/detection/rle.js';
+import { sigmoid } from '../../../src/detection/detector/activations.js';
+import { pasteMask } from '../../../src/detection/masks/paste-mask.js';
+import { decodeMask } from '../../../src/detection/masks/rle.js';
 import { readNpz } from '../../../src/tensor/formats/npz.js';
 import { maxDifference } from '../../support/max-difference.js';
 import { findSharedFolder } from '../../support/shared-folder.js';

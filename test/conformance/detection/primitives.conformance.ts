@@ -2,16 +2,16 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sigmoid, softmaxRows } from '../../../src/detection/activations.js';
-import { makeAnchors } from '../../../src/detection/anchors.js';
-import { decodeBoxes } from '../../../src/detection/box-coder.js';
-import { clipBoxes, findLargeBoxes, gatherBoxes } from '../../../src/detection/boxes.js';
-import { decodeImage } from '../../../src/detection/image.js';
-import { batchedNonMaximumSuppression } from '../../../src/detection/nms.js';
-import type { FeatureMap } from '../../../src/detection/roi-align.js';
-import { poolFromPyramid } from '../../../src/detection/roi-pyramid.js';
-import { topK } from '../../../src/detection/top-k.js';
-import { fitImage } from '../../../src/detection/transform.js';
+import { sigmoid, softmaxRows } from '../../../src/detection/detector/activations.js';
+import { makeAnchors } from '../../../src/detection/geometry/anchors.js';
+import { decodeBoxes } from '../../../src/detection/geometry/box-coder.js';
+import { clipBoxes, findLargeBoxes, gatherBoxes } from '../../../src/detection/geometry/boxes.js';
+import { batchedNonMaximumSuppression } from '../../../src/detection/geometry/nms.js';
+import type { FeatureMap } from '../../../src/detection/geometry/roi-align.js';
+import { poolFromPyramid } from '../../../src/detection/geometry/roi-pyramid.js';
+import { topK } from '../../../src/detection/geometry/top-k.js';
+import { decodeImage } from '../../../src/detection/image/decode-image.js';
+import { fitImage } from '../../../src/detection/image/fit-image.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import { maxDifference } from '../../support/max-difference.js';
 import { findSharedFolder } from '../../support/shared-folder.js';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { PartValuesByName } from '../../../src/detection/part-runner.js';
-import type { DetectorConfig } from '../../../src/detection/torchvision/config.js';
-import { readDetections, readMasks } from '../../../src/detection/torchvision/detector.js';
-import { findProposals } from '../../../src/detection/torchvision/proposals.js';
-import type { MaskRcnnRecipe } from '../../../src/detection/torchvision/recipe.js';
-import { poolFeatures } from '../../../src/detection/torchvision/roi-pooling.js';
+import type { PartValuesByName } from '../../../src/detection/detector/part-runner.js';
+import type { DetectorConfig } from '../../../src/detection/families/maskrcnn/config.js';
+import { readDetections, readMasks } from '../../../src/detection/families/maskrcnn/locate-objects.js';
+import { findProposals } from '../../../src/detection/families/maskrcnn/proposals.js';
+import type { MaskRcnnRecipe } from '../../../src/detection/families/maskrcnn/recipe.js';
+import { poolFeatures } from '../../../src/detection/families/maskrcnn/roi-pooling.js';
 import { compareArrays, momentsOf, standardDeviationOf } from '../../../src/tensor/compare.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import { exportShapes, readShapesConfig } from '../../support/shapes.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Json } from '../../../src/base/json.js';
-import { boxAreas, boxIou } from '../../../src/detection/boxes.js';
+import { boxAreas, boxIou } from '../../../src/detection/geometry/boxes.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';

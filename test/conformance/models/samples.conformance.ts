@@ -1,8 +1,8 @@
 /** Are images preprocessed as the public models' own code does, and do the models then give what was recorded? */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decodeImage } from '../../../src/detection/image.js';
-import { type Preprocessing, preprocessImage } from '../../../src/detection/preprocessing.js';
+import { decodeImage } from '../../../src/detection/image/decode-image.js';
+import { type Preprocessing, preprocessImage } from '../../../src/detection/image/preprocessing.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { decodeImage } from '../../../src/detection/image.js';
-import { preprocessImage } from '../../../src/detection/preprocessing.js';
+import { decodeImage } from '../../../src/detection/image/decode-image.js';
+import { preprocessImage } from '../../../src/detection/image/preprocessing.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import type { ModelSketches } from '../../../src/quant/calibration/model-sketches.js';

@@ -2,12 +2,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
-import { listImages, takeFirstImages } from '../../../src/detection/image-list.js';
+import { listImages, takeFirstImages } from '../../../src/detection/data/image-list.js';
+import { collectPartInputs } from '../../../src/detection/detector/part-inputs.js';
+import { readSetup } from '../../../src/detection/detector-definition.js';
+import { MASKSCORING_PARTS, type MaskScoringPart } from '../../../src/detection/families/maskscoring/recipe.js';
 import { openDetector } from '../../../src/detection/open-detector.js';
-import { collectPartInputs } from '../../../src/detection/part-inputs.js';
-import { encodeRecipe } from '../../../src/detection/recipe.js';
-import { readSetup } from '../../../src/detection/setup.js';
-import { MASKSCORING_PARTS, type MaskScoringPart } from '../../../src/detection/torchvision/mask-scoring-recipe.js';
+import { encodeRecipe } from '../../../src/detection/parse-recipe.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../../src/base/invariant.js';
 import type { JsonObject } from '../../../src/base/json.js';
-import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/torchvision/recipe.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/recipe.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';

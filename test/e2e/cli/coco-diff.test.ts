@@ -1,7 +1,7 @@
 /** Does `tanren coco diff` list what two detectors find differently, and show it? */
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeImage } from '../../../src/detection/image.js';
+import { decodeImage } from '../../../src/detection/image/decode-image.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { fixturePath } from '../../support/fixtures.js';
 

@@ -2,7 +2,7 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { decodeImage } from '../../../src/detection/image.js';
+import { decodeImage } from '../../../src/detection/image/decode-image.js';
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../../src/quant/calibration/model-sketches.js';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { encodeSetup, listCategories, listParts, readSetup } from '../../../src/detection/setup.js';
+import { encodeSetup, listCategories, listParts, readSetup } from '../../../src/detection/detector-definition.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';

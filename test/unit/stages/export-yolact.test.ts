@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
+import { encodeSetup, prepareInput, readSetup } from '../../../src/detection/detector-definition.js';
 import { openDetector } from '../../../src/detection/open-detector.js';
-import { parseRecipe } from '../../../src/detection/recipe.js';
-import { encodeSetup, prepareInput, readSetup } from '../../../src/detection/setup.js';
+import { parseRecipe } from '../../../src/detection/parse-recipe.js';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../src/runtime/session/session.js';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
-import { parseRecipe } from '../../../src/detection/recipe.js';
+import { parseRecipe } from '../../../src/detection/parse-recipe.js';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../src/runtime/session/session.js';

@@ -1,8 +1,8 @@
 /** torchvision's plain Mask R-CNN (frozen batch norms, two fully connected layers) as its exporter writes it with operator set 11 and free height and width. Oracle: what torchvision computed in between, at the size that was traced and at another one. */
 import { join } from 'node:path';
-import type { DetectorConfig } from '../../../src/detection/torchvision/config.js';
-import { MASKRCNN_PIECES } from '../../../src/detection/torchvision/pieces.js';
-import { fitImage } from '../../../src/detection/transform.js';
+import type { DetectorConfig } from '../../../src/detection/families/maskrcnn/config.js';
+import { MASKRCNN_PIECES } from '../../../src/detection/families/maskrcnn/cut-names.js';
+import { fitImage } from '../../../src/detection/image/fit-image.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';

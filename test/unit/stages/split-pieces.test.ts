@@ -1,10 +1,10 @@
 /** Do the six pieces of torchvision's own export, one after the other, find what the whole finds? */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decodeImage, type RgbImage } from '../../../src/detection/image.js';
-import { takeBetween } from '../../../src/detection/torchvision/take-between.js';
-import { takeParts } from '../../../src/detection/torchvision/take-parts.js';
-import { fitImage } from '../../../src/detection/transform.js';
+import { takeBetween } from '../../../src/detection/families/maskrcnn/cut/extract-cpu-subgraphs.js';
+import { takeParts } from '../../../src/detection/families/maskrcnn/cut/extract-parts.js';
+import { decodeImage, type RgbImage } from '../../../src/detection/image/decode-image.js';
+import { fitImage } from '../../../src/detection/image/fit-image.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { addNode } from '../../../src/onnx/ir/edit.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';

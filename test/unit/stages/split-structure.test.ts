@@ -1,7 +1,7 @@
 /** torchvision's own export of the whole detector against the parts that we export from the checkpoint of the same network. */
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
-import { type TakenParts, takeParts } from '../../../src/detection/torchvision/take-parts.js';
+import { type TakenParts, takeParts } from '../../../src/detection/families/maskrcnn/cut/extract-parts.js';
 import { float, string } from '../../../src/onnx/ir/attribute.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { getValue, removeNode } from '../../../src/onnx/ir/edit.js';

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { encodeRecipe } from '../../../src/detection/recipe.js';
-import { exportMaskRcnn } from '../../../src/detection/torchvision/export-maskrcnn.js';
+import { exportMaskRcnn } from '../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
+import { encodeRecipe } from '../../../src/detection/parse-recipe.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';

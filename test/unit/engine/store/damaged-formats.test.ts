@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { isCodedError } from '../../../../src/base/coded-error.js';
 import { digestBytes, digestJson } from '../../../../src/base/digest.js';
 import { type Json, parseJson } from '../../../../src/base/json.js';
-import { parseRecipe } from '../../../../src/detection/recipe.js';
+import { parseRecipe } from '../../../../src/detection/parse-recipe.js';
 import { readBaseline } from '../../../../src/engine/insight/history/baseline.js';
 import { loadHistory } from '../../../../src/engine/insight/history/history-file.js';
 import { LockRefused } from '../../../../src/engine/lockfile/lock-refused.js';

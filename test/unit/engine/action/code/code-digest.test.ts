@@ -208,7 +208,7 @@ describe("the built product's code digests", () => {
 
   /** Decoders are texts in recipes, which are inputs; the threads run a module that is named by its URL. */
   const COVERED = [
-    'src/detection/single/decoder-module.js',
+    'src/detection/families/single/decoder/decoder-module.js',
     'src/runtime/session/session-thread.js',
     'src/runtime/session/session-threads.js',
   ];

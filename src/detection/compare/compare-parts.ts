@@ -1,0 +1,50 @@
+/** How far are two forms of a detector's parts from each other, value by value? Each part of the candidate is fed what the reference's parts got. */
+import { getDefined } from '../../base/invariant.js';
+import { type Comparison, compareArrays } from '../../tensor/compare.js';
+import { formatShape, sameShape } from '../../tensor/shape.js';
+import type { Detector, ImageTrace } from '../detector/detector.js';
+import type { PartValuesByName } from '../detector/part-runner.js';
+import { DetectionError } from '../error/detection-error.js';
+
+/** Comparisons by the recipe's value names. */
+export type ValueComparisons = ReadonlyMap<string, Comparison>;
+
+/** All outputs of all parts for one image. `own`: the candidate on that image by itself; where a part got the same there, it is not run again. */
+export async function compareParts(reference: ImageTrace, candidate: Detector, own: ImageTrace): Promise<ValueComparisons> {
+  const values: [string, Comparison][] = [];
+  for (const { name } of candidate.parts) {
+    const inputs = getDefined(reference.inputs[name], name);
+    const known = sameValues(inputs, own.inputs[name] ?? {}) ? own.outputs[name] : undefined;
+    values.push(...compareValues(getDefined(reference.outputs[name], name), known ?? (await candidate.runPart(name, inputs))));
+  }
+  return new Map(values);
+}
+
+/** Bit for bit. */
+function sameValues(some: PartValuesByName, others: PartValuesByName): boolean {
+  return Object.entries(some).every(([name, { dims, data }]) => {
+    const other = others[name];
+    return other !== undefined && sameShape(dims, other.dims) && bytesOf(data).equals(bytesOf(other.data));
+  });
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/** Every value of `reference` against the candidate's of the same name. @throws DetectionError `part-values` where one is missing or has another shape. */
+export function compareValues(reference: PartValuesByName, candidate: PartValuesByName): ValueComparisons {
+  return new Map(
+    Object.entries(reference).map(([name, tensor]) => {
+      const other = candidate[name];
+      if (other === undefined || !sameShape(other.dims, tensor.dims)) {
+        const found = other === undefined ? 'absent' : formatShape(other.dims);
+        throw new DetectionError(
+          'part-values',
+          `value "${name}" is ${formatShape(tensor.dims)} in the reference and ${found} in the candidate`,
+        );
+      }
+      return [name, compareArrays(tensor.data, other.data)];
+    }),
+  );
+}

@@ -1,0 +1,97 @@
+/** Where do the samples of a stage come from? COCO annotations, a folder of images, or tensor files: exactly one of them. */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Json } from '../../base/json.js';
+import type { ModelSample } from '../../runtime/feeds/model-sample.js';
+import { listTensorSamples } from '../../runtime/feeds/tensor-samples.js';
+import type { ModelInput } from '../../runtime/session/model-inputs.js';
+import { DetectionError } from '../error/detection-error.js';
+import type { Preprocessing } from '../image/preprocessing.js';
+import { type ListedImage, listImageFolder, listImages, takeFirstImages, takeFromFolders } from './image-list.js';
+import { makeImageSamples } from './image-samples.js';
+
+export interface ImageSource {
+  readonly kind: 'images';
+  readonly folder: string;
+  readonly images: readonly ListedImage[];
+}
+
+export type DataSource = ImageSource | { readonly kind: 'tensors'; readonly path: string };
+
+/** What is connected: paths by port. */
+export interface ImagePaths {
+  /** A COCO data set. */
+  readonly data?: Readonly<Record<string, string>> | undefined;
+  /** A folder of images. */
+  readonly images?: string | undefined;
+}
+
+export interface DataPaths extends ImagePaths {
+  /** A .npz or .npy file, or a folder of tensor files. */
+  readonly tensors?: string | undefined;
+}
+
+/**
+ * @param count  the first so many images, by id or by name; undefined: all.
+ * @throws DetectionError `data-source` unless exactly one is connected; `bad-annotations`, `coco-field`, `coco-file-name`, `coco-duplicate-id`, `no-images`, `too-few-images`.
+ */
+export async function openDataSource({ tensors, ...images }: DataPaths, count: number | undefined): Promise<DataSource> {
+  if (tensors === undefined) return openImageSource(images, count);
+  if (images.data !== undefined || images.images !== undefined) throw notOneSource('tensors and images are both connected');
+  return { kind: 'tensors', path: tensors };
+}
+
+/** @throws as `openDataSource`. */
+export async function openImageSource({ data, images }: ImagePaths, count: number | undefined): Promise<ImageSource> {
+  if (data !== undefined && images !== undefined) throw notOneSource('data and images are both connected');
+  if (images !== undefined) return { kind: 'images', folder: images, images: takeFromFolders(await listImageFolder(images), count) };
+  if (data === undefined) throw notOneSource('no data is connected');
+  const { annotations = '', images: folder = '' } = data;
+  return { kind: 'images', folder, images: takeFirstImages(listImages(await readAnnotations(annotations)), count) };
+}
+
+function notOneSource(message: string): DetectionError {
+  return new DetectionError('data-source', message, {
+    help: 'connect exactly one of data (COCO annotations and images), images (a folder), tensors (.npz, .npy, ONNX .pb), or captured tensors, of those that the stage takes',
+  });
+}
+
+async function readAnnotations(path: string): Promise<Json> {
+  const text = await readFile(path, 'utf8');
+  try {
+    return JSON.parse(text) as Json;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new DetectionError('bad-annotations', `COCO annotations: ${basename(path)} is not JSON: ${reason}`, { cause });
+  }
+}
+
+export interface PlainModelOptions {
+  readonly inputs: readonly ModelInput[];
+  readonly preprocess: Preprocessing | undefined;
+  /** The first so many; undefined: all. */
+  readonly samples: number | undefined;
+}
+
+/**
+ * The samples of a model that is no part of a detector.
+ * @throws DetectionError `preprocess-missing` where images come without one, `image-input`; RuntimeError `no-samples`, `too-few-samples`.
+ */
+export async function openModelSamples(
+  source: DataSource,
+  { inputs, preprocess, samples }: PlainModelOptions,
+): Promise<readonly ModelSample[]> {
+  if (source.kind === 'tensors') {
+    const found = await listTensorSamples(source.path, inputs);
+    if (samples === undefined || samples <= found.length) return found.slice(0, samples);
+    throw new DetectionError('too-few-samples', `${samples} samples are asked for, there are ${found.length}`, {
+      help: `set samples to at most ${found.length}`,
+    });
+  }
+  if (preprocess === undefined) {
+    throw new DetectionError('preprocess-missing', 'images are connected, and nothing says how they become the input of the model', {
+      help: 'set `preprocess` (colours, range, mean, std, resize), or connect the recipe of the detector that the model is a part of',
+    });
+  }
+  return makeImageSamples(source.images, source.folder, inputs, preprocess);
+}

@@ -1,0 +1,92 @@
+/** Which images does a data set have? Those that its COCO annotations list, by id, or those of a folder, by name; each checked to be there. */
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import type { Json } from '../../base/json.js';
+import { indexById, parseFileName, parseImageId } from '../coco/image-entry.js';
+import { readList, readObject } from '../coco/reading.js';
+import { DetectionError } from '../error/detection-error.js';
+
+export interface ListedImage {
+  readonly id: number;
+  /** As the annotations name it, relative to the image folder. */
+  readonly fileName: string;
+}
+
+/**
+ * The images of a COCO annotations file, by ascending id. Nothing else of the file is looked at.
+ * @throws DetectionError `coco-field` where `images` is missing or an entry lacks id or file name, `coco-file-name`, `coco-duplicate-id`.
+ */
+export function listImages(annotations: Json): ListedImage[] {
+  const images = readList(readObject(annotations, 'the file'), 'images', 'the file').map((entry, index) => {
+    const place = `images[${index}]`;
+    const object = readObject(entry, place);
+    return { id: parseImageId(object, place), fileName: parseFileName(object, place) };
+  });
+  indexById(images, 'image');
+  return images.sort((a, b) => a.id - b.id);
+}
+
+/** Names that end so are images, in any case. */
+export const IMAGE_EXTENSIONS: readonly string[] = ['.jpg', '.jpeg', '.png', '.webp', '.gif', '.tif', '.tiff'];
+
+/** The images in a folder and the folders in it, in the order of their paths, numbered from 1. Files with other extensions are left alone. */
+export async function listImageFolder(folder: string): Promise<ListedImage[]> {
+  const names = await listImageNames(folder, '');
+  return names.map((fileName, index) => ({ id: index + 1, fileName }));
+}
+
+async function listImageNames(folder: string, under: string): Promise<string[]> {
+  const entries = await readdir(join(folder, under), { withFileTypes: true });
+  const found: string[] = [];
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = under === '' ? entry.name : `${under}/${entry.name}`;
+    if (entry.isDirectory()) found.push(...(await listImageNames(folder, path)));
+    else if (IMAGE_EXTENSIONS.includes(extname(entry.name).toLowerCase())) found.push(path);
+  }
+  return found;
+}
+
+/**
+ * The first `count` images; all where undefined.
+ * @throws DetectionError `no-images` where the set is empty, `too-few-images` where it has fewer.
+ */
+export function takeFirstImages<Image extends ListedImage>(images: readonly Image[], count: number | undefined): readonly Image[] {
+  if (images.length === 0) throw new DetectionError('no-images', 'the data set has no images');
+  if (count === undefined) return images;
+  if (count > images.length) {
+    throw new DetectionError('too-few-images', `${count} images are asked for, the data set has ${images.length}`, {
+      help: `set samples to at most ${images.length}`,
+    });
+  }
+  return images.slice(0, count);
+}
+
+/**
+ * `count` images of a folder: the first of each folder in it, then the second of each, so that few samples of classes that lie in folders are of all
+ * classes. All where undefined. In the order of their paths.
+ * @throws as `takeFirstImages`.
+ */
+export function takeFromFolders<Image extends ListedImage>(images: readonly Image[], count: number | undefined): readonly Image[] {
+  const seen = new Map<string, number>();
+  const ranked = images.map(image => {
+    const folder = dirname(image.fileName);
+    const rank = seen.get(folder) ?? 0;
+    seen.set(folder, rank + 1);
+    return { image, rank };
+  });
+  const taken = takeFirstImages(
+    ranked.sort((a, b) => a.rank - b.rank).map(({ image }) => image),
+    count,
+  );
+  return [...taken].sort((a, b) => a.id - b.id);
+}
+
+/** The path of an image. @throws DetectionError `image-missing` where there is no such file. */
+export async function findImageFile(folder: string, { id, fileName }: ListedImage): Promise<string> {
+  const path = join(folder, fileName);
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() === true) return path;
+  throw new DetectionError('image-missing', `image ${id}: there is no file "${fileName}" in the image folder "${basename(folder)}"`, {
+    help: 'check that annotations and images belong together',
+  });
+}

@@ -1,0 +1,55 @@
+/** What are the samples of a plain model that takes images? Each image of a list, preprocessed as declared. */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { ModelSample } from '../../runtime/feeds/model-sample.js';
+import type { ModelInput } from '../../runtime/session/model-inputs.js';
+import { formatDims } from '../../runtime/session/model-inputs.js';
+import { DetectionError } from '../error/detection-error.js';
+import { decodeImage } from '../image/decode-image.js';
+import type { InputSize } from '../image/placement.js';
+import { type Preprocessing, preprocessImage } from '../image/preprocessing.js';
+import { findImageFile, type ListedImage } from './image-list.js';
+
+/**
+ * @param inputs  the model's; one, float32 [1 or free, 3, H, W]; free H and W go with `resize: shorter` and `none`.
+ * @throws DetectionError `image-input` where the model takes something else; with each sample those of `decodeImage` and `preprocessImage`.
+ */
+export function makeImageSamples(
+  images: readonly ListedImage[],
+  folder: string,
+  inputs: readonly ModelInput[],
+  preprocessing: Preprocessing,
+): readonly ModelSample[] {
+  const { name, size } = readImageInput(inputs);
+  return images.map(image => ({
+    id: String(image.id),
+    source: image.fileName,
+    async read() {
+      const path = await findImageFile(folder, image);
+      return { [name]: preprocessImage(await decodeImage(await readFile(path), basename(path)), size, preprocessing).tensor };
+    },
+  }));
+}
+
+/** The one input of a model that takes images. @throws DetectionError `image-input`. */
+export function readImageInput(inputs: readonly ModelInput[]): { readonly name: string; readonly size: InputSize } {
+  const [input, ...others] = inputs;
+  const [batch, channels, height, width, ...more] = input?.dims ?? [];
+  const fits =
+    (batch === 1 || typeof batch !== 'number') &&
+    channels === 3 &&
+    (input?.dims?.length ?? 0) === 4 &&
+    more.length === 0 &&
+    (input?.dtype ?? 'float32') === 'float32';
+  if (input !== undefined && others.length === 0 && fits) return { name: input.name, size: { height: fixed(height), width: fixed(width) } };
+  const found = inputs.map(one => `"${one.name}" ${one.dtype ?? '?'} ${one.dims === undefined ? '[…]' : formatDims(one.dims)}`);
+  throw new DetectionError(
+    'image-input',
+    `images are made for one input float32 [1, 3, height, width]; the model takes ${found.join(', ') || 'nothing'}`,
+    { help: 'pin the shapes (`import`), or give tensors: .npz, .npy or ONNX .pb files' },
+  );
+}
+
+function fixed(dim: number | string | undefined): number | undefined {
+  return typeof dim === 'number' ? dim : undefined;
+}

@@ -1,0 +1,21 @@
+/** How are found objects written down? As COCO results, masks as run lengths at the image's size. */
+import type { CocoResult } from '../coco/results.js';
+import type { DetectedObjects } from './detector.js';
+import { findObjectMask } from './object-masks.js';
+
+/** All objects of an image, the best first. */
+export function makeCocoResults(imageId: number, objects: DetectedObjects): CocoResult[] {
+  const { maskScores } = objects;
+  return Array.from(objects.scores, (score, index) => {
+    const mask = findObjectMask(objects, index);
+    const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = objects.boxes.subarray(4 * index, 4 * index + 4);
+    return {
+      imageId,
+      categoryId: objects.labels[index] ?? 0,
+      score,
+      maskScore: maskScores?.[index],
+      box: [x1, y1, Math.fround(x2 - x1), Math.fround(y2 - y1)] as const,
+      segmentation: mask === undefined ? undefined : ({ kind: 'rle', rle: mask } as const),
+    };
+  });
+}

@@ -1,0 +1,94 @@
+/** Who runs the parts of a detector? Sessions of one model per part, or of one model that holds all parts; the same to whoever asks. */
+import { getDefined, invariant } from '../../base/invariant.js';
+import type { Session } from '../../runtime/session/session.js';
+import { formatShape, sameShape } from '../../tensor/shape.js';
+import { makeTensor, type Tensor } from '../../tensor/tensor.js';
+import { DetectionError } from '../error/detection-error.js';
+import type { DetectorPart } from './detector-part.js';
+
+/** Values by the recipe's names. */
+export type PartValuesByName = Readonly<Record<string, Tensor<'float32'>>>;
+
+/** Runs one part on its inputs as they are; gives all of its outputs. @throws DetectionError `part-values`, RuntimeError `model-run`. */
+export type RunPart = (part: string, inputs: PartValuesByName) => Promise<PartValuesByName>;
+
+/** One session per part. Their inputs and outputs must have the recipe's names. @throws DetectionError `part-values`. */
+export function runnerOfParts(sessions: Readonly<Record<string, Session>>, parts: readonly DetectorPart[]): RunPart {
+  const runners = new Map(parts.map(part => [part.name, runnerOfPart(getDefined(sessions[part.name], part.name), part)]));
+  return (name, inputs) => getDefined(runners.get(name), name)(name, inputs);
+}
+
+/** A session of one part alone; asking for another part is a defect. @throws DetectionError `part-values`. */
+export function runnerOfPart(session: Session, part: DetectorPart): RunPart {
+  checkNames(part, session);
+  return async (name, inputs) => {
+    invariant(name === part.name, `part ${name} is asked of the model of part ${part.name}`);
+    return toFloats(name, await session.run(inputs, part.values.outputs));
+  };
+}
+
+/** One session of a model that has the parts' inputs and outputs together. The other parts' inputs are fed zeros, for one RoI where the batch is free. */
+export function runnerOfWhole(session: Session, parts: readonly DetectorPart[]): RunPart {
+  for (const part of parts) checkNames(part, session);
+  const idle = Object.assign({}, ...parts.map(makeIdleInputs)) as PartValuesByName;
+  return async (name, inputs) => {
+    const { values } = getDefined(
+      parts.find(part => part.name === name),
+      name,
+    );
+    return toFloats(name, await session.run({ ...idle, ...inputs }, values.outputs));
+  };
+}
+
+/** The value `name` that `part` gave, of the shape wanted. @throws DetectionError `part-values`. */
+export function getPartValue(values: PartValuesByName, name: string, dims: readonly number[]): Float32Array {
+  const tensor = values[name];
+  if (tensor === undefined) throw new DetectionError('part-values', `the detector's parts give no value "${name}"`);
+  if (!sameShape(tensor.dims, dims)) {
+    throw new DetectionError('part-values', `value "${name}" is ${formatShape(tensor.dims)}, the recipe makes it ${formatShape(dims)}`, {
+      help: 'model, recipe and config must come from the same export',
+    });
+  }
+  return tensor.data;
+}
+
+function checkNames({ name, values }: DetectorPart, session: Session): void {
+  const missing = [
+    ...values.inputs.filter(one => !session.inputNames.includes(one)),
+    ...values.outputs.filter(one => !session.outputNames.includes(one)),
+  ];
+  if (missing.length === 0) return;
+  throw new DetectionError(
+    'part-values',
+    `the model of part ${name} lacks ${missing.join(', ')}; it has inputs ${session.inputNames.join(', ')} and outputs ${session.outputNames.join(', ')}`,
+    { help: 'connect each part to its own model, and the recipe that was written with them' },
+  );
+}
+
+function makeIdleInputs({ inputs, rois }: DetectorPart): PartValuesByName {
+  const batch = rois === 'none' ? [] : [rois === 'free' ? 1 : rois];
+  return Object.fromEntries(Object.entries(inputs).map(([name, dims]) => [name, makeZeros([...batch, ...dims])]));
+}
+
+function makeZeros(dims: readonly number[]): Tensor<'float32'> {
+  return makeTensor('float32', dims, new Float32Array(dims.reduce((product, dim) => product * dim, 1)));
+}
+
+function toFloats(part: string, values: Readonly<Record<string, Tensor>>): PartValuesByName {
+  return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, toFloat(`value "${name}" of part ${part}`, tensor)]));
+}
+
+/** Whole numbers, such as classes, come as floats too: those of 24 bits are exact. */
+function toFloat(what: string, tensor: Tensor): Tensor<'float32'> {
+  switch (tensor.dtype) {
+    case 'float32':
+      return tensor;
+    case 'int64':
+    case 'int32':
+    case 'uint8':
+    case 'int8':
+      return makeTensor('float32', tensor.dims, Float32Array.from(tensor.data as ArrayLike<number | bigint>, Number));
+    default:
+      throw new DetectionError('part-values', `${what} is ${tensor.dtype}; float32 is wanted, or whole numbers`);
+  }
+}

@@ -1,0 +1,60 @@
+/** What goes into each part of a detector for one image, and what comes out? Batches of RoIs as long as they are, or cut to a cap; never padded. */
+import { getDefined } from '../../base/invariant.js';
+import { makeTensor, type Tensor } from '../../tensor/tensor.js';
+import type { RgbImage } from '../image/decode-image.js';
+import type { Detector } from './detector.js';
+import type { PartValuesByName } from './part-runner.js';
+import { countRois } from './run-part.js';
+
+export interface PartTensors {
+  /** The part's inputs. The first axis of RoIs may be 0. */
+  readonly inputs: PartValuesByName;
+  /** What the part gives for exactly these inputs. */
+  readonly outputs: PartValuesByName;
+  /** RoIs before the cap; 1 of a part that is fed once per image. */
+  readonly seen: number;
+}
+
+export interface RoiCap {
+  readonly max: number;
+  /**
+   * Which RoIs are kept of more than `max`: the 'first', in the detector's order (proposals by falling objectness, detections by falling score);
+   * or `max` of them 'spread' evenly over that order: number floor(i · seen / max) for i < max.
+   */
+  readonly keep: 'first' | 'spread';
+}
+
+/** Runs the detector on one image. A kept batch is run anew: sums may round otherwise in a batch of another length. @throws as `Detector.trace`. */
+export async function tracePartTensors(detector: Detector, image: RgbImage, cap: RoiCap): Promise<Readonly<Record<string, PartTensors>>> {
+  const trace = await detector.trace(image);
+  const tensors: Record<string, PartTensors> = {};
+  for (const part of detector.parts) {
+    const { name } = part;
+    const inputs = getDefined(trace.inputs[name], name);
+    const seen = countRois(part, inputs);
+    if (part.rois === 'none' || seen <= cap.max) tensors[name] = { inputs, outputs: getDefined(trace.outputs[name], name), seen };
+    else {
+      const kept = keepRows(inputs, cap);
+      tensors[name] = { inputs: kept, outputs: await detector.runPart(name, kept), seen };
+    }
+  }
+  return tensors;
+}
+
+/** At most `max` rows of the first axis of every value. */
+export function keepRows(values: PartValuesByName, cap: RoiCap): PartValuesByName {
+  return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, keepRowsOf(tensor, cap)]));
+}
+
+function keepRowsOf(tensor: Tensor<'float32'>, { max, keep }: RoiCap): Tensor<'float32'> {
+  const [seen = 0, ...rest] = tensor.dims;
+  if (seen <= max) return tensor;
+  const size = tensor.data.length / seen;
+  if (keep === 'first') return makeTensor('float32', [max, ...rest], tensor.data.slice(0, max * size));
+  const data = new Float32Array(max * size);
+  for (let i = 0; i < max; i++) {
+    const row = Math.floor((i * seen) / max);
+    data.set(tensor.data.subarray(row * size, (row + 1) * size), i * size);
+  }
+  return makeTensor('float32', [max, ...rest], data);
+}

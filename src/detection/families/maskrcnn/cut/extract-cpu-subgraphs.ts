@@ -1,0 +1,112 @@
+/** What does a whole detector do between the parts that an NPU runs? Three more pieces of its graph, for a CPU: up to the box head, up to the mask head, and the rest. */
+import { getDefined } from '../../../../base/invariant.js';
+import { getNode, getValue } from '../../../../onnx/ir/edit.js';
+import type { Model, Node, NodeId, ValueId, ValueType } from '../../../../onnx/ir/model.js';
+import { valuesReadBy } from '../../../../onnx/ir/reads.js';
+import { describeNode, type Known } from '../../../../onnx/shape-inference/context/node-context.js';
+import { inferShapes, isMadeDim } from '../../../../onnx/shape-inference/infer-shapes.js';
+import type { PartValues } from '../../../detector/part-values.js';
+import { BETWEEN_PIECES, type BetweenPiece } from '../cut-names.js';
+import type { MaskRcnnRecipe } from '../recipe.js';
+import { type PieceEnd, type PieceInput, takePiece } from './extract-named.js';
+import type { ValuePlaces } from './extract-parts.js';
+import { notFound } from './not-found.js';
+
+export interface TakenPiece {
+  readonly values: PartValues;
+  readonly model: Model;
+}
+
+/**
+ * The pieces of `whole` around its parts, so that parts and pieces one after the other compute what the whole computes from `image` on: `backbone`,
+ * `to_box` (proposals, and what is pooled from them), `box_head`, `to_mask` (detections, and what is pooled from them), `mask_head`, `rest` (what
+ * else the whole gives). A piece holds what is needed for its outputs and is in no piece before it.
+ *
+ * @param places where the values of the recipe are in `whole`: see `takeParts`.
+ * @throws DetectionError `maskrcnn-structure` where a piece would need the image itself.
+ */
+export function takeBetween(whole: Model, recipe: MaskRcnnRecipe, places: ValuePlaces): Readonly<Record<BetweenPiece, TakenPiece>> {
+  const { graph } = whole;
+  const placeOf = (name: string): ValueId => getDefined(places.get(name), `the place of "${name}"`);
+  const given = new Set(Object.values(recipe.parts).flatMap(({ outputs }) => outputs.map(placeOf)));
+  const live = findLive(whole, given);
+  const taken = new Set<NodeId>();
+  const nodesBehind = (targets: readonly ValueId[]): readonly Node[] => {
+    const nodes = collectBehind(whole, targets, given).filter(({ id }) => !taken.has(id));
+    for (const { id } of nodes) taken.add(id);
+    return nodes;
+  };
+  const heads = [placeOf(recipe.boxHead.input), placeOf(recipe.maskHead.input)] as const;
+  const nodes: Readonly<Record<BetweenPiece, readonly Node[]>> = {
+    to_box: nodesBehind([heads[0]]),
+    to_mask: nodesBehind([heads[1]]),
+    rest: nodesBehind(graph.outputs),
+  };
+
+  const ends = BETWEEN_PIECES.map(piece => {
+    const made = new Set(nodes[piece].flatMap(({ outputs }) => outputs.filter(id => id !== undefined)).filter(id => live.has(id)));
+    const reads = new Set(nodes[piece].flatMap(node => [...valuesReadBy(node)]).filter(id => live.has(id) && !made.has(id)));
+    return { piece, made, reads };
+  });
+  const wanted = new Set([...heads, ...graph.outputs, ...ends.flatMap(({ reads }) => [...reads])]);
+  const types = inferShapes(whole, { stated: 'ignore' });
+  const nameOf = namesOf(whole, places);
+  const end = (id: ValueId): PieceEnd => ({ id, name: nameOf(id) });
+  const input = (id: ValueId): PieceInput => ({ ...end(id), type: typeOf(types.get(id), getValue(graph, id).type, nameOf(id)) });
+  const pieces = ends.map(({ piece, made, reads }): [string, TakenPiece] => {
+    const inputs = [...reads].sort((a, b) => a - b).map(input);
+    const outputs = [...made].filter(id => wanted.has(id)).map(end);
+    const names = (side: readonly PieceEnd[]): string[] => side.map(({ name }) => name);
+    return [piece, { values: { inputs: names(inputs), outputs: names(outputs) }, model: takePiece(whole, inputs, outputs) }];
+  });
+  return Object.fromEntries(pieces) as Record<BetweenPiece, TakenPiece>;
+}
+
+/** The values that depend on what the parts give; the others are constants, which every piece has for itself. */
+function findLive({ graph }: Model, given: ReadonlySet<ValueId>): ReadonlySet<ValueId> {
+  const live = new Set(given);
+  for (const node of graph.nodes.values()) {
+    if (![...valuesReadBy(node)].some(id => live.has(id))) continue;
+    for (const output of node.outputs) if (output !== undefined) live.add(output);
+  }
+  return live;
+}
+
+/** The nodes that `targets` need, up to what is given. */
+function collectBehind({ graph }: Model, targets: readonly ValueId[], given: ReadonlySet<ValueId>): readonly Node[] {
+  const nodes = new Set<Node>();
+  const seen = new Set<ValueId>(given);
+  const pending = targets.map(value => ({ value, reader: undefined as Node | undefined }));
+  for (let step = pending.pop(); step !== undefined; step = pending.pop()) {
+    if (seen.has(step.value)) continue;
+    seen.add(step.value);
+    const { producer, constant, name } = getValue(graph, step.value);
+    if (producer === undefined && constant === undefined)
+      throw notFound(
+        `pieces that begin behind the first convolution; ${step.reader === undefined ? 'an output is' : `${describeNode(step.reader, graph)} reads`} the model's input "${name}"`,
+        'pin the size of the model’s input by `import`, which folds what follows from it',
+      );
+    if (producer === undefined) continue;
+    const node = getNode(graph, producer);
+    nodes.add(node);
+    for (const value of valuesReadBy(node)) pending.push({ value, reader: node });
+  }
+  return [...nodes].sort((a, b) => a.id - b.id);
+}
+
+/** The recipe's names for its values; others keep theirs, unless that is a name of the recipe. */
+function namesOf({ graph }: Model, places: ValuePlaces): (id: ValueId) => string {
+  const ours = new Map([...places].map(([name, id]) => [id, name]));
+  return id => {
+    const { name } = getValue(graph, id);
+    return ours.get(id) ?? (places.has(name) ? `${name}_inner` : name);
+  };
+}
+
+/** A runtime needs the type of what it is fed; sizes that are not surely known stay free. */
+function typeOf(inferred: Known | undefined, stated: ValueType | undefined, name: string): ValueType {
+  if (stated?.kind === 'other') return stated;
+  const dtype = inferred?.dtype ?? stated?.dtype;
+  if (dtype === undefined) throw notFound(`a value of known type between two pieces; that of "${name}" is not known`);
+  return { kind: 'tensor', dtype, dims: inferred?.dims?.map(dim => (isMadeDim(dim) ? undefined : dim)) };
+}

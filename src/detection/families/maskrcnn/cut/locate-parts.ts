@@ -1,0 +1,153 @@
+/** Where in an exported Mask R-CNN are the parts that an NPU runs? Found by what the nodes do, from the RoiAligns outwards; names are not looked at. */
+import type { Dim, Model, Node, ValueId } from '../../../../onnx/ir/model.js';
+import { isStatic } from '../../../../onnx/shape-inference/context/dims.js';
+import { describeNode, formatDims } from '../../../../onnx/shape-inference/context/node-context.js';
+import { findHeads, type LocatedHead } from './locate-heads.js';
+import { type Flow, findFirstWeighted, findLastWeighted, outputChannels, readFlow } from './network-flow.js';
+import { listNames, listNodes, notFound } from './not-found.js';
+
+/** Values of the whole model, and what its nodes say of sizes. */
+export interface LocatedParts {
+  /** What the first convolution reads: normalised, padded. */
+  readonly image: { readonly value: ValueId; readonly height: number; readonly width: number };
+  /** Finest first; the last has no feature. */
+  readonly levels: readonly LocatedLevel[];
+  readonly channels: number;
+  readonly anchorsPerCell: number;
+  readonly classes: number;
+  readonly boxHead: LocatedHead & { readonly classLogits: ValueId; readonly boxRegression: ValueId };
+  readonly maskHead: LocatedHead & { readonly maskLogits: ValueId };
+}
+
+export interface LocatedLevel {
+  readonly height: number;
+  readonly width: number;
+  readonly feature: ValueId | 'none';
+  readonly objectness: ValueId;
+  readonly deltas: ValueId;
+}
+
+/**
+ * Finds the parts of a Mask R-CNN in `model`, whose shapes are static as far as an image of one size makes them so: as `import` leaves them.
+ * @throws DetectionError `maskrcnn-structure`, saying which piece was looked for and what was found instead.
+ */
+export function locateParts(model: Model): LocatedParts {
+  const flow = readFlow(model);
+  const heads = findHeads(flow, model);
+  const [first, second] = heads;
+  if (first === undefined || second === undefined || heads.length !== 2)
+    throw notFound(`two heads behind RoiAlign nodes, one for boxes and one for masks; ${heads.length} are there`);
+  const features = first.maps;
+  if (features.join() !== second.maps.join())
+    throw notFound(
+      `both heads pooling from the same maps; one reads ${listNames(flow, features)}, the other ${listNames(flow, second.maps)}`,
+    );
+
+  const box = heads.find(head => head.ends.length === 2);
+  const mask = heads.find(head => head.ends.length === 1);
+  if (box === undefined || mask === undefined)
+    throw notFound(
+      `a box head with two outputs and a mask head with one; the heads end in ${heads.map(head => listNodes(flow, head.ends)).join(' and in ')}`,
+    );
+  const [classEnd, boxEnd] = orderBy(box.ends, node => outputChannels(flow, node));
+  const [maskEnd] = mask.ends;
+  const classes = classEnd === undefined ? 0 : outputChannels(flow, classEnd);
+  if (classEnd === undefined || boxEnd === undefined || outputChannels(flow, boxEnd) !== 4 * classes)
+    throw notFound(
+      `four box offsets per class; the box head gives ${box.ends.map(node => outputChannels(flow, node)).join(' and ')} values per RoI`,
+    );
+  if (maskEnd === undefined || outputChannels(flow, maskEnd) !== classes)
+    throw notFound(
+      `a mask per class; the mask head gives ${mask.ends.map(node => outputChannels(flow, node)).join()}, the box head has ${classes} classes`,
+    );
+
+  const { levels, anchorsPerCell } = findLevels(flow, features);
+  return {
+    image: findImage(flow, features),
+    levels,
+    channels: getMapSize(flow, features[0]).channels,
+    anchorsPerCell,
+    classes,
+    boxHead: { ...box.place, classLogits: endValue(flow, classEnd), boxRegression: endValue(flow, boxEnd) },
+    maskHead: { ...mask.place, maskLogits: endValue(flow, maskEnd) },
+  };
+}
+
+/** The RPN head stands behind every feature, and behind the one pooled from the last: two convolutions side by side per level. */
+function findLevels(
+  flow: Flow,
+  features: readonly ValueId[],
+): { readonly levels: readonly LocatedLevel[]; readonly anchorsPerCell: number } {
+  const ends = new Set(features.flatMap(feature => findLastWeighted(flow, feature)));
+  const pairs = new Map<ValueId | undefined, Node[]>();
+  for (const end of ends) pairs.set(end.inputs[0], [...(pairs.get(end.inputs[0]) ?? []), end]);
+  const levels = orderBy(
+    [...pairs.values()].map(pair => readLevel(flow, pair)),
+    ({ level }) => -level.height * level.width,
+  );
+  if (levels.length !== features.length + 1)
+    throw notFound(`${features.length + 1} levels of the RPN: one per feature and a pooled one; ${levels.length} are there`);
+  const [anchorsPerCell = 0, ...others] = new Set(levels.map(({ anchors }) => anchors));
+  if (others.length > 0) throw notFound(`as many anchors on each level; they are ${levels.map(({ anchors }) => anchors).join(', ')}`);
+  const located = levels.map(({ level }, index): LocatedLevel => {
+    const feature = features[index] ?? 'none';
+    const size = feature === 'none' ? level : getMapSize(flow, feature);
+    if (size.height !== level.height || size.width !== level.width)
+      throw notFound(
+        `an RPN output of ${size.height}×${size.width} for "${feature === 'none' ? '' : flow.nameOf(feature)}"; the nearest is ${level.height}×${level.width}`,
+      );
+    return { ...level, feature };
+  });
+  return { levels: located, anchorsPerCell };
+}
+
+function readLevel(flow: Flow, pair: readonly Node[]): { readonly level: Omit<LocatedLevel, 'feature'>; readonly anchors: number } {
+  const [scores, deltas] = orderBy(pair, node => outputChannels(flow, node));
+  const anchors = scores === undefined ? 0 : outputChannels(flow, scores);
+  if (scores === undefined || deltas === undefined || pair.length !== 2 || outputChannels(flow, deltas) !== 4 * anchors)
+    throw notFound(
+      `two RPN outputs side by side, the second with four values per anchor; ${listNodes(flow, pair)} give ${pair.map(node => outputChannels(flow, node)).join(' and ')}`,
+    );
+  const { height, width } = getMapSize(flow, endValue(flow, scores));
+  return { level: { height, width, objectness: endValue(flow, scores), deltas: endValue(flow, deltas) }, anchors };
+}
+
+function findImage(flow: Flow, features: readonly ValueId[]): LocatedParts['image'] {
+  const firsts = findFirstWeighted(flow, features);
+  const [stem, ...others] = firsts;
+  const value = stem?.inputs[0];
+  if (stem?.opType !== 'Conv' || value === undefined || others.length > 0)
+    throw notFound(`one first convolution behind the features; there are ${listNodes(flow, firsts)}`);
+  const dims = flow.dimsOf(value);
+  const [batch, channels, height, width] = dims ?? [];
+  if (!isStatic(dims) || batch !== 1 || channels !== 3 || typeof height !== 'number' || typeof width !== 'number')
+    throw notFound(
+      `one image [1, 3, height, width] before ${describeNode(stem, flow.graph)}; "${flow.nameOf(value)}" is ${formatDims(dims)}`,
+      'pin the size of the model’s input by `import`, which folds what follows from it',
+    );
+  return { value, height, width };
+}
+
+function getMapSize(flow: Flow, map: ValueId | undefined): { readonly channels: number; readonly height: number; readonly width: number } {
+  const dims: readonly Dim[] | undefined = map === undefined ? undefined : flow.dimsOf(map);
+  const [, channels, height, width] = dims ?? [];
+  if (map === undefined || typeof channels !== 'number' || typeof height !== 'number' || typeof width !== 'number')
+    throw notFound(
+      `a map of known size; "${map === undefined ? '' : flow.nameOf(map)}" is ${formatDims(dims)}`,
+      'pin the size of the model’s input by `import`, which folds what follows from it',
+    );
+  return { channels, height, width };
+}
+
+/** What a weighted node gives, a bias that is added after it included. */
+function endValue(flow: Flow, node: Node): ValueId {
+  const [output] = node.outputs;
+  if (output === undefined) throw notFound(`an output of ${describeNode(node, flow.graph)}`);
+  const [reader, ...others] = flow.readersOf(output);
+  const added = reader?.opType === 'Add' && others.length === 0 && reader.inputs.some(input => flow.constantOf(input) !== undefined);
+  return node.opType === 'MatMul' && added ? (reader.outputs[0] ?? output) : output;
+}
+
+function orderBy<T>(items: readonly T[], key: (item: T) => number): readonly T[] {
+  return [...items].sort((a, b) => key(a) - key(b));
+}

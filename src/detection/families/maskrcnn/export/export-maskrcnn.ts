@@ -1,0 +1,138 @@
+/** How does a Mask R-CNN checkpoint become a model that an NPU can run, and a recipe for the host? */
+import { getDefined } from '../../../../base/invariant.js';
+import type { Model } from '../../../../onnx/ir/model.js';
+import type { RoiBatch } from '../../../detector/detector-part.js';
+import { DetectionError } from '../../../error/detection-error.js';
+import { type ModelBuilder, startModel } from '../../../network/layers.js';
+import { BATCH_NORM_EPSILON } from '../../../network/resnet.js';
+import { checkStateDict, type NetworkFamily, type StateDict } from '../../../network/state-dict.js';
+import type { DetectorConfig } from '../config.js';
+import { makeRecipe } from '../make-recipe.js';
+import type { FitPolicy, InputSize, MaskRcnnRecipe } from '../recipe.js';
+import { buildBackbone } from './backbone.js';
+import { FREE_SIZE_STEP, freeImageSize } from './free-size.js';
+import { type MaskRcnnStructure, readStructure, withCurrentNames } from './network-spec.js';
+import { buildBoxHead, buildMaskHead } from './roi-heads.js';
+import { countParameters, expectedTensors, hasMaskIouHead, MASKRCNN_FAMILY, type ParameterCounts } from './state-keys.js';
+
+export interface MaskRcnnExportOptions {
+  readonly height: number;
+  readonly width: number;
+  readonly roiBatch: { readonly box: RoiBatch; readonly mask: RoiBatch };
+  readonly fit: FitPolicy;
+  /** Fixed where absent. */
+  readonly size?: InputSize | undefined;
+  /** FrozenBatchNorm2d's eps, which no checkpoint holds. undefined: not given, an error where the body is frozen. */
+  readonly frozenEpsilon: number | undefined;
+}
+
+export interface MaskRcnnExport {
+  readonly model: Model;
+  readonly recipe: MaskRcnnRecipe;
+  readonly structure: MaskRcnnStructure;
+  readonly parameters: ParameterCounts;
+}
+
+/** Resize, the newest operator of the graph, is at 13; 17 is what NPU tool chains read. */
+const OPSET = 17;
+
+/**
+ * Builds the ONNX model of a torchvision Mask R-CNN: three parts without a connection between them, in one graph.
+ *
+ * Inputs `image` [1, 3, height, width], `box_features` [N, C, 7, 7], `mask_features` [M, C, 14, 14]; outputs `feature_0…3`, `objectness_0…4`,
+ * `rpn_deltas_0…4`, `class_logits`, `box_regression`, `mask_logits`, all before permute and reshape. Weights are the state dict's own bytes.
+ *
+ * @throws DetectionError `checkpoint-mismatch`, `config-mismatch`, `input-size`, `frozen-epsilon`.
+ */
+export function exportMaskRcnn(checkpoint: StateDict, config: DetectorConfig, options: MaskRcnnExportOptions): MaskRcnnExport {
+  const state = withCurrentNames(checkpoint);
+  const structure = readStructure(state);
+  const expected = expectedTensors(structure, config.box.roiSize);
+  checkStateDict(state, expected, hasMaskIouHead(state) ? WITH_MASK_IOU : MASKRCNN_FAMILY);
+  const { builder, recipe } = buildMaskRcnn(state, structure, config, options);
+  return { model: builder.model, recipe, structure, parameters: countParameters(expected) };
+}
+
+const WITH_MASK_IOU: NetworkFamily = {
+  ...MASKRCNN_FAMILY,
+  help: 'it has the MaskIoU head of Mask Scoring R-CNN: export it with architecture maskscoring',
+};
+
+/**
+ * Begins a model with the three parts, of a state dict that was checked.
+ * @throws DetectionError `config-mismatch`, `input-size`, `frozen-epsilon`.
+ */
+export function buildMaskRcnn(
+  state: StateDict,
+  structure: MaskRcnnStructure,
+  config: DetectorConfig,
+  options: MaskRcnnExportOptions,
+): { readonly builder: ModelBuilder; readonly recipe: MaskRcnnRecipe } {
+  checkConfig(config, structure);
+  checkInputSize(options, config);
+  const bodyEpsilon = getBodyEpsilon(structure, options);
+  const channels = getDefined(structure.pyramid.channels, 'the width of the pyramid');
+  const builder = startModel(state, 'maskrcnn', OPSET);
+  const levels = buildBackbone(builder, structure, { ...options, bodyEpsilon });
+  buildBoxHead(builder, structure, { channels, roiSize: config.box.roiSize, batch: options.roiBatch.box });
+  buildMaskHead(builder, structure, { channels, roiSize: config.mask.roiSize, batch: options.roiBatch.mask });
+  if (options.size === 'free') freeImageSize(builder.model);
+  return { builder, recipe: makeRecipe(levels, channels, config, options) };
+}
+
+/** @throws DetectionError `config-mismatch` with every field that contradicts the checkpoint. */
+function checkConfig(config: DetectorConfig, structure: MaskRcnnStructure): void {
+  const problems: string[] = [];
+  if (config.numClasses !== structure.classes)
+    problems.push(
+      `numClasses is ${config.numClasses}, roi_heads.box_predictor.cls_score has ${structure.classes} classes (background included)`,
+    );
+  const levels = structure.stages.length + 1;
+  if (config.anchors.sizes.length !== levels)
+    problems.push(`anchors.sizes has ${config.anchors.sizes.length} levels, the network has ${levels}`);
+  for (const [level, sizes] of config.anchors.sizes.entries()) {
+    const anchors = sizes.length * config.anchors.aspectRatios.length;
+    if (anchors !== structure.rpn.anchorsPerCell)
+      problems.push(
+        `anchors.sizes[${level}] with aspectRatios gives ${anchors} anchors per cell, rpn.head.cls_logits has ${structure.rpn.anchorsPerCell}`,
+      );
+  }
+  if (problems.length === 0) return;
+  throw new DetectionError('config-mismatch', `the detector config does not fit the checkpoint: ${problems.join('; ')}`, {
+    details: problems,
+    help: 'the config describes how the network was trained; take the one that belongs to the checkpoint',
+  });
+}
+
+function checkInputSize({ height, width, size }: MaskRcnnExportOptions, { input }: DetectorConfig): void {
+  const step = input.sizeDivisible;
+  if (size === 'free' && step % FREE_SIZE_STEP !== 0)
+    throw new DetectionError(
+      'input-size',
+      `a free size is for multiples of ${FREE_SIZE_STEP}; the config's input.sizeDivisible is ${step}`,
+      {
+        help: 'leave the size fixed',
+      },
+    );
+  if (height % step === 0 && width % step === 0) return;
+  const sizeBy = (round: (steps: number) => number): string =>
+    [height, width].map(size => Math.max(1, round(size / step)) * step).join('×');
+  const nearest = [...new Set([sizeBy(Math.floor), sizeBy(Math.ceil)])].join(' and ');
+  throw new DetectionError(
+    'input-size',
+    `input height×width ${height}×${width} should be multiples of ${step} (the config's input.sizeDivisible)`,
+    { help: `the nearest sizes that fit: ${nearest}` },
+  );
+}
+
+function getBodyEpsilon({ bodyNorm }: MaskRcnnStructure, { frozenEpsilon }: MaskRcnnExportOptions): number {
+  if (bodyNorm === 'batch-norm') return BATCH_NORM_EPSILON;
+  if (frozenEpsilon !== undefined) return frozenEpsilon;
+  throw new DetectionError(
+    'frozen-epsilon',
+    'the body has frozen batch norms (no num_batches_tracked), and the checkpoint does not say their epsilon',
+    {
+      help: "set the param frozenBatchNormEpsilon: 0 for torchvision's published COCO_V1 weights, 1e-5 for networks trained with torchvision's defaults",
+    },
+  );
+}

@@ -1,0 +1,106 @@
+/** Which tensors does a torchvision Mask R-CNN have? All of them, in module order, and how many numbers each part was trained in. */
+import { resNetTensors } from '../../../network/resnet.js';
+import {
+  countTrained,
+  type ExpectedTensor,
+  type NetworkFamily,
+  norm,
+  type Size,
+  type StateDict,
+  times,
+  weight,
+  withBias,
+} from '../../../network/state-dict.js';
+import { type BlockNorm, BODY_PLACES, BODY_STAGES, linearIndex, type MaskRcnnStructure, PYRAMID_LEVELS } from './network-spec.js';
+
+export const MASKRCNN_FAMILY: NetworkFamily = {
+  name: 'torchvision Mask R-CNN',
+  help: 'export takes the state dict of maskrcnn_resnet50_fpn_v2 or maskrcnn_resnet50_fpn, of any width and depth',
+};
+
+/** Every tensor of the network, in module order. `roiSize`: the side of the box head's input, from the config. */
+export function expectedTensors(structure: MaskRcnnStructure, roiSize: number): ExpectedTensor[] {
+  return [
+    ...resNetTensors(structure, BODY_PLACES, structure.bodyNorm === 'frozen' ? 'buffer' : 'parameter'),
+    ...pyramidTensors(structure),
+    ...rpnTensors(structure),
+    ...boxTensors(structure, roiSize),
+    ...maskTensors(structure),
+  ];
+}
+
+function* pyramidTensors({ pyramid, stages }: MaskRcnnStructure): Generator<ExpectedTensor> {
+  const { channels } = pyramid;
+  for (let level = 0; level < PYRAMID_LEVELS; level++) {
+    const lateral = stages[BODY_STAGES - PYRAMID_LEVELS + level]?.channels;
+    yield* convBlock(`backbone.fpn.inner_blocks.${level}`, [channels, lateral, 1, 1], pyramid.norm);
+    yield* convBlock(`backbone.fpn.layer_blocks.${level}`, [channels, channels, 3, 3], pyramid.norm);
+  }
+}
+
+function* rpnTensors({ rpn, pyramid: { channels } }: MaskRcnnStructure): Generator<ExpectedTensor> {
+  for (let n = 0; n < rpn.depth; n++) yield* convBlock(`rpn.head.conv.${n}`, [channels, channels, 3, 3], 'none');
+  yield* withBias('rpn.head.cls_logits', [rpn.anchorsPerCell, channels, 1, 1]);
+  yield* withBias('rpn.head.bbox_pred', [times(rpn.anchorsPerCell, 4), channels, 1, 1]);
+}
+
+function* boxTensors({ boxHead, pyramid, classes }: MaskRcnnStructure, roiSize: number): Generator<ExpectedTensor> {
+  const at = 'roi_heads.box_head';
+  let channels = pyramid.channels;
+  for (const [n, out] of boxHead.convs.entries()) {
+    yield* convBlock(`${at}.${n}`, [out, channels, 3, 3], boxHead.norm);
+    channels = out;
+  }
+  let features = times(channels, roiSize * roiSize);
+  for (const [n, out] of boxHead.hidden.entries()) {
+    yield* withBias(boxHead.form === 'two-fc' ? `${at}.fc${6 + n}` : `${at}.${linearIndex(boxHead.convs.length, n)}`, [out, features]);
+    features = out;
+  }
+  yield* withBias('roi_heads.box_predictor.cls_score', [classes, features]);
+  yield* withBias('roi_heads.box_predictor.bbox_pred', [times(classes, 4), features]);
+}
+
+function* maskTensors({ maskHead, pyramid, classes }: MaskRcnnStructure): Generator<ExpectedTensor> {
+  let channels = pyramid.channels;
+  for (const [n, out] of maskHead.convs.entries()) {
+    yield* convBlock(`roi_heads.mask_head.${n}`, [out, channels, 3, 3], maskHead.norm);
+    channels = out;
+  }
+  const { hidden } = maskHead;
+  yield { key: 'roi_heads.mask_predictor.conv5_mask.weight', dims: [channels, hidden, 2, 2], role: 'parameter' };
+  yield { key: 'roi_heads.mask_predictor.conv5_mask.bias', dims: [hidden], role: 'parameter' };
+  yield* withBias('roi_heads.mask_predictor.mask_fcn_logits', [classes, hidden, 1, 1]);
+}
+
+/** A convolution followed by its norm, or with a bias where there is none. */
+function* convBlock(at: string, dims: readonly Size[], kind: BlockNorm): Generator<ExpectedTensor> {
+  if (kind === 'none') return yield* withBias(`${at}.0`, dims);
+  yield* weight(`${at}.0`, dims);
+  yield* norm(`${at}.1`, dims[0], 'parameter');
+}
+
+/** Trained numbers per part, by the keys that belong to it. */
+export function countParameters(expected: readonly ExpectedTensor[]): ParameterCounts {
+  return countTrained(expected, ['backbone', 'box_head', 'mask_head'], partOf);
+}
+
+export interface ParameterCounts {
+  /** Body, pyramid and RPN head. */
+  readonly backbone: number;
+  readonly box_head: number;
+  readonly mask_head: number;
+  readonly total: number;
+}
+
+/** The part of Mask R-CNN that a tensor of it belongs to. */
+export function partOf(key: string): 'backbone' | 'box_head' | 'mask_head' {
+  if (key.startsWith('roi_heads.box')) return 'box_head';
+  return key.startsWith('roi_heads.mask') ? 'mask_head' : 'backbone';
+}
+
+/** Prefix of the keys of Mask Scoring R-CNN's MaskIoU head. */
+export const MASK_IOU_PREFIX = 'roi_heads.maskiou.';
+
+export function hasMaskIouHead(state: StateDict): boolean {
+  return [...state.keys()].some(key => key.startsWith(MASK_IOU_PREFIX));
+}

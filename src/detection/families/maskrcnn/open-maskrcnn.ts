@@ -1,0 +1,37 @@
+/** How does a Mask R-CNN answer what any detector is asked? Its parts run in order, with RoIAlign on this machine between them. */
+import type { FamilyDetector, FamilyHost, PartInputs } from '../../detector/detector.js';
+import type { RgbImage } from '../../image/decode-image.js';
+import type { FittedImage } from '../../image/fit-image.js';
+import type { MaskRcnnSetup } from './definition.js';
+import { type LocatedObjects, locateObjects, type MaskRcnn, readObjects, runNetwork } from './locate-objects.js';
+import { prepareImage } from './prepare-image.js';
+import type { MaskRcnnRecipe } from './recipe.js';
+
+export function openMaskRcnn(setup: MaskRcnnSetup, { run, measure }: FamilyHost): FamilyDetector {
+  const detector: MaskRcnn = { ...setup, run, measure };
+  const prepare = (image: RgbImage): FittedImage => measure('transform', () => prepareImage(setup, image));
+  return {
+    async trace(image) {
+      const fitted = prepare(image);
+      const located = await locateObjects(detector, fitted);
+      const maskHead = await runNetwork(detector, 'mask_head', located.maskFeatures);
+      return {
+        inputs: nameInputs(setup.recipe, fitted, located),
+        outputs: { backbone: located.backbone, box_head: located.boxHead, mask_head: maskHead },
+        objects: readObjects(detector, fitted, located, maskHead),
+      };
+    },
+    async findInputs(image) {
+      const fitted = prepare(image);
+      return nameInputs(setup.recipe, fitted, await locateObjects(detector, fitted));
+    },
+  };
+}
+
+function nameInputs(recipe: MaskRcnnRecipe, image: FittedImage, { boxFeatures, maskFeatures }: LocatedObjects): PartInputs {
+  return {
+    backbone: { [recipe.image.value]: image.tensor },
+    box_head: { [recipe.boxHead.input]: boxFeatures },
+    mask_head: { [recipe.maskHead.input]: maskFeatures },
+  };
+}

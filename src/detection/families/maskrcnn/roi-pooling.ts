@@ -1,0 +1,31 @@
+/** What does each RoI see? A fixed grid of features out of the pyramid level that fits its size, as the input of a head. */
+import { invariant } from '../../../base/invariant.js';
+import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
+import { getPartValue, type PartValuesByName } from '../../detector/part-runner.js';
+import { type Boxes, countBoxes } from '../../geometry/boxes.js';
+import { poolFromPyramid } from '../../geometry/roi-pyramid.js';
+import type { ImageSize } from '../../image/fit-image.js';
+import { sizeOfLevel } from './make-recipe.js';
+import type { MaskRcnnRecipe, RoiHead } from './recipe.js';
+
+/** The head's input [n, channels, size, size] for `boxes` (in the resized image), row i for box i, from the backbone's outputs for an input of so many pixels. */
+export function poolFeatures(
+  values: PartValuesByName,
+  boxes: Boxes,
+  head: RoiHead,
+  { levels, roi }: Pick<MaskRcnnRecipe, 'levels' | 'roi'>,
+  input: ImageSize,
+): Tensor<'float32'> {
+  const { channels, size, samplingRatio } = head;
+  const [first, ...others] = levels
+    .filter(level => level.feature !== 'none')
+    .map(level => {
+      const { feature, stride } = level;
+      const { height, width } = sizeOfLevel(level, input);
+      const data = getPartValue(values, feature, [1, channels, height, width]);
+      return { data, channels, height, width, scale: 1 / stride };
+    });
+  invariant(first !== undefined, 'a pyramid has levels with features');
+  const pooled = poolFromPyramid([first, ...others], boxes, { size, samplingRatio, ...roi });
+  return makeTensor('float32', [countBoxes(boxes), channels, size, size], pooled);
+}

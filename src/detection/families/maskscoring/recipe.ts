@@ -1,0 +1,64 @@
+/** How does the host join the parts of Mask Scoring R-CNN? As Mask R-CNN's, and a fourth part that says how good each mask is. */
+import { fields, type JsonReader, literal, text } from '../../../base/json-shape.js';
+import { type PartValues, partValuesReader } from '../../detector/part-values.js';
+import {
+  MASKRCNN_PARTS,
+  type MaskRcnnPart,
+  type MaskRcnnRecipe,
+  networkPartReaders,
+  networkReaders,
+  type RoiHead,
+  roiHeadReaders,
+} from '../maskrcnn/recipe.js';
+
+/**
+ * Mask Scoring R-CNN on torchvision's Mask R-CNN. After `mask_head` the host takes the sigmoid of each detection's mask, pools it 2×2, and runs
+ * `maskiou_head` on the mask head's features and the pooled mask; masks are ranked by class score times predicted IoU, boxes by class score.
+ */
+export interface MaskScoringRecipe extends Omit<MaskRcnnRecipe, 'architecture' | 'parts'> {
+  readonly architecture: 'maskscoring';
+  readonly parts: Readonly<Record<MaskScoringPart, PartValues>>;
+  readonly maskIouHead: MaskIouHead;
+}
+
+export const MASKSCORING_PARTS = [...MASKRCNN_PARTS, 'maskiou_head'] as const;
+export type MaskScoringPart = MaskRcnnPart | 'maskiou_head';
+
+export interface MaskIouHead extends RoiHead {
+  /** Its second input: float32 [batch, 1, size, size]. */
+  readonly maskProbability: string;
+  /** Its output: float32 [batch, classes]. */
+  readonly maskIou: string;
+}
+
+/** The recipe of the same network without the head, and what the head adds. */
+export function makeMaskScoringRecipe(network: MaskRcnnRecipe, batch: RoiHead['batch']): MaskScoringRecipe {
+  const { channels, size, samplingRatio } = network.maskHead;
+  return {
+    ...network,
+    architecture: 'maskscoring',
+    parts: { ...network.parts, maskiou_head: { inputs: ['maskiou_features', 'mask_probability'], outputs: ['mask_iou'] } },
+    maskIouHead: {
+      input: 'maskiou_features',
+      channels,
+      size,
+      samplingRatio,
+      batch,
+      maskProbability: 'mask_probability',
+      maskIou: 'mask_iou',
+    },
+  };
+}
+
+/** The recipe of the same network without the head. */
+export function withoutMaskIouHead({ maskIouHead: _, ...recipe }: MaskScoringRecipe): MaskRcnnRecipe {
+  const { backbone, box_head, mask_head } = recipe.parts;
+  return { ...recipe, architecture: 'maskrcnn', parts: { backbone, box_head, mask_head } };
+}
+
+export const maskScoringRecipeReader: JsonReader<MaskScoringRecipe> = fields<MaskScoringRecipe>({
+  ...networkReaders,
+  architecture: literal('maskscoring'),
+  parts: fields<MaskScoringRecipe['parts']>({ ...networkPartReaders, maskiou_head: partValuesReader }),
+  maskIouHead: fields<MaskIouHead>({ ...roiHeadReaders, maskProbability: text(), maskIou: text() }),
+});

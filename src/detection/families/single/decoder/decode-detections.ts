@@ -1,0 +1,59 @@
+/** What does a network say that has selected its detections itself? They are taken as they are, each with the mask of its class. */
+import { formatShape } from '../../../../tensor/shape.js';
+import type { PartValuesByName } from '../../../detector/part-runner.js';
+import { DetectionError } from '../../../error/detection-error.js';
+import type { CandidateMasks, Candidates, DecodeContext } from './candidates.js';
+import type { DetectionsDecoder } from './decoder.js';
+import { checkDims, getOutput } from './output-rows.js';
+
+/** @throws DetectionError `decoder-shape`, `decoder-result` where a class is none of the recipe's, `part-values`. */
+export function decodeDetections(values: PartValuesByName, decoder: DetectionsDecoder, { classes }: DecodeContext): Candidates {
+  const scores = checkDims(values, decoder.scores, ['any']);
+  const count = scores.data.length;
+  const boxes = checkDims(values, decoder.boxes, [count, 4]);
+  const labels = Int32Array.from(checkDims(values, decoder.classes, [count]).data, label => label - decoder.firstClass);
+  const odd = labels.find(label => label < 0 || label >= classes);
+  if (odd !== undefined)
+    throw new DetectionError(
+      'decoder-result',
+      `output "${decoder.classes}" has class ${odd + decoder.firstClass}; the recipe names ${classes} classes, the first is ${decoder.firstClass}`,
+      {
+        help: 'check `categories` and `firstClass`',
+      },
+    );
+  return {
+    boxes: boxes.data,
+    scores: scores.data,
+    classes: labels,
+    corners: decoder.corners,
+    masks:
+      decoder.masks &&
+      readMasks(
+        values,
+        decoder.masks,
+        Array.from(labels, label => label + decoder.firstClass),
+      ),
+  };
+}
+
+function readMasks(
+  values: PartValuesByName,
+  { output, threshold }: NonNullable<DetectionsDecoder['masks']>,
+  channels: readonly number[],
+): CandidateMasks {
+  const { dims, data } = getOutput(values, output);
+  const [count, classes = 0, side = 0, other] = dims;
+  const most = channels.reduce((a, b) => Math.max(a, b), -1);
+  if (dims.length !== 4 || count !== channels.length || side !== other || most >= classes)
+    throw new DetectionError(
+      'decoder-shape',
+      `output "${output}" is ${formatShape(dims)}; the decoder reads [${channels.length}, more than ${most}, side, side]`,
+    );
+  const area = side * side;
+  const own = new Float32Array(channels.length * area);
+  for (const [index, channel] of channels.entries()) {
+    const from = (index * classes + channel) * area;
+    own.set(data.subarray(from, from + area), index * area);
+  }
+  return { side, data: own, threshold };
+}

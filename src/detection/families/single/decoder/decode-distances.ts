@@ -1,0 +1,50 @@
+/** What do maps of scores and of distances to four sides say? One box per cell, around its centre. */
+import type { PartValuesByName } from '../../../detector/part-runner.js';
+import { type Candidates, type DecodeContext, makeCandidateWriter } from './candidates.js';
+import { readClassScores } from './class-scores.js';
+import type { DistancesDecoder } from './decoder.js';
+import { listCells } from './grid-cells.js';
+import { type OutputRows, readRows } from './output-rows.js';
+
+/**
+ * Distances left, top, right, bottom from ((x + 0.5) · stride, (y + 0.5) · stride); with several bins each is the expected bin of a softmax.
+ * @throws DetectionError `decoder-shape`, `part-values`.
+ * @see Li et al., Generalized Focal Loss, 2020; Tian et al., FCOS, 2019.
+ */
+export function decodeDistances(
+  values: PartValuesByName,
+  { levels, bins, activation }: DistancesDecoder,
+  context: DecodeContext,
+): Candidates {
+  const writer = makeCandidateWriter(context);
+  for (const { stride, scores, distances } of levels) {
+    const cells = listCells(context.input, [stride]);
+    const classRows = readRows(values, scores, context.classes, cells.length);
+    const sideRows = readRows(values, distances, 4 * bins, cells.length);
+    const classScores = readClassScores(classRows, { first: 0, count: context.classes, activation });
+    for (const [row, { x, y }] of cells.entries()) {
+      writer.add(classScores.read(row), () => {
+        const side = (index: number): number => readDistance(sideRows, row, index * bins, bins) * stride;
+        const [cx, cy] = [(x + 0.5) * stride, (y + 0.5) * stride];
+        return [cx - side(0), cy - side(1), cx + side(2), cy + side(3)];
+      });
+    }
+  }
+  return writer.finish();
+}
+
+/** The expected bin, bins counted from 0; of one bin its value. */
+function readDistance({ data, rowStride, channelStride }: OutputRows, row: number, first: number, bins: number): number {
+  const at = (bin: number): number => data[row * rowStride + (first + bin) * channelStride] as number;
+  if (bins === 1) return at(0);
+  let most = Number.NEGATIVE_INFINITY;
+  for (let bin = 0; bin < bins; bin++) most = Math.max(most, at(bin));
+  let sum = 0;
+  let weighted = 0;
+  for (let bin = 0; bin < bins; bin++) {
+    const weight = Math.exp(at(bin) - most);
+    sum += weight;
+    weighted += bin * weight;
+  }
+  return weighted / sum;
+}

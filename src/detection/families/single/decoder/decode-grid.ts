@@ -1,0 +1,73 @@
+/** What does one output with a row per candidate say? Boxes relative to the cells of grids, or decoded already, with objectness and classes. */
+
+import type { PartValuesByName } from '../../../detector/part-runner.js';
+import { DetectionError } from '../../../error/detection-error.js';
+import type { Plane } from '../../../image/resize.js';
+import { aroundCenter, type Sides } from './box-sides.js';
+import { type Candidates, type DecodeContext, makeCandidateWriter } from './candidates.js';
+import { activationOf, readClassScores, sigmoid } from './class-scores.js';
+import type { GridDecoder } from './decoder.js';
+import { type Cell, listCells } from './grid-cells.js';
+import { type OutputRows, readRows } from './output-rows.js';
+
+/**
+ * @throws DetectionError `decoder-shape`, `part-values`.
+ * @see YOLOX, Ge et al. 2021; FastestDet's `handle_preds`; YOLOv5 and later for 'center'.
+ */
+export function decodeGrid(values: PartValuesByName, decoder: GridDecoder, context: DecodeContext): Candidates {
+  const cells = needsCells(decoder) ? listCells(context.input, decoder.strides) : undefined;
+  const rows = readRows(values, decoder.output, countChannels(decoder, context.classes), cells?.length);
+  const { objectness, classes } = decoder;
+  const classScores = readClassScores(rows, { first: classes.channel, count: context.classes, activation: classes.activation });
+  const activateObject = activationOf(objectness?.activation ?? 'none');
+  const writer = makeCandidateWriter(context);
+  for (let row = 0; row < rows.rows; row++) {
+    const object = objectness === undefined ? 1 : raise(activateObject(channelAt(rows, row, objectness.channel)), objectness.power);
+    const scores = classScores.read(row);
+    for (let label = 0; label < scores.length; label++) scores[label] = object * raise(scores[label] as number, classes.power);
+    writer.add(scores, () => readBox(rows, row, decoder, cells?.[row], context.input));
+  }
+  return writer.finish();
+}
+
+/** Scores below 0 count as 0: two of them would make a high one. */
+function raise(score: number, power: number): number {
+  return Math.max(score, 0) ** power;
+}
+
+/** Box, objectness and classes, whichever comes last. */
+export function countChannels({ boxes, objectness, classes }: GridDecoder, count: number): number {
+  return Math.max(boxes.channel + 4, (objectness?.channel ?? -1) + 1, classes.channel + count);
+}
+
+function needsCells({ boxes }: GridDecoder): boolean {
+  return boxes.form === 'exp' || boxes.form === 'bounded';
+}
+
+function channelAt({ data, rowStride, channelStride }: OutputRows, row: number, channel: number): number {
+  return data[row * rowStride + channel * channelStride] as number;
+}
+
+function readBox(rows: OutputRows, row: number, { boxes }: GridDecoder, cell: Cell | undefined, input: Plane): Sides {
+  const at = (side: number): number => channelAt(rows, row, boxes.channel + side);
+  const [a, b, c, d] = [at(0), at(1), at(2), at(3)];
+  switch (boxes.form) {
+    case 'corners':
+      return [a, b, c, d];
+    case 'center':
+      return aroundCenter(a, b, c, d);
+    case 'exp': {
+      const { x, y, stride } = getCell(cell);
+      return aroundCenter((x + a) * stride, (y + b) * stride, Math.exp(c) * stride, Math.exp(d) * stride);
+    }
+    case 'bounded': {
+      const { x, y, stride } = getCell(cell);
+      return aroundCenter((x + Math.tanh(a)) * stride, (y + Math.tanh(b)) * stride, sigmoid(c) * input.width, sigmoid(d) * input.height);
+    }
+  }
+}
+
+function getCell(cell: Cell | undefined): Cell {
+  if (cell !== undefined) return cell;
+  throw new DetectionError('decoder-shape', 'the output has more rows than the strides have cells');
+}

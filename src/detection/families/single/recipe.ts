@@ -1,0 +1,83 @@
+/** How does the host use one plain network as a detector? Preprocessing, decoder, selection and categories: its member of the recipes. */
+import type { Json } from '../../../base/json.js';
+import { either, fields, integer, type JsonReader, list, literal, number, text } from '../../../base/json-shape.js';
+import { type PartValues, partValuesReader } from '../../detector/part-values.js';
+import type { Preprocessing } from '../../image/preprocessing.js';
+import { preprocessingReader } from '../../image/preprocessing-reader.js';
+import type { Decoder } from './decoder/decoder.js';
+import { decoderReader } from './decoder/decoder-reader.js';
+
+/** The host preprocesses the image, runs `model`, decodes its outputs to boxes, selects, and maps them back to the image. */
+export interface SingleRecipe {
+  readonly format: 'tanren-recipe';
+  readonly version: 1;
+  readonly architecture: 'single';
+  readonly image: SingleInput;
+  readonly parts: { readonly model: PartValues };
+  readonly decoder: Decoder;
+  readonly selection: Selection;
+  /** In the order of the network's classes, background left out. */
+  readonly categories: readonly Category[];
+}
+
+export interface SingleInput {
+  /** The network's input: float32 [1, 3, height, width]. */
+  readonly value: string;
+  /** 'free': any. */
+  readonly height: number | 'free';
+  readonly width: number | 'free';
+  readonly preprocess: Preprocessing;
+}
+
+export interface Category {
+  /** The data set's. */
+  readonly id: number;
+  readonly name: string;
+}
+
+/** Which candidates are detections, in this order. */
+export interface Selection {
+  /** Scores at or below it are nothing. */
+  readonly scoreThreshold: number;
+  /** 'best': of each place its best class. 'all': every class above the threshold. */
+  readonly labels: 'best' | 'all';
+  /** The best so many go into suppression. */
+  readonly candidates: number;
+  readonly nms: Suppression | 'none';
+  /** The best so many are detections. */
+  readonly perImage: number;
+  /** Whether boxes are cut to the image. */
+  readonly clip: 'image' | 'none';
+}
+
+/** Greedy, by descending score: a box goes that overlaps a better one by an IoU above `threshold`. */
+export interface Suppression {
+  readonly threshold: number;
+  /** 'each': only boxes of the same class suppress one another. */
+  readonly classes: 'each' | 'together';
+}
+
+const isText = (value: Json | undefined): value is string => typeof value === 'string';
+const side = either(isText, literal('free'), integer(1));
+
+const suppression = fields<Suppression>({ threshold: number({ min: 0, max: 1 }), classes: literal('each', 'together') });
+
+const selection = fields<Selection>({
+  scoreThreshold: number({}),
+  labels: literal('best', 'all'),
+  candidates: integer(1),
+  nms: either(isText, literal('none'), suppression),
+  perImage: integer(1),
+  clip: literal('image', 'none'),
+});
+
+export const singleRecipeReader: JsonReader<SingleRecipe> = fields<SingleRecipe>({
+  format: literal('tanren-recipe'),
+  version: literal(1),
+  architecture: literal('single'),
+  image: fields<SingleInput>({ value: text(), height: side, width: side, preprocess: preprocessingReader }),
+  parts: fields<SingleRecipe['parts']>({ model: partValuesReader }),
+  decoder: decoderReader,
+  selection,
+  categories: list(fields<Category>({ id: integer(0), name: text() })),
+});

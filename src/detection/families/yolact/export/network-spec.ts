@@ -1,0 +1,117 @@
+/** Which network do the keys and shapes of a state dict describe? Backbone, widths and depths of dbolya/yolact's networks, read and not assumed. */
+import { DARKNET_STEM, type DarknetStage } from '../../../network/darknet.js';
+import type { ResNetPlaces, ResNetStage } from '../../../network/resnet.js';
+import { countChildren, type Size, type StateDict } from '../../../network/state-dict.js';
+
+export interface YolactStructure {
+  readonly backbone: BackboneStructure;
+  readonly pyramid: PyramidStructure;
+  readonly prototypes: readonly PrototypeLayer[];
+  /** One that every level shares, or one per level. */
+  readonly heads: readonly HeadStructure[];
+}
+
+export type BackboneStructure =
+  | { readonly kind: 'resnet'; readonly stem: Size; readonly stages: readonly ResNetStage[] }
+  | { readonly kind: 'darknet'; readonly stem: Size; readonly stages: readonly DarknetStage[] };
+
+export interface PyramidStructure {
+  readonly channels: Size;
+  /** Levels that come from the backbone's last so many stages. */
+  readonly laterals: number;
+  /** Further levels: stride-2 convolutions, or every other cell where the checkpoint has none. */
+  readonly downsampling: 'conv' | 'pool';
+}
+
+/** One of a sequence in which every second module is a ReLU: a convolution, or an upsampling ×2, which has no tensors. */
+export type PrototypeLayer = { readonly kind: 'conv'; readonly channels: Size; readonly kernel: 1 | 3 } | { readonly kind: 'upsample' };
+
+export interface HeadStructure {
+  /** Widths of the convolutions before the three that predict. */
+  readonly features: readonly Size[];
+  readonly priorsPerCell: Size;
+  /** The background included. */
+  readonly classes: Size;
+  readonly coefficients: Size;
+}
+
+/** Modules of a sequence beyond this index are no part of a network that we know: their keys are reported as unexpected. */
+const LONGEST_SEQUENCE = 64;
+
+export const RESNET_PLACES: ResNetPlaces = { body: 'backbone', stageAt: stage => `backbone.layers.${stage}` };
+
+/** Reads what there is to read; tells nothing of what is missing: see `checkStateDict`. */
+export function readYolactStructure(state: StateDict): YolactStructure {
+  const keys = [...state.keys()];
+  const heads = Math.max(1, countChildren(keys, 'prediction_layers.'));
+  const backbone = readBackbone(state, keys);
+  return {
+    backbone,
+    pyramid: {
+      channels: sizeOf(state, 'fpn.pred_layers.0.weight', 0),
+      laterals: Math.min(Math.max(1, countChildren(keys, 'fpn.lat_layers.')), backbone.stages.length),
+      downsampling: keys.some(key => key.startsWith('fpn.downsample_layers.')) ? 'conv' : 'pool',
+    },
+    prototypes: readPrototypes(state),
+    heads: Array.from({ length: heads }, (_, index) => readHead(state, keys, `prediction_layers.${index}`)),
+  };
+}
+
+function readBackbone(state: StateDict, keys: readonly string[]): BackboneStructure {
+  const count = Math.max(1, countChildren(keys, 'backbone.layers.'));
+  const childrenOf = (stage: number): number => countChildren(keys, `backbone.layers.${stage}.`);
+  const size = (key: string): Size => sizeOf(state, `backbone.${key}.weight`, 0);
+  if (keys.some(key => key.startsWith(`backbone.${DARKNET_STEM}.`)))
+    return {
+      kind: 'darknet',
+      stem: size(`${DARKNET_STEM}.0`),
+      stages: Array.from({ length: count }, (_, stage) => ({
+        blocks: Math.max(1, childrenOf(stage) - 1),
+        width: size(`layers.${stage}.1.conv1.0`),
+        channels: size(`layers.${stage}.0.0`),
+      })),
+    };
+  return {
+    kind: 'resnet',
+    stem: size('conv1'),
+    stages: Array.from({ length: count }, (_, stage) => ({
+      blocks: Math.max(1, childrenOf(stage)),
+      width: size(`layers.${stage}.0.conv1`),
+      channels: size(`layers.${stage}.0.conv3`),
+    })),
+  };
+}
+
+/** Even numbers of `proto_net` are layers: one without a key is the upsampling. */
+function readPrototypes(state: StateDict): PrototypeLayer[] {
+  const layers: PrototypeLayer[] = [];
+  for (let index = 0, last = -1; index <= LONGEST_SEQUENCE; index += 2) {
+    const dims = state.get(`proto_net.${index}.weight`)?.dims;
+    if (dims === undefined) continue;
+    for (let gap = last + 2; last >= 0 && gap < index; gap += 2) layers.push({ kind: 'upsample' });
+    layers.push({ kind: 'conv', channels: dims[0], kernel: dims[2] === 1 ? 1 : 3 });
+    last = index;
+  }
+  return layers.length > 0 ? layers : [{ kind: 'conv', channels: undefined, kernel: 3 }];
+}
+
+function readHead(state: StateDict, keys: readonly string[], at: string): HeadStructure {
+  const priorsPerCell = divide(sizeOf(state, `${at}.bbox_layer.weight`, 0), 4);
+  return {
+    features: Array.from({ length: countChildren(keys, `${at}.upfeature.`) }, (_, n) =>
+      sizeOf(state, `${at}.upfeature.${2 * n}.weight`, 0),
+    ),
+    priorsPerCell,
+    classes: divide(sizeOf(state, `${at}.conf_layer.weight`, 0), priorsPerCell),
+    coefficients: divide(sizeOf(state, `${at}.mask_layer.weight`, 0), priorsPerCell),
+  };
+}
+
+function sizeOf(state: StateDict, key: string, axis: number): Size {
+  return state.get(key)?.dims[axis];
+}
+
+/** Undefined where it does not come out even: the shape is then reported against what it should be. */
+function divide(size: Size, by: Size): Size {
+  return size === undefined || by === undefined || by === 0 || size % by !== 0 ? undefined : size / by;
+}

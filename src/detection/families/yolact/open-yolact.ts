@@ -1,0 +1,31 @@
+/** How does a YOLACT answer what any detector is asked? Its one network runs, and the host reads what it gives. */
+
+import type { Tensor } from '../../../tensor/tensor.js';
+import type { FamilyDetector, FamilyHost } from '../../detector/detector.js';
+import type { RgbImage } from '../../image/decode-image.js';
+import type { YolactSetup } from './definition.js';
+import { categoriesOf, findBoxes, findMasks, makeHost } from './objects.js';
+import { prepareImage } from './prepare-image.js';
+
+export function openYolact({ recipe, config }: YolactSetup, { run, measure }: FamilyHost): FamilyDetector {
+  const host = makeHost(recipe, config);
+  const prepare = (image: RgbImage): Readonly<Record<string, Tensor<'float32'>>> => ({
+    [recipe.image.value]: measure('transform', () => prepareImage(image, recipe.image, config)),
+  });
+  return {
+    async trace(image) {
+      const inputs = prepare(image);
+      const outputs = await measure('network', () => run('network', inputs));
+      const size = { height: image.height, width: image.width };
+      const found = measure('detections', () => findBoxes(host, outputs, size));
+      const masks = measure('masks', () => findMasks(host, outputs, found, size));
+      const { boxes, selection } = found;
+      return {
+        inputs: { network: inputs },
+        outputs: { network: outputs },
+        objects: { size, boxes, scores: selection.scores, labels: categoriesOf(selection.classes, config), masks: { kind: 'runs', masks } },
+      };
+    },
+    findInputs: async image => ({ network: prepare(image) }),
+  };
+}

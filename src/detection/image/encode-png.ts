@@ -1,0 +1,9 @@
+/** How do pixels become a PNG file? By sharp, with nothing in it but the pixels: the same picture gives the same bytes. */
+import type { RgbImage } from './decode-image.js';
+import { loadSharp } from './load-sharp.js';
+
+export async function encodePng({ width, height, data }: RgbImage): Promise<Uint8Array> {
+  return loadSharp()(data, { raw: { width, height, channels: 3 }, limitInputPixels: false })
+    .png({ compressionLevel: 6 })
+    .toBuffer();
+}

@@ -1,0 +1,74 @@
+/** How does an image become the input of a model that is no Mask R-CNN of ours? By a declared preprocessing: colours, resize, scale, mean and deviation. */
+import { makeTensor, type Tensor } from '../../tensor/tensor.js';
+import type { RgbImage } from './decode-image.js';
+import { type InputSize, type Placement, type Placing, placeImage } from './placement.js';
+import { resamplePlane } from './resample.js';
+import type { Sampling } from './resample-axis.js';
+
+/** In the units of files and of most model cards: bytes 0…255, and mean and std after `range`. */
+export interface Preprocessing extends Placing, Sampling {
+  readonly colors: 'rgb' | 'bgr';
+  /** What the bytes 0…255 become first. */
+  readonly range: '0..1' | '0..255';
+  /** Per channel in the order of `colors`: (x − mean) / std. */
+  readonly mean: readonly number[];
+  readonly std: readonly number[];
+  /** With 'pad': a byte value 0…255, or one per channel in the order of `colors`. */
+  readonly fill: number | readonly number[];
+}
+
+export interface PreprocessedImage {
+  /** float32 [1, 3, height, width] */
+  readonly tensor: Tensor<'float32'>;
+  readonly placement: Placement;
+}
+
+/**
+ * The model's input for one image, and where the image lies in it.
+ * @throws DetectionError `input-size`, `image-too-narrow`, as `placeImage`.
+ */
+export function preprocessImage(image: RgbImage, size: InputSize, preprocessing: Preprocessing): PreprocessedImage {
+  const placement = placeImage({ height: image.height, width: image.width }, size, preprocessing);
+  const { height, width } = placement.input;
+  const area = height * width;
+  const data = new Float32Array(3 * area);
+  for (let channel = 0; channel < 3; channel++) {
+    const target = data.subarray(channel * area, (channel + 1) * area);
+    const { fill } = preprocessing;
+    target.fill(typeof fill === 'number' ? fill : (fill[channel] ?? 0));
+    const plane = takePlane(image, preprocessing.colors === 'rgb' ? channel : 2 - channel);
+    layDown(resize(plane, placement, preprocessing), target, placement);
+    normalise(target, channel, preprocessing);
+  }
+  return { tensor: makeTensor('float32', [1, 3, height, width], data), placement };
+}
+
+function takePlane({ data, width, height }: RgbImage, byte: number): Float32Array {
+  const plane = new Float32Array(width * height);
+  for (let pixel = 0; pixel < plane.length; pixel++) plane[pixel] = data[3 * pixel + byte] as number;
+  return plane;
+}
+
+function resize(plane: Float32Array, { original, scaled }: Placement, sampling: Sampling): Float32Array {
+  if (original.height === scaled.height && original.width === scaled.width) return plane;
+  return resamplePlane(plane, original, scaled, sampling);
+}
+
+/** Copies what of the resized image lies inside the input. */
+function layDown(source: Float32Array, target: Float32Array, { scaled, input, left, top }: Placement): void {
+  const [skipX, skipY] = [Math.max(-left, 0), Math.max(-top, 0)];
+  const [toX, toY] = [Math.max(left, 0), Math.max(top, 0)];
+  const columns = Math.min(scaled.width - skipX, input.width - toX);
+  const rows = Math.min(scaled.height - skipY, input.height - toY);
+  for (let row = 0; row < rows; row++) {
+    const from = (skipY + row) * scaled.width + skipX;
+    target.set(source.subarray(from, from + columns), (toY + row) * input.width + toX);
+  }
+}
+
+function normalise(values: Float32Array, channel: number, { range, mean, std }: Preprocessing): void {
+  const { fround } = Math;
+  const [m, s] = [fround(mean[channel] ?? 0), fround(std[channel] ?? 1)];
+  const divisor = range === '0..1' ? 255 : 1;
+  for (let i = 0; i < values.length; i++) values[i] = fround(fround((values[i] as number) / divisor) - m) / s;
+}

@@ -1,0 +1,47 @@
+/** Do figures and kinds of error agree with pycocotools and with TIDE's own program on sets drawn at random? */
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import type { Json } from '../../../../src/base/json.js';
+import { parseCocoDataset } from '../../../../src/detection/coco/dataset.js';
+import { splitErrors } from '../../../../src/detection/coco/errors.js';
+import { COCO_FIGURE_NAMES, evaluateCoco } from '../../../../src/detection/coco/evaluate.js';
+import { COCO_PARAMS, type CocoParams, type IouType } from '../../../../src/detection/coco/params.js';
+import { parseCocoResults } from '../../../../src/detection/coco/results.js';
+import { fixturePath } from '../../../support/fixtures.js';
+import { maxDifference } from '../../../support/max-difference.js';
+import { flattenErrors, flattenTide, type RecordedErrors } from '../../../support/recorded-errors.js';
+
+interface Recorded {
+  readonly truth: Json;
+  readonly detections: Json;
+  readonly maxDetections: readonly number[];
+  readonly categories: CocoParams['categories'];
+  readonly bbox: { readonly stats: readonly number[]; readonly errors: RecordedErrors };
+  readonly segm: { readonly stats: readonly number[]; readonly errors: RecordedErrors };
+}
+
+const sets = JSON.parse(gunzipSync(readFileSync(fixturePath('detection', 'random-figures.json.gz'))).toString()) as Recorded[];
+const types: readonly IouType[] = ['bbox', 'segm'];
+
+describe.each(types)('%s', iouType => {
+  it.each(sets.map((set, index) => [index, set] as const))('set %d', (_index, set) => {
+    const dataset = parseCocoDataset(set.truth);
+    const results = parseCocoResults(set.detections, dataset);
+    const { maxDetections, categories } = set;
+    const figures = evaluateCoco(dataset, results, iouType, { ...COCO_PARAMS, maxDetections, categories });
+    // The same operations in double precision; only the order of the final sums differs.
+    expect(
+      maxDifference(
+        COCO_FIGURE_NAMES.map(name => figures[name]),
+        set[iouType].stats,
+      ),
+    ).toBeLessThan(1e-9);
+    expect(maxDifference(flattenErrors(splitErrors(dataset, results, iouType)), flattenTide(set[iouType].errors))).toBeLessThan(1e-9);
+  });
+});
+
+it('what is left when the missed objects were all is perfect', () => {
+  const { truth } = sets[0] as Recorded;
+  const { ap, kinds, falseNegatives } = splitErrors(parseCocoDataset(truth), [], 'bbox');
+  expect([ap, kinds.missed.cost, falseNegatives.cost]).toEqual([0, 1, 1]);
+});

@@ -1,0 +1,242 @@
+import { DetectionError } from '../../../../../src/detection/error/detection-error.js';
+import {
+  exportMaskRcnn,
+  type MaskRcnnExport,
+  type MaskRcnnExportOptions,
+} from '../../../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
+import type { MaskRcnnStructure } from '../../../../../src/detection/families/maskrcnn/export/network-spec.js';
+import { encodeRecipe, parseRecipe } from '../../../../../src/detection/parse-recipe.js';
+import { getValue } from '../../../../../src/onnx/ir/edit.js';
+import type { ValueId } from '../../../../../src/onnx/ir/model.js';
+import { extractSubgraph } from '../../../../../src/onnx/surgery/extract.js';
+import type { RawTensor } from '../../../../../src/tensor/tensor.js';
+import { generatedInput, generatedWeight } from '../../../../support/generated-weights.js';
+import { listProblems, runModel } from '../../../../support/small-model.js';
+import { TINY_CONFIG, TINY_V1, TINY_V2, tinyState } from '../../../../support/tiny-maskrcnn.js';
+
+const OPTIONS: MaskRcnnExportOptions = {
+  height: 64,
+  width: 96,
+  roiBatch: { box: 'free', mask: 3 },
+  fit: 'static',
+  frozenEpsilon: undefined,
+};
+
+function shapesOf({ model }: MaskRcnnExport, ids: readonly ValueId[]): Record<string, unknown> {
+  return Object.fromEntries(
+    ids.map(id => {
+      const { name, type } = getValue(model.graph, id);
+      return [name, type?.kind === 'tensor' ? type.dims : undefined];
+    }),
+  );
+}
+
+function errorOf(action: () => unknown): DetectionError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof DetectionError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+describe('exporting a Mask R-CNN', () => {
+  it('gives three parts with the inputs and outputs that the recipe names', () => {
+    const result = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, OPTIONS);
+    const { graph } = result.model;
+    expect(shapesOf(result, graph.inputs)).toEqual({
+      image: [1, 3, 64, 96],
+      box_features: ['box_rois', 6, 7, 7],
+      mask_features: [3, 6, 14, 14],
+    });
+    expect(shapesOf(result, graph.outputs)).toEqual({
+      feature_0: [1, 6, 16, 24],
+      feature_1: [1, 6, 8, 12],
+      feature_2: [1, 6, 4, 6],
+      feature_3: [1, 6, 2, 3],
+      objectness_0: [1, 3, 16, 24],
+      objectness_1: [1, 3, 8, 12],
+      objectness_2: [1, 3, 4, 6],
+      objectness_3: [1, 3, 2, 3],
+      objectness_4: [1, 3, 1, 2],
+      rpn_deltas_0: [1, 12, 16, 24],
+      rpn_deltas_1: [1, 12, 8, 12],
+      rpn_deltas_2: [1, 12, 4, 6],
+      rpn_deltas_3: [1, 12, 2, 3],
+      rpn_deltas_4: [1, 12, 1, 2],
+      class_logits: ['box_rois', 4],
+      box_regression: ['box_rois', 16],
+      mask_logits: [3, 4, 28, 28],
+    });
+    const { parts } = result.recipe;
+    expect(Object.values(parts).flatMap(part => part.outputs)).toEqual(graph.outputs.map(id => getValue(graph, id).name));
+  });
+
+  it.each([
+    ['v2', TINY_V2, undefined],
+    ['v1 with a frozen body', TINY_V1, 0],
+  ] as const)('reads the structure of %s out of the checkpoint', (_, structure, frozenEpsilon) => {
+    const result = exportMaskRcnn(tinyState(structure), TINY_CONFIG, { ...OPTIONS, frozenEpsilon });
+    expect(result.structure).toEqual(structure);
+  });
+
+  it('shares the RPN head over the levels: one initializer, five nodes', () => {
+    const { model } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, OPTIONS);
+    const users = [...model.graph.nodes.values()].filter(node => /^rpn\/head\/level_\d\/cls_logits$/.test(node.name));
+    expect(users).toHaveLength(5);
+    expect(new Set(users.map(node => node.inputs[1])).size).toBe(1);
+  });
+
+  it('names nodes after modules, and initializers after keys', () => {
+    const { model } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, OPTIONS);
+    const names = [...model.graph.nodes.values()].map(node => node.name);
+    expect(names).toContain('backbone/body/layer1/0/conv1');
+    expect(new Set(names).size).toBe(names.length);
+    const values = [...model.graph.values.values()].map(value => value.name);
+    expect(values).toContain('roi_heads.box_head.0.1.running_var');
+    expect(new Set(values).size).toBe(values.length);
+  });
+
+  it('takes the weights as they are, and every one of them', () => {
+    const state = tinyState(TINY_V2);
+    const { model } = exportMaskRcnn(state, TINY_CONFIG, OPTIONS);
+    const constants = new Map([...model.graph.values.values()].map(value => [value.name, value.constant]));
+    for (const [key, tensor] of state) if (!key.endsWith('num_batches_tracked')) expect(constants.get(key)).toBe(tensor);
+  });
+
+  it('counts trained parameters, in a frozen body without its norms', () => {
+    const trained = (structure: MaskRcnnStructure, prefix: RegExp): number => {
+      const keys = [...tinyState(structure)].filter(([key]) => prefix.test(key) && /weight$|bias$/.test(key));
+      const counted = keys.filter(([key]) => structure.bodyNorm !== 'frozen' || !/^backbone\.body\..*(bn\d|downsample\.1)\./.test(key));
+      return counted.reduce((sum, [, tensor]) => sum + tensor.dims.reduce((product, dim) => product * dim, 1), 0);
+    };
+    for (const structure of [TINY_V2, TINY_V1]) {
+      const { parameters } = exportMaskRcnn(tinyState(structure), TINY_CONFIG, { ...OPTIONS, frozenEpsilon: 0 });
+      expect(parameters.total).toBe(trained(structure, /./));
+      expect(parameters.mask_head).toBe(trained(structure, /^roi_heads\.mask/));
+    }
+  });
+
+  it('writes a recipe that its parser reads back', () => {
+    const { recipe } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, OPTIONS);
+    expect(parseRecipe(JSON.parse(JSON.stringify(encodeRecipe(recipe))))).toEqual(recipe);
+    expect(recipe.levels.map(({ stride }) => stride)).toEqual([4, 8, 16, 32, 64]);
+  });
+
+  it("takes torchvision's older names too", () => {
+    const older = new Map<string, RawTensor>();
+    for (const [key, tensor] of tinyState(TINY_V1)) {
+      const name = key
+        .replace(/^(backbone\.fpn\.\w+_blocks\.\d)\.0\./, '$1.')
+        .replace('rpn.head.conv.0.0.', 'rpn.head.conv.')
+        .replace(/mask_head\.(\d)\.0\./, (_, n) => `mask_head.mask_fcn${Number(n) + 1}.`);
+      older.set(name, tensor);
+    }
+    expect(older.has('roi_heads.mask_head.mask_fcn2.weight')).toBe(true);
+    const options = { ...OPTIONS, frozenEpsilon: 1e-5 };
+    expect(exportMaskRcnn(older, TINY_CONFIG, options).structure).toEqual(TINY_V1);
+  });
+});
+
+describe('a checkpoint that does not fit', () => {
+  it('is refused with every missing key, unexpected key, wrong shape and wrong dtype at once', () => {
+    const state = tinyState(TINY_V2);
+    state.delete('backbone.body.layer2.0.bn2.running_var');
+    state.delete('rpn.head.bbox_pred.bias');
+    state.set('roi_heads.maskiou.conv1.weight', generatedWeight('x', [1]));
+    state.set('backbone.body.layer1.1.conv2.weight', generatedWeight('x', [2, 3, 3, 3]));
+    state.set('roi_heads.box_head.0.1.bias', { dtype: 'float16', dims: [6], bytes: new Uint8Array(12) });
+    const error = errorOf(() => exportMaskRcnn(state, TINY_CONFIG, OPTIONS));
+    expect(error.code).toBe('checkpoint-mismatch');
+    expect(error.details).toEqual({
+      missing: ['backbone.body.layer2.0.bn2.running_var', 'rpn.head.bbox_pred.bias'],
+      unexpected: ['roi_heads.maskiou.conv1.weight'],
+      wrong: [
+        'backbone.body.layer1.1.conv2.weight has shape [2, 3, 3, 3], expected [2, 2, 3, 3]',
+        'roi_heads.box_head.0.1.bias is float16, expected float32',
+      ],
+    });
+    expect(error.message).toContain('2 missing: backbone.body.layer2.0.bn2.running_var, rpn.head.bbox_pred.bias');
+  });
+
+  it('shows the first keys of many, and keeps all in the details', () => {
+    const error = errorOf(() => exportMaskRcnn(new Map(), TINY_CONFIG, OPTIONS));
+    expect(error.message).toMatch(/\d+ missing: backbone\.body\.conv1\.weight, .*, and \d+ more$/);
+  });
+
+  it('helps where every key has a prefix', () => {
+    const state = new Map([...tinyState(TINY_V2)].map(([key, tensor]) => [`module.${key}`, tensor]));
+    expect(errorOf(() => exportMaskRcnn(state, TINY_CONFIG, OPTIONS)).help).toContain('starts with "module."');
+  });
+
+  it('does not build a huge network for a key with a huge number', () => {
+    const state = tinyState(TINY_V2);
+    state.set('backbone.body.layer1.999999999.conv1.weight', generatedWeight('x', [1]));
+    expect(errorOf(() => exportMaskRcnn(state, TINY_CONFIG, OPTIONS)).code).toBe('checkpoint-mismatch');
+  });
+
+  it('with a frozen body needs the epsilon said', () => {
+    const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V1), TINY_CONFIG, OPTIONS));
+    expect(error.code).toBe('frozen-epsilon');
+    expect(error.help).toContain('frozenBatchNormEpsilon');
+  });
+});
+
+describe('a config that does not fit the checkpoint', () => {
+  it('is refused with every contradiction at once', () => {
+    const config = { ...TINY_CONFIG, numClasses: 7, anchors: { sizes: [[8], [16, 32], [64], [128]], aspectRatios: [0.5, 1, 2] } };
+    const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V2), config, OPTIONS));
+    expect(error.code).toBe('config-mismatch');
+    expect(error.details).toEqual([
+      'numClasses is 7, roi_heads.box_predictor.cls_score has 4 classes (background included)',
+      'anchors.sizes has 4 levels, the network has 5',
+      'anchors.sizes[1] with aspectRatios gives 6 anchors per cell, rpn.head.cls_logits has 3',
+    ]);
+  });
+
+  it('a free size takes any multiples of 32, and gives the bits of models of these sizes', async () => {
+    const free = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, size: 'free' });
+    expect(free.recipe.image).toMatchObject({ height: OPTIONS.height, width: OPTIONS.width, size: 'free' });
+    const backbone = extractSubgraph(free.model, free.recipe.parts.backbone);
+    expect(listProblems(backbone)).toEqual([]);
+    for (const [height, width] of [
+      [64, 96],
+      [160, 32],
+    ] as const) {
+      const fixed = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, height, width });
+      const feeds = { image: generatedInput('image', [1, 3, height, width]) };
+      expect(await runModel(backbone, feeds)).toEqual(await runModel(extractSubgraph(fixed.model, fixed.recipe.parts.backbone), feeds));
+    }
+    const odd = { ...TINY_CONFIG, input: { ...TINY_CONFIG.input, sizeDivisible: 16 } };
+    expect(errorOf(() => exportMaskRcnn(tinyState(TINY_V2), odd, { ...OPTIONS, size: 'free' })).code).toBe('input-size');
+  });
+
+  it('an input size that is no multiple of sizeDivisible is refused, with the nearest ones that are', () => {
+    const helpOf = (height: number, width: number): string | undefined => {
+      const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, height, width }));
+      expect(error.code).toBe('input-size');
+      return error.help;
+    };
+    expect(helpOf(65, 96)).toBe('the nearest sizes that fit: 64×96 and 96×96');
+    expect(helpOf(800, 1333)).toBe('the nearest sizes that fit: 800×1312 and 800×1344');
+    expect(helpOf(20, 7)).toBe('the nearest sizes that fit: 32×32');
+  });
+});
+
+describe('a recipe', () => {
+  it('with several mistakes is refused with all of them at once', () => {
+    const { recipe } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, OPTIONS);
+    const { roi, ...rest } = encodeRecipe(recipe);
+    const image = { value: 'image', height: 64, width: 96.5, size: 'fixed', fit: 'stretch' };
+    const error = errorOf(() => parseRecipe({ ...rest, version: 2, image, extra: roi ?? null }));
+    expect(error.code).toBe('bad-recipe');
+    expect(error.details).toEqual([
+      'extra: is not a known field',
+      'version: should be 1, it is 2',
+      'image.width: should be an integer, it is 96.5',
+      'image.fit: should be "static" or "torchvision", it is "stretch"',
+      'roi: should be an object, it is missing',
+    ]);
+  });
+});

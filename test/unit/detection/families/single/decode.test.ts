@@ -1,0 +1,308 @@
+import type { Candidates, DecodeContext } from '../../../../../src/detection/families/single/decoder/candidates.js';
+import { openDecode } from '../../../../../src/detection/families/single/decoder/decode.js';
+import type { Decoder } from '../../../../../src/detection/families/single/decoder/decoder.js';
+import { makeTensor } from '../../../../../src/tensor/tensor.js';
+import { failureOf } from '../../../../support/error-code.js';
+
+const CONTEXT: DecodeContext = { input: { height: 16, width: 32 }, classes: 2, scoreThreshold: 0.1, labels: 'best' };
+
+interface Output {
+  readonly dims: readonly number[];
+  readonly data: readonly number[];
+}
+
+async function decode(
+  decoder: Decoder,
+  outputs: Readonly<Record<string, Output>>,
+  context: Partial<DecodeContext> = {},
+): Promise<Candidates> {
+  const run = await openDecode(decoder);
+  const tensors = Object.entries(outputs).map(([name, { dims, data }]) => [name, makeTensor('float32', dims, Float32Array.from(data))]);
+  return run(Object.fromEntries(tensors), { ...CONTEXT, ...context });
+}
+
+const listed = ({ boxes, scores, classes }: Candidates) =>
+  Array.from(scores, (score, i) => [
+    classes[i],
+    Number(score.toFixed(5)),
+    ...Array.from(boxes.subarray(4 * i, 4 * i + 4), x => Number(x.toFixed(4))),
+  ]);
+
+const zeros = (count: number): number[] => Array(count).fill(0);
+const channel = (at: number, power = 1) => ({ channel: at, power, activation: 'none' }) as const;
+
+describe('grid', () => {
+  const EXP: Decoder = {
+    kind: 'grid',
+    output: 'y',
+    boxes: { channel: 0, form: 'exp' },
+    strides: [8, 16],
+    objectness: channel(4),
+    classes: channel(5),
+  };
+  // 2×4 cells of stride 8, then 1×2 of stride 16: row 6 is cell (2, 1) of the first, row 9 cell (1, 0) of the second.
+  const ROWS = [...zeros(6 * 7), 0.5, -0.5, Math.log(2), 0, 0.5, 0.8, 0.6, ...zeros(2 * 7), 0.25, 0.5, 0, Math.log(0.5), 1, 0, 0.3];
+  const FOUND = [
+    [0, 0.4, 12, 0, 28, 8],
+    [1, 0.3, 12, 4, 28, 12],
+  ];
+
+  it('exp: centre (xy + cell) · stride, size e^wh · stride, score objectness · class', async () => {
+    expect(listed(await decode(EXP, { y: { dims: [1, 10, 7], data: ROWS } }))).toEqual(FOUND);
+  });
+
+  it('channels may come first', async () => {
+    const turned = Array.from({ length: 70 }, (_, i) => ROWS[(i % 10) * 7 + Math.floor(i / 10)] ?? 0);
+    expect(listed(await decode(EXP, { y: { dims: [1, 7, 10], data: turned } }))).toEqual(FOUND);
+  });
+
+  it('every class above the threshold is a candidate where labels are all', async () => {
+    const found = await decode(EXP, { y: { dims: [1, 10, 7], data: ROWS } }, { labels: 'all' });
+    expect(listed(found).map(([label, score]) => [label, score])).toEqual([
+      [0, 0.4],
+      [1, 0.3],
+      [1, 0.3],
+    ]);
+  });
+
+  it('bounded: tanh from the cell, sigmoid of the input; objectness^0.6 · class^0.4 of a map', async () => {
+    const decoder: Decoder = {
+      kind: 'grid',
+      output: 'y',
+      boxes: { channel: 1, form: 'bounded' },
+      strides: [16],
+      objectness: channel(0, 0.6),
+      classes: channel(5, 0.4),
+    };
+    // Cell (1, 0): tanh(0) = 0, sigmoid(0) = ½ of 32×16.
+    const data = [0, 0.5, ...zeros(8), 0, 0.25, 0, 0.125];
+    const [found] = listed(await decode(decoder, { y: { dims: [1, 7, 1, 2], data } }));
+    expect(found).toEqual([0, Number((0.5 ** 0.6 * 0.25 ** 0.4).toFixed(5)), 8, -4, 24, 4]);
+  });
+
+  it('center with class logits, as YOLO exports it decoded', async () => {
+    const decoder: Decoder = {
+      kind: 'grid',
+      output: 'y',
+      boxes: { channel: 0, form: 'center' },
+      strides: [],
+      classes: { channel: 4, power: 1, activation: 'sigmoid' },
+    };
+    const data = [10, 8, 4, 2, 0, -9];
+    expect(listed(await decode(decoder, { y: { dims: [1, 1, 6], data } }))).toEqual([[0, 0.5, 8, 7, 12, 9]]);
+  });
+
+  it('two scores below 0 make none above it', async () => {
+    const decoder: Decoder = {
+      kind: 'grid',
+      output: 'y',
+      boxes: { channel: 0, form: 'center' },
+      strides: [],
+      objectness: channel(4),
+      classes: channel(5),
+    };
+    expect(listed(await decode(decoder, { y: { dims: [1, 1, 7], data: [10, 8, 4, 2, -3, -2, 0.5] } }))).toEqual([]);
+  });
+
+  it.each([
+    [
+      'rows that no strides have',
+      [1, 9, 7],
+      63,
+      /^output "y" is \[1, 9, 7\]; the decoder reads \[1, 10, 7\], \[1, 7, 10\] or \[1, 7, height, width\]$/,
+    ],
+    ['another number of channels', [1, 10, 6], 60, /the decoder reads \[1, 10, 7\]/],
+    ['a batch of two', [2, 10, 7], 140, /^output "y" is \[2, 10, 7\]/],
+  ] as const)('refuses %s', async (_what, dims, count, message) => {
+    const failure = await failureOf(() => decode(EXP, { y: { dims, data: zeros(count) } }));
+    expect(failure).toMatchObject({ code: 'decoder-shape', message: expect.stringMatching(message) });
+  });
+
+  it('names the outputs that are there where its own is not', async () => {
+    expect(await failureOf(() => decode(EXP, { z: { dims: [1], data: [0] } }))).toMatchObject({
+      code: 'part-values',
+      message: 'the decoder reads output "y", the model gives z',
+    });
+  });
+});
+
+describe('distances', () => {
+  const of = (bins: number): Decoder => ({
+    kind: 'distances',
+    levels: [{ stride: 16, scores: 's', distances: 'd' }],
+    bins,
+    activation: 'none',
+  });
+
+  it('one bin is the distance in strides from the middle of the cell', async () => {
+    const outputs = { s: { dims: [1, 2, 2], data: [0, 0, 0.2, 0.7] }, d: { dims: [1, 2, 4], data: [0, 0, 0, 0, 0.5, 0.25, 0.125, 0.5] } };
+    expect(listed(await decode(of(1), outputs))).toEqual([[1, 0.7, 16, 4, 26, 16]]);
+  });
+
+  it('of several, the expected bin of a softmax counts', async () => {
+    // Equal logits of 3 bins: 1. One far above the others: its number.
+    const sides = [0, 0, 0, 0, 0, 90, 90, 0, 0, 0, 90, 0];
+    const outputs = { s: { dims: [1, 2, 1, 2], data: [0, 0.6, 0, 0] }, d: { dims: [1, 2, 12], data: [...zeros(12), ...sides] } };
+    expect(listed(await decode(of(3), outputs))).toEqual([[0, 0.6, 24 - 16, 8 - 32, 24 + 0, 8 + 16]]);
+  });
+});
+
+describe('priors and boxes', () => {
+  const PRIORS: Decoder = {
+    kind: 'priors',
+    scores: 's',
+    boxes: 'b',
+    activation: 'none',
+    background: true,
+    variances: [0.1, 0.2],
+    levels: [
+      {
+        columns: 2,
+        rows: 1,
+        sizes: [
+          [8, 8],
+          [64, 4],
+        ],
+      },
+    ],
+  };
+
+  it('offsets move and stretch priors, which are cut to the input', async () => {
+    // Prior 3: cell 1, 64 wide is cut to 32: centre (24, 8), 32×4. dx 1 → 24 + 0.1 · 32; dh: 4 · e^(0.2 · 5 · ln 2) = 8.
+    const scores = [1, 0, 0, 1, 0, 0, 1, 0, 0, 0.1, 0, 0.9];
+    const boxes = [...zeros(12), 1, 0, 0, 5 * Math.log(2)];
+    expect(listed(await decode(PRIORS, { s: { dims: [1, 4, 3], data: scores }, b: { dims: [1, 4, 4], data: boxes } }))).toEqual([
+      [1, 0.9, 11.2, 4, 43.2, 12],
+    ]);
+  });
+
+  it('boxes that are fractions, with scores that softmax makes, background first', async () => {
+    const decoder: Decoder = {
+      kind: 'boxes',
+      scores: 's',
+      boxes: 'b',
+      form: 'corners',
+      unit: 'fractions',
+      activation: 'softmax',
+      background: true,
+    };
+    const outputs = { s: { dims: [1, 1, 3], data: [0, Math.log(2), 0] }, b: { dims: [1, 1, 4], data: [0.25, 0.5, 0.5, 1] } };
+    expect(listed(await decode(decoder, outputs))).toEqual([[0, 0.5, 8, 8, 16, 16]]);
+  });
+
+  it('priors are counted before they are made: a slip of the pen takes no memory', async () => {
+    const many: Decoder = { ...PRIORS, levels: [{ columns: 100_000, rows: 100_000, sizes: [[8, 8]] }] };
+    const failure = await failureOf(() =>
+      decode(many, { s: { dims: [1, 4, 3], data: zeros(12) }, b: { dims: [1, 4, 4], data: zeros(16) } }),
+    );
+    expect(failure).toMatchObject({ code: 'decoder-shape', message: expect.stringContaining('10000000000') });
+  });
+
+  it('as many scores as boxes are wanted', async () => {
+    const failure = await failureOf(() =>
+      decode(PRIORS, { s: { dims: [1, 3, 3], data: zeros(9) }, b: { dims: [1, 4, 4], data: zeros(16) } }),
+    );
+    expect(failure).toMatchObject({ code: 'decoder-shape', message: expect.stringContaining('output "s" is [1, 3, 3]') });
+  });
+});
+
+describe('detections', () => {
+  const DETECTIONS: Decoder = {
+    kind: 'detections',
+    scores: 's',
+    boxes: 'b',
+    classes: 'c',
+    firstClass: 1,
+    corners: 'inclusive',
+    masks: { output: 'm', threshold: 0.5 },
+  };
+  const outputs = (label: number, masks: readonly number[] = [1, 3, 1, 1]) => ({
+    s: { dims: [1], data: [0.7] },
+    b: { dims: [1, 4], data: [1, 2, 3, 4] },
+    c: { dims: [1], data: [label] },
+    m: { dims: masks, data: [0.1, 0.2, 0.3] },
+  });
+
+  it('takes the mask of its own class, numbered as the classes are', async () => {
+    const found = await decode(DETECTIONS, outputs(2));
+    expect([...found.classes]).toEqual([1]);
+    expect(found.masks?.data[0]).toBeCloseTo(0.3);
+  });
+
+  it('no detection at all is none', async () => {
+    const none = {
+      s: { dims: [0], data: [] },
+      b: { dims: [0, 4], data: [] },
+      c: { dims: [0], data: [] },
+      m: { dims: [0, 3, 1, 1], data: [] },
+    };
+    expect(listed(await decode(DETECTIONS, none))).toEqual([]);
+  });
+
+  it.each([
+    ['a class beyond the categories', outputs(3), 'decoder-result', /class 3; the recipe names 2 classes, the first is 1/],
+    ['masks that lack the class', outputs(2, [1, 1, 1, 3]), 'decoder-shape', /output "m" is \[1, 1, 1, 3\]/],
+  ] as const)('refuses %s', async (_what, values, code, message) => {
+    expect(await failureOf(() => decode(DETECTIONS, values))).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+});
+
+describe('a decoder of one’s own', () => {
+  const of = (source: string): Decoder => ({ kind: 'module', name: 'mine.js', source, outputs: ['y'], options: { half: 2 } });
+  const Y = { y: { dims: [1, 2], data: [4, 6] } };
+  const gives = (result: string) => of(`export function decode() { return ${result}; }`);
+
+  it('is given outputs, input, classes, threshold and options', async () => {
+    const source = `
+      import { strict } from 'node:assert';
+      export function decode(outputs, { input, classes, scoreThreshold, options }) {
+        strict.deepEqual([input, classes, scoreThreshold], [{ height: 16, width: 32 }, 2, 0.1]);
+        const [x, y] = outputs.y.data;
+        return { boxes: [0, 0, x / options.half, y], scores: [outputs.y.dims[1] / 4], classes: [1] };
+      }`;
+    expect(listed(await decode(of(source), Y))).toEqual([[1, 0.5, 0, 0, 2, 6]]);
+  });
+
+  it.each([
+    ['no JavaScript', 'export function {', 'decoder-module', /decoder "mine.js" is no JavaScript module/],
+    ['no export decode', 'export const x = 1;', 'decoder-module', /has no export `decode`/],
+    ['imports of other files', "import './helper.js'; export const decode = 1;", 'decoder-module', /imports \.\/helper\.js/],
+    [
+      'a failure while it is loaded',
+      "throw new Error('not today'); export function decode() {}",
+      'decoder-module',
+      /cannot be loaded: not today/,
+    ],
+    ['a failure while it decodes', "export function decode() { throw new Error('oh'); }", 'decoder-module', /fails: oh/],
+    ['a promise', 'export async function decode() { return {}; }', 'decoder-result', /returns a promise/],
+    ['nothing', 'export function decode() {}', 'decoder-result', /returns undefined, not an object/],
+  ] as const)('refuses %s', async (_what, source, code, message) => {
+    expect(await failureOf(() => decode(of(source), Y))).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  it.each([
+    ['{boxes: [1, 2, 3], scores: [1], classes: [0]}', /1 scores and 3 numbers of boxes, not 4/],
+    ['{boxes: [], scores: []}', /no list of numbers as classes/],
+    ["{boxes: [1, 2, 3, 'x'], scores: [1], classes: [0]}", /no list of numbers as boxes/],
+    ['{boxes: [1, 2, 3, 4], scores: [1], classes: []}', /1 scores and 0 classes/],
+    ['{boxes: [1, 2, 3, 4], scores: [NaN], classes: [0]}', /object 0 the score NaN/],
+    ['{boxes: [1, 2, 3, 4], scores: [1], classes: [2]}', /object 0 the class 2; classes are 0 to 1/],
+    ['{boxes: [1, 2, 3, 4], scores: [1], classes: [0.5]}', /the class 0.5/],
+    ['{boxes: [1, 2, 3, 4], scores: [1], classes: [0], masks: {side: 2, data: [1]}}', /1 numbers of masks, not 1 · 2 · 2/],
+    ['{boxes: new BigInt64Array(4), scores: [1], classes: [0]}', /no list of numbers as boxes/],
+  ])('refuses %s', async (result, message) => {
+    expect(await failureOf(() => decode(gives(result), Y))).toMatchObject({
+      code: 'decoder-result',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('may find nothing, and may give typed arrays and masks', async () => {
+    expect(listed(await decode(gives('{boxes: [], scores: [], classes: []}'), Y))).toEqual([]);
+    const found = await decode(
+      gives('{boxes: Float32Array.of(1, 2, 3, 4), scores: Float64Array.of(0.5), classes: Int32Array.of(1), masks: {side: 1, data: [0.9]}}'),
+      Y,
+    );
+    expect(found.masks).toMatchObject({ side: 1, threshold: 0.5 });
+  });
+});
