@@ -1,8 +1,9 @@
-/** How is dist/ made? tsc checks and emits every module; esbuild joins what the CLI needs to start into one file per lazily loaded command. */
+/** Builds dist/: compiles kernels, then tsc checks and emits every module, then esbuild bundles what the CLI needs to start. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compileKernels } from './compile-kernels.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -11,6 +12,7 @@ function run(script, args) {
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 
+await compileKernels();
 run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']);
 removeOrphans(['src', 'stages', 'test', 'bench']);
 copyAssets('src');

@@ -1,4 +1,4 @@
-/** How is a WebAssembly module made to run here? Compiled at once, as kernels are small, with nothing imported. */
+/** Opens WebAssembly kernels: small modules that import nothing and export functions and one memory. */
 
 /** Node has it as a global; its types come with no library that a program for Node takes. */
 declare const WebAssembly: {
@@ -11,8 +11,9 @@ export interface WasmInstance {
   readonly functions: Readonly<Record<string, (...args: readonly number[]) => void>>;
 }
 
-/** Opens what `encodeWasm` wrote. */
-export function openWasm(bytes: Uint8Array): WasmInstance {
+/** Compiles and instantiates a module synchronously. @param source its bytes, or their base64 as generated modules hold it. */
+export function openWasm(source: Uint8Array | string): WasmInstance {
+  const bytes = typeof source === 'string' ? Buffer.from(source, 'base64') : source;
   const { memory, ...functions } = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
   return { memory: (memory as { readonly buffer: ArrayBuffer }).buffer, functions: functions as WasmInstance['functions'] };
 }

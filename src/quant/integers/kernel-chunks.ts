@@ -1,6 +1,4 @@
 /** How do elements get to a kernel? Copied into its memory by chunks that stay in the processor's cache, and gone through by groups. */
-import type { WasmCode } from '../../base/wasm-encoder.js';
-import { wasm } from '../../base/wasm-instructions.js';
 
 export const CHUNK_BYTES = 64 * 1024;
 const CHUNK = CHUNK_BYTES / 4;
@@ -18,11 +16,4 @@ export function eachChunk(
     chunk.set(part);
     work(at, at + 4 * part.length, start);
   }
-}
-
-const { get, tee, loopWhile, i32 } = wasm;
-
-/** Goes through memory by `bytes`: the local `pointer` from its value to that of `end`, at least once. */
-export function eachGroup(pointer: number, end: number, bytes: number, ...body: readonly WasmCode[]): WasmCode {
-  return loopWhile(...body, get(pointer), i32.const(bytes), i32.add, tee(pointer), get(end), i32.ltU);
 }

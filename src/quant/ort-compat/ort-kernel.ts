@@ -1,9 +1,8 @@
 /** How are elements counted between given edges in little time? In WebAssembly: the same bins as in plain code (ort-histogram.ts). */
 import { getDefined } from '../../base/invariant.js';
-import { encodeWasm, type WasmCode, type WasmFunction } from '../../base/wasm-encoder.js';
 import { openWasm } from '../../base/wasm-instance.js';
-import { wasm } from '../../base/wasm-instructions.js';
-import { CHUNK_BYTES, eachChunk, eachGroup } from '../integers/kernel-chunks.js';
+import { eachChunk } from '../integers/kernel-chunks.js';
+import { countEdgesWasm } from './generated/count-edges.js';
 import type { OrtBinning } from './ort-method.js';
 
 /** Histograms of more bins are counted in plain code. */
@@ -14,7 +13,6 @@ const EDGES = 0;
 const TABLE_BYTES = 4 * (MOST_BINS + 2);
 const TABLES = 4 * (MOST_BINS + 4);
 const DATA = 128 * 1024;
-const PAGES = (DATA + CHUNK_BYTES) / 65536;
 
 interface Kernel {
   readonly count: (from: number, to: number, first: number, span: number, bins: number, lastBin: number, mask: number) => void;
@@ -25,7 +23,7 @@ let opened: Kernel | undefined;
 
 function openKernel(): Kernel {
   if (opened !== undefined) return opened;
-  const { functions, memory } = openWasm(encodeWasm({ pages: PAGES, functions: [countFunction()] }));
+  const { functions, memory } = openWasm(countEdgesWasm);
   opened = { count: getDefined(functions.count, 'count'), memory };
   return opened;
 }
@@ -47,39 +45,4 @@ export function countEdgesByKernel(
     const table = (lane * TABLE_BYTES) / 4 + 1;
     for (let bin = 0; bin < bins; bin++) counts[bin] = (counts[bin] as number) + (tables[table + bin] as number);
   }
-}
-
-const { get, set, tee, i32, i32x4, v128, f32, f32x4 } = wasm;
-
-function countFunction(): WasmFunction {
-  const [pointer, end, first, span, bins, lastBin, mask, x, guess, bin, beyond] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-  const value = (lane: number): WasmCode => [...get(x), ...f32x4.extractLane(lane)];
-  const address = [...get(bin), ...i32.const(2), ...i32.shl];
-  const intoTable = (lane: number): WasmCode => {
-    const table = TABLES + lane * TABLE_BYTES;
-    return [
-      // bin −= x < edges[bin]
-      ...[...get(guess), ...i32x4.extractLane(lane), ...set(bin)],
-      ...[...get(bin), ...value(lane), ...address, ...f32.load(EDGES), ...f32.lt, ...i32.sub, ...set(bin)],
-      // bin += bin ≠ lastBin and x ≥ edges[bin + 1]; bin is kept one higher from here on, as it may be −1.
-      ...[...get(bin), ...i32.const(1), ...i32.add, ...tee(bin)],
-      ...[...value(lane), ...address, ...f32.load(EDGES), ...f32.ge, ...get(bin), ...get(beyond), ...i32.ne, ...i32.and],
-      ...[...i32.add, ...set(bin)],
-      ...[...address, ...address, ...i32.load(table), ...i32.const(1), ...i32.add, ...i32.store(table)],
-    ];
-  };
-  const body = [
-    ...[...get(lastBin), ...i32.const(1), ...i32.add, ...set(beyond)],
-    ...eachGroup(
-      pointer,
-      end,
-      16,
-      [...get(pointer), ...v128.load(0), ...get(mask), ...i32x4.splat, ...v128.and, ...set(x)],
-      [...get(x), ...get(first), ...f32x4.splat, ...f32x4.sub, ...get(span), ...f32x4.splat, ...f32x4.div],
-      [...get(bins), ...f32x4.splat, ...f32x4.mul, ...i32x4.truncSatF32x4S],
-      [...get(lastBin), ...i32x4.splat, ...i32x4.minS, ...i32.const(0), ...i32x4.splat, ...i32x4.maxS, ...set(guess)],
-      ...[0, 1, 2, 3].map(intoTable),
-    ),
-  ];
-  return { name: 'count', params: ['i32', 'i32', 'f32', 'f32', 'f32', 'i32', 'i32'], locals: ['v128', 'v128', 'i32', 'i32'], body };
 }
