@@ -1,10 +1,10 @@
 /** Does `runner: external` hold in a whole project, through the CLI as it ships? A real runner on the CPU provider, whose identity a file can change. */
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type CliWorld, givenProject } from '../support/cli-world.js';
 import { CPU_RUNNER, FAULTY_RUNNER } from '../support/runner-host.js';
 import { PROJECT } from '../support/shapes-project.js';
+import { isAlive, until } from '../support/until.js';
 
 const SHAPES = join(PROJECT, 'examples/shapes');
 
@@ -118,20 +118,3 @@ describe('stages on an external runner', () => {
     await until(() => !isAlive(Number(readFileSync(pid, 'utf8'))));
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries++) {
-    if (tries > 1_000) throw new Error('waited too long');
-    await wait(10);
-  }
-}
-
-/** A zombie is not alive: it only waits to be reaped. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return process.platform !== 'linux' || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}

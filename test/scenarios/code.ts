@@ -2,9 +2,8 @@
 import { match, strictEqual } from 'node:assert';
 import { chmodSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { delimiter } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { CliWorld } from '../support/cli-world.js';
-import { project, type Scenario } from './scene.js';
+import { project, type Scenario, waitForFile } from './scene.js';
 
 const tool = (says: string): string => `#!/bin/sh\necho ${says}\n`;
 
@@ -29,17 +28,10 @@ function installTool(world: CliWorld, says: string, name = 'bin/mytool'): void {
   renameSync(`${world.folder}/${name}.new`, `${world.folder}/${name}`);
 }
 
-async function waitFor(world: CliWorld, name: string): Promise<void> {
-  for (let tries = 0; !world.exists(name); tries++) {
-    if (tries > 500) throw new Error(`${name} does not come`);
-    await wait(10);
-  }
-}
-
 /** Builds, and calls `meanwhile` while stage `act` runs for the first time. @returns what the build said. */
 async function buildWhile(world: CliWorld, start: CliWorld['start'], meanwhile: () => void): Promise<string> {
   const build = start('build');
-  await waitFor(world, 'started');
+  await waitForFile({ project: world }, 'started');
   meanwhile();
   world.write('go', '');
   strictEqual(await build.ended, 0, build.output());
@@ -109,15 +101,16 @@ export const CODE: readonly Scenario[] = [
     renameSync(`${world.folder}/bin/mytool`, `${world.folder}/bin/real`);
     symlinkSync('real', `${world.folder}/bin/mytool`);
     const build = start('build');
-    await waitFor(world, 'started');
+    await waitForFile({ project: world }, 'started');
     unlinkSync(`${world.folder}/bin/mytool`);
     symlinkSync('other', `${world.folder}/bin/mytool`);
-    // The tool has been started by then, and the link leads back before the stage ends.
-    world.write('bin/other', '#!/bin/sh\necho > ../../../../other-ran; echo two; sleep 1\n');
+    // The link leads back when the tool has been started, and before the stage ends.
+    world.write('bin/other', `#!/bin/sh\necho > ${world.folder}/ran; echo two; until [ -e ${world.folder}/back ]; do sleep 0.02; done\n`);
     world.write('go', '');
-    await wait(500);
+    await waitForFile({ project: world }, 'ran');
     unlinkSync(`${world.folder}/bin/mytool`);
     symlinkSync('real', `${world.folder}/bin/mytool`);
+    world.write('back', '');
     strictEqual(await build.ended, 0, build.output());
     match(build.output(), /program mytool changed while the stage ran/);
     strictEqual(world.read('artifacts/act/out'), 'one\n');
@@ -138,7 +131,7 @@ export const CODE: readonly Scenario[] = [
       for (const name of ['go', 'started']) world.unlink(name);
       world.write('pipeline.yaml', world.read('pipeline.yaml').replace('echo > out', 'echo again > out'));
       const build = world.start('build');
-      await waitFor(world, 'started');
+      await waitForFile({ project: world }, 'started');
       world.write('plugins/heavy.js', "export const text = 'two';");
       world.write('go', '');
       strictEqual(await build.ended, 0, build.output());

@@ -2,9 +2,8 @@
 import { doesNotMatch, match, strictEqual } from 'node:assert';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { CliProcess, CliWorld } from '../support/cli-world.js';
-import { project, type Scenario } from './scene.js';
+import { project, type Scenario, waitForFile } from './scene.js';
 
 /** `spoil` runs the module spoil.js of the project, which may write to its input; `copy` is the same without it. */
 const PIPELINE = `version: 1
@@ -77,13 +76,6 @@ function expectCaught(world: CliWorld): void {
   match(world.run('build').stdout, /nothing to do/);
 }
 
-async function waitFor(world: CliWorld, name: string): Promise<void> {
-  for (let tries = 0; !world.exists(name); tries++) {
-    if (tries > 2000) throw new Error(`${name} does not come`);
-    await wait(10);
-  }
-}
-
 async function expectBuilt(build: CliProcess): Promise<void> {
   strictEqual(await build.ended, 0, build.output());
 }
@@ -148,7 +140,7 @@ stages:
     async world => {
       world.write('spoil.mjs', world.read('spoil.mjs').replaceAll('PROJECT', world.folder));
       const build = world.start('build');
-      await waitFor(world, 'reading');
+      await waitForFile({ project: world }, 'reading');
       world.write('artifacts/a/text', 'forged\n');
       world.write('go', '');
       await expectBuilt(build);

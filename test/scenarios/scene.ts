@@ -2,8 +2,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type CliWorld, givenProject } from '../support/cli-world.js';
+import { until } from '../support/until.js';
 import { type Forge, withForge } from './forge.js';
 
 export interface Scenario {
@@ -77,21 +77,16 @@ export function filesBelow(forge: Forge, folder: string): readonly string[] {
     .sort();
 }
 
-export async function waitForFile(forge: Forge, name: string): Promise<void> {
-  for (let tries = 0; !forge.project.exists(name); tries++) {
-    if (tries > 1000) throw new Error(`${name} does not come`);
-    await wait(10);
-  }
-}
+export const waitForFile = ({ project }: Pick<Forge, 'project'>, name: string): Promise<void> => until(() => project.exists(name), name);
 
-export async function expectGone(pid: number): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    await wait(20);
+export const expectGone = (pid: number): Promise<void> => until(() => !isThere(pid), `the end of process ${pid}`);
+
+/** A process that nobody has reaped is there. */
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
   }
-  throw new Error(`process ${pid} is still there`);
 }

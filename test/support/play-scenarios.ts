@@ -3,7 +3,7 @@
 import { SCENARIOS } from '../scenarios/scenarios.js';
 import type { Scenario } from '../scenarios/scene.js';
 
-const TIMEOUT_MS = { quick: 60_000, slow: 1_200_000 };
+const TIMEOUT_MS = { quick: 300_000, slow: 1_200_000 };
 
 export function playScenarios(isChosen: (scenario: Scenario) => boolean): void {
   it('every number names one scenario', () => {

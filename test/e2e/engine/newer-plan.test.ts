@@ -28,11 +28,16 @@ interface Turned extends Built {
   readonly started: readonly string[];
 }
 
-/**
- * Builds `before`; when `when` is true of an event, makes the edit, hands over the plan of `after`, and lets waiting stages end once the newer plan has been
- * looked at.
- */
-async function turn(before: Stages, after: Stages, edit: () => void = () => undefined, when = isStarted): Promise<Turned> {
+interface Turn {
+  readonly edit?: () => void;
+  /** The moment of the edit and of the newer plan: the first event of which this is true. */
+  readonly when?: (event: BuildEvent) => boolean;
+  /** When waiting stages may end: once a run has been stopped, or, where none is to be stopped, some time after the newer plan has been looked at. */
+  readonly letGo: 'when-stopped' | 'later';
+}
+
+/** Builds `before`, hands over the plan of `after` while it runs, and lets waiting stages end. */
+async function turn(before: Stages, after: Stages, { edit = () => undefined, when = isStarted, letGo }: Turn): Promise<Turned> {
   world.stages = before;
   const first = await world.plan();
   world.stages = after;
@@ -41,16 +46,18 @@ async function turn(before: Stages, after: Stages, edit: () => void = () => unde
   const revisions: Revisions = createRevisions({ plan: first, targets: 'all' });
   let outlooks = 0;
   let turned = false;
-  let letGo: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const go = (): void => world.write('go', '');
   const emit = (event: BuildEvent): void => {
-    if (event.kind === 'outlook' && ++outlooks === 2) letGo = setTimeout(() => world.write('go', ''), 500);
+    if (event.kind === 'outlook' && ++outlooks === 2 && letGo === 'later') timer = setTimeout(go, 500);
+    if (event.kind === 'run-outdated' && letGo === 'when-stopped') go();
     if (turned || !when(event)) return;
     turned = true;
     edit();
     revisions.revise({ plan: newer, targets: 'all' });
   };
   const built = await world.build({ revisions, failures: 'keep-going' }, { emit });
-  clearTimeout(letGo);
+  clearTimeout(timer);
   expect(outlooks).toBe(2);
   const stopped = built.events.flatMap(event => (event.kind === 'run-outdated' ? [[event.stage, event.because] as const] : []));
   const started = built.events.flatMap(event => (event.kind === 'stage-started' ? [event.stage] : []));
@@ -63,7 +70,11 @@ function isStarted(event: BuildEvent): boolean {
 
 describe('a stage that runs when a newer plan comes', () => {
   it('goes on where its action is the same and nothing that it read has changed', async () => {
-    const { outcomes, stopped, started } = await turn({ a: waits() }, { a: waits(), b: { uses: 'strip', inputs: { text: 'other.txt' } } });
+    const { outcomes, stopped, started } = await turn(
+      { a: waits() },
+      { a: waits(), b: { uses: 'strip', inputs: { text: 'other.txt' } } },
+      { letGo: 'later' },
+    );
     expect(outcomes).toEqual({ a: 'executed', b: 'executed' });
     expect(stopped).toEqual({});
     expect(started.filter(stage => stage === 'a')).toHaveLength(1);
@@ -71,7 +82,7 @@ describe('a stage that runs when a newer plan comes', () => {
   });
 
   it('is stopped and runs again where its params are others', async () => {
-    const { outcomes, stopped, started } = await turn({ a: waits({ add: '1' }) }, { a: waits({ add: '2' }) });
+    const { outcomes, stopped, started } = await turn({ a: waits({ add: '1' }) }, { a: waits({ add: '2' }) }, { letGo: 'when-stopped' });
     expect(outcomes).toEqual({ a: 'executed' });
     expect(stopped).toEqual({ a: 'params.add: "1" → "2"' });
     expect(started).toEqual(['a', 'a']);
@@ -79,14 +90,22 @@ describe('a stage that runs when a newer plan comes', () => {
   });
 
   it('is stopped and runs again where a source that it reads has changed', async () => {
-    const { outcomes, stopped } = await turn({ a: waits() }, { a: waits() }, () => world.write('source.txt', 'three'));
+    const { outcomes, stopped } = await turn(
+      { a: waits() },
+      { a: waits() },
+      { edit: () => world.write('source.txt', 'three'), letGo: 'when-stopped' },
+    );
     expect(outcomes).toEqual({ a: 'executed' });
     expect(stopped).toEqual({ a: 'source source.txt changed' });
     expect(world.read('artifacts/a/text')).toBe('three');
   });
 
   it('is stopped where the newer plan has no such stage', async () => {
-    const { outcomes, stopped } = await turn({ a: waits() }, { b: { uses: 'strip', inputs: { text: 'other.txt' } } });
+    const { outcomes, stopped } = await turn(
+      { a: waits() },
+      { b: { uses: 'strip', inputs: { text: 'other.txt' } } },
+      { letGo: 'when-stopped' },
+    );
     expect(outcomes).toEqual({ b: 'executed' });
     expect(stopped).toEqual({ a: 'it is not built any more' });
   });
@@ -96,7 +115,7 @@ describe('a stage that runs when a newer plan comes', () => {
     world.stages = { a: waits({ add: '2' }) };
     await world.build();
     rmSync(world.path('go'));
-    const { outcomes, stopped, started } = await turn({ a: waits({ add: '1' }) }, { a: waits({ add: '2' }) });
+    const { outcomes, stopped, started } = await turn({ a: waits({ add: '1' }) }, { a: waits({ add: '2' }) }, { letGo: 'when-stopped' });
     expect(outcomes).toEqual({ a: 'up-to-date' });
     expect(Object.keys(stopped)).toEqual(['a']);
     expect(started).toEqual(['a']);
@@ -108,8 +127,7 @@ describe('a stage that runs when a newer plan comes', () => {
     const { outcomes, stopped, started } = await turn(
       { first: first('1'), reader },
       { first: first('2'), reader },
-      undefined,
-      event => event.kind === 'stage-started' && event.stage === 'reader',
+      { when: event => event.kind === 'stage-started' && event.stage === 'reader', letGo: 'when-stopped' },
     );
     expect(outcomes).toEqual({ first: 'executed', reader: 'executed' });
     expect(Object.keys(stopped)).toEqual(['reader']);
@@ -125,8 +143,7 @@ describe('a stage that has ended when a newer plan comes', () => {
     const { outcomes, started } = await turn(
       { a: { uses: 'strip', inputs: { text: 'other.txt' } }, b: waits() },
       { a: { uses: 'strip', inputs: { text: 'other.txt' } }, b: waits() },
-      undefined,
-      ended('a'),
+      { when: ended('a'), letGo: 'later' },
     );
     expect(outcomes).toEqual({ a: 'executed', b: 'executed' });
     expect(started.filter(stage => stage === 'a')).toHaveLength(1);
@@ -134,7 +151,7 @@ describe('a stage that has ended when a newer plan comes', () => {
 
   it('is not tried again where it failed and its action is the same', async () => {
     const bad: StageSpec = { uses: 'act', params: { failUnless: '/nowhere/at/all' } };
-    const { outcomes, started } = await turn({ bad, b: waits() }, { bad, b: waits() }, undefined, ended('bad'));
+    const { outcomes, started } = await turn({ bad, b: waits() }, { bad, b: waits() }, { when: ended('bad'), letGo: 'later' });
     expect(outcomes).toEqual({ bad: 'failed', b: 'executed' });
     expect(started.filter(stage => stage === 'bad')).toHaveLength(1);
   });
@@ -144,8 +161,7 @@ describe('a stage that has ended when a newer plan comes', () => {
     const { outcomes, started } = await turn(
       { bad: bad('/nowhere'), b: waits() },
       { bad: bad(world.path('source.txt')), b: waits() },
-      undefined,
-      ended('bad'),
+      { when: ended('bad'), letGo: 'later' },
     );
     expect(outcomes).toEqual({ bad: 'executed', b: 'executed' });
     expect(started.filter(stage => stage === 'bad')).toHaveLength(2);
@@ -157,6 +173,7 @@ it('a stage that waits for its pool when a newer plan comes starts once, under t
   const { outcomes, started } = await turn(
     { a: exclusive(waits()), b: exclusive(waits({ add: '1' }, 'other.txt')) },
     { a: exclusive(waits()), b: exclusive(waits({ add: '2' }, 'other.txt')) },
+    { letGo: 'later' },
   );
   expect(outcomes).toEqual({ a: 'executed', b: 'executed' });
   expect(started).toEqual(['a', 'b']);

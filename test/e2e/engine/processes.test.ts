@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { digestBytes } from '../../../src/base/digest.js';
 import type { BuildEvent } from '../../../src/engine/model/events.js';
 import type { StageSpec } from '../../support/plan-of.js';
+import { isAlive, until } from '../../support/until.js';
 import type { World } from '../../support/world.js';
 import { DIST, givenWorld } from '../../support/world.js';
 
@@ -149,21 +150,4 @@ function startBuild({ folder, stages }: World): RunningBuild {
     outcomes: () => Object.fromEntries(events().flatMap(event => (event.kind === 'outcome' ? [[event.stage, event.outcome.kind]] : []))),
     sees: kind => until(() => events().some(event => event.kind === kind)),
   };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries++) {
-    if (tries > 1_000) throw new Error('waited too long');
-    await wait(10);
-  }
-}
-
-/** A zombie is not alive: it only waits to be reaped. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return process.platform !== 'linux' || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
 }

@@ -1,9 +1,9 @@
 /** How does a run end, however it ends: and is only success ever kept? */
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { setTimeout as wait } from 'node:timers/promises';
+import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { findStageLog } from '../../../src/engine/insight/history/stage-log.js';
 import type { BuildEvent } from '../../../src/engine/model/events.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
+import { isAlive, until } from '../../support/until.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 
@@ -84,7 +84,7 @@ describe('a failure', () => {
   });
 
   it('by a timeout kills the run, also one that does not listen', async () => {
-    world.stages = { bad: { uses: 'act', params: { end: 'hang', pid: world.path('pid') }, timeoutMs: 600 } };
+    world.stages = { bad: { uses: 'act', params: { end: 'hang', pid: world.path('pid') }, timeoutMs: 3_000 } };
     const { report } = await world.build();
 
     expect(report.stages.get('bad' as StageId)?.outcome).toMatchObject({ failure: { code: 'timeout' } });
@@ -247,11 +247,12 @@ describe('cancelling', () => {
     const abort = new AbortController();
     const running = world.build({}, { signal: abort.signal });
     await until(() => existsSync(world.path('child')));
-    const started = Date.now();
+    const started = performance.now();
     abort.abort();
     const { outcomes, report } = await running;
 
-    expect(Date.now() - started).toBeLessThan(2_000);
+    // Seconds on a busy machine; the stage itself waits for ever.
+    expect(performance.now() - started).toBeLessThan(15_000);
     expect(outcomes).toEqual({ first: 'executed', act: 'cancelled', last: 'cancelled' });
     expect(report.conclusion).toBe('cancelled');
     for (const name of ['pid', 'child']) await until(() => !isAlive(Number(world.read(name))));
@@ -304,21 +305,4 @@ function onStart(action: () => void): (event: BuildEvent) => void {
     done = true;
     action();
   };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries++) {
-    if (tries > 1_000) throw new Error('waited too long');
-    await wait(10);
-  }
-}
-
-/** A zombie is not alive: it only waits to be reaped. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return process.platform !== 'linux' || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
 }

@@ -15,7 +15,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type Digest, digestBytes } from '../../../src/base/digest.js';
 import { examineStages } from '../../../src/engine/insight/status/status.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
@@ -23,6 +22,7 @@ import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
 import { takeInventory } from '../../../src/engine/store/maintenance/inventory.js';
 import { collectGarbage, verifyCache } from '../../../src/engine/store/maintenance/keep-house.js';
 import type { StageSpec } from '../../support/plan-of.js';
+import { until } from '../../support/until.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 
@@ -342,10 +342,3 @@ describe('garbage of a shared cache', () => {
     await lock.release();
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries++) {
-    if (tries > 1_000) throw new Error('waited too long');
-    await wait(10);
-  }
-}

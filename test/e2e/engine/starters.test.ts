@@ -1,11 +1,12 @@
 /** Programs of stages are started by small processes of their own, and end as those that the build itself starts. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createStarters, type Starters } from '../../../src/engine/execute/starter/starters.js';
 import { runTool, type StartedProgram, type ToolSurroundings } from '../../../src/stage/tool-runner.js';
 import type { StageSpec } from '../../support/plan-of.js';
+import { isAlive, until } from '../../support/until.js';
 import type { World } from '../../support/world.js';
 import { DIST, givenWorld } from '../../support/world.js';
 
@@ -71,13 +72,15 @@ describe('a program of a starter', () => {
 
   it.each(['starter', 'build'] as const)('of the %s ends on abort though a process of another session holds its output', async starter => {
     const abort = new AbortController();
-    const ended = run(['sh', '-c', 'setsid sleep 60 & echo $! > child; sleep .5; touch over'], {
+    const ended = run(['sh', '-c', 'setsid sleep 60 & echo $! > child; echo $$ > program; mv program over'], {
       signal: abort.signal,
       ...(starter === 'build' ? { start: () => undefined } : {}),
     });
     await until(() => existsSync(world.path('over')));
     try {
-      await wait(200);
+      // Its end is seen when it has been reaped, and told a moment later.
+      await until(() => !existsSync(`/proc/${world.read('over').trim()}`));
+      await wait(500);
       abort.abort();
       const end = await Promise.race([ended, wait(20_000, 'still waits' as const, { ref: false })]);
       expect(end).toEqual({ exitCode: 0, signal: undefined });
@@ -176,8 +179,7 @@ describe('a build of many programs', () => {
     process.kill(parent, 'SIGKILL');
     const program = Number(world.read('program'));
     try {
-      await Promise.race([until(() => !isAlive(program)), wait(5_000, undefined, { ref: false })]);
-      expect(isAlive(program)).toBe(false);
+      await until(() => !isAlive(program), 'the end of the program');
     } finally {
       signal(program, 'SIGKILL');
     }
@@ -245,24 +247,11 @@ async function untilReady(): Promise<void> {
   await started?.ended;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await wait(10);
-}
-
 /** To one that may be gone. */
 function signal(pid: number, name: 'SIGKILL'): void {
   try {
     process.kill(pid, name);
   } catch {
     // It is gone.
-  }
-}
-
-/** A dead child of another process may stand as a zombie for a moment. */
-function isAlive(pid: number): boolean {
-  try {
-    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
-  } catch {
-    return false;
   }
 }

@@ -159,7 +159,7 @@ describe('files that a module reaches in another way than by an import with a pa
     const digests = createCodeDigests(DIST, state, (name, code) => state.code.set(name, code));
     const root = rootOf(join(folder, 'p/m.cjs'));
     for (let tries = 0; digests.find(root) === undefined; tries++) {
-      if (tries > 100) throw new Error('it does not settle');
+      if (tries > 1_000) throw new Error('it does not settle');
       await wait(20);
       await digests.read(root);
     }
