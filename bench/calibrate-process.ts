@@ -1,11 +1,12 @@
 /** The process that `calibrate.ts` measures: runs the stage, or plain inference, over the same images, and tells its own memory. */
+
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../src/base/json.js';
 import { listImages, takeFirstImages } from '../src/detection/data/image-list.js';
-import { prepareInput, readSetup } from '../src/detection/detector-definition.js';
 import { decodeImage } from '../src/detection/image/decode-image.js';
+import { readDefinition } from '../src/detection/read-definition.js';
 import { CAPTURE_SESSION } from '../src/runtime/capture/capture.js';
 import { openSession, type Session } from '../src/runtime/session/session.js';
 import { calibrate } from '../stages/calibrate/stage.js';
@@ -57,10 +58,10 @@ async function measure(order: CalibrateOrder): Promise<Measured> {
 }
 
 async function inferPlainly({ files, samples }: CalibrateOrder, session: Session): Promise<number> {
-  const setup = readSetup({ recipe: await readJson(files.recipe) });
+  const definition = readDefinition({ recipe: await readJson(files.recipe) });
   for (const { fileName } of takeFirstImages(listImages(await readJson(files.annotations)), samples)) {
     const image = await decodeImage(await readFile(join(files.images, fileName)), fileName);
-    await session.run(prepareInput(setup, image));
+    await session.run(definition.prepareInput(image));
   }
   return 0;
 }

@@ -1,4 +1,5 @@
 /** How many images per second do the float and the int8 detector take, and where does the time go? In this process, opened once, from bytes to run lengths; beside torchvision, in turn. */
+
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,9 +10,9 @@ import { listImages, takeFirstImages } from '../src/detection/data/image-list.js
 import type { Detector } from '../src/detection/detector/detector.js';
 import { makeStopwatch, type Stopwatch } from '../src/detection/detector/measure.js';
 import { makeCocoResults } from '../src/detection/detector/object-results.js';
-import { listParts, readSetup } from '../src/detection/detector-definition.js';
 import { decodeImage } from '../src/detection/image/decode-image.js';
 import { openDetector } from '../src/detection/open-detector.js';
+import { readDefinition } from '../src/detection/read-definition.js';
 import { quantize } from '../stages/quantize/stage.js';
 import { runStage } from '../test/support/run-stage.js';
 import type { ShapesProject } from '../test/support/shapes-project.js';
@@ -119,12 +120,12 @@ interface TimedDetector {
 }
 
 async function open(project: ShapesProject, modelOf: (part: string) => string | Promise<string>): Promise<TimedDetector> {
-  const setup = readSetup({ recipe: JSON.parse(await readFile(project.path('artifacts/export/recipe.json'), 'utf8')) as Json });
+  const definition = readDefinition({ recipe: JSON.parse(await readFile(project.path('artifacts/export/recipe.json'), 'utf8')) as Json });
   const parts: Record<string, string> = {};
-  for (const { name } of listParts(setup.recipe)) parts[name] = await modelOf(name);
+  for (const { name } of definition.parts) parts[name] = await modelOf(name);
   const watch = makeStopwatch(() => performance.now());
   const options = { optimization: 'all', threads: THREADS, measure: watch.measure } as const;
-  return { detector: await openDetector({ setup, models: { kind: 'parts', parts } }, options), watch };
+  return { detector: await openDetector({ definition, models: { kind: 'parts', parts } }, options), watch };
 }
 
 /** Quantized so that ONNX Runtime computes in integers: what a board reads (xint8, with int8 biases) it computes in floats between Q and DQ. */

@@ -1,10 +1,10 @@
 /** What does a full-size model look like without a checkpoint? torchvision's maskrcnn_resnet50_fpn_v2 with generated weights: its backbone at 544×960, simplified. */
 
+import type { HostRecipe } from '../src/detection/detector/host-recipe.js';
 import { parseDetectorConfig } from '../src/detection/families/maskrcnn/config.js';
 import { exportMaskRcnn } from '../src/detection/families/maskrcnn/export/export-maskrcnn.js';
-import type { MaskRcnnStructure } from '../src/detection/families/maskrcnn/export/network-spec.js';
+import type { MaskRcnnSpec } from '../src/detection/families/maskrcnn/export/network-spec.js';
 import { expectedTensors } from '../src/detection/families/maskrcnn/export/state-keys.js';
-import type { Recipe } from '../src/detection/parse-recipe.js';
 import type { Model } from '../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';
 import { extractSubgraph } from '../src/onnx/surgery/extract.js';
@@ -14,7 +14,7 @@ import { generatedInput, generatedState } from '../test/support/generated-weight
 
 export const FULL_SIZE = { height: 544, width: 960 } as const;
 
-export const V2: MaskRcnnStructure = {
+export const V2: MaskRcnnSpec = {
   stem: 64,
   bodyNorm: 'batch-norm',
   stages: [
@@ -37,7 +37,7 @@ export async function makeFullSizeBackbone(): Promise<Model> {
 interface FullSizeBackbone {
   readonly backbone: Model;
   /** Tells what the backbone takes. */
-  readonly recipe: Recipe;
+  readonly recipe: HostRecipe;
 }
 
 export async function exportFullSize(): Promise<FullSizeBackbone> {

@@ -1,8 +1,9 @@
 /** What does `calibrate` take of a full-size backbone? Its model, the recipe, and drawn photographs of 960×544, in a folder. */
+
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeRecipe } from '../src/detection/parse-recipe.js';
+import { encodeRecipe } from '../src/detection/detector/host-recipe.js';
 import { writeModel } from '../src/onnx/serde/model-file.js';
 import { makeJpeg } from '../test/support/make-jpeg.js';
 import type { CalibrateFiles } from './calibrate-process.js';

@@ -1,41 +1,37 @@
-/** How is a detector opened from files? Sessions of its parts, joined by the host of its family, closed together. */
+/** Opens a detector from files: one session per part, and the host of its family. */
 import { getDefined } from '../base/invariant.js';
 import { type OpenModel, openSession, type Session, type SessionOptions } from '../runtime/session/session.js';
-import type { Detector, FamilyDetector, FamilyHost } from './detector/detector.js';
+import type { Detector } from './detector/detector.js';
+import type { DetectorDefinition } from './detector/detector-family.js';
 import type { DetectorPart } from './detector/detector-part.js';
 import { type Measure, unmeasured } from './detector/measure.js';
 import { type RunPart, runnerOfParts, runnerOfWhole } from './detector/part-runner.js';
 import { runPart } from './detector/run-part.js';
-import { type DetectorSetup, listParts } from './detector-definition.js';
 import { DetectionError } from './error/detection-error.js';
-import { openMaskRcnn } from './families/maskrcnn/open-maskrcnn.js';
-import { openMaskScoring } from './families/maskscoring/open-maskscoring.js';
-import { openSingle } from './families/single/open-single.js';
-import { openYolact } from './families/yolact/open-yolact.js';
 
-/** A model's path (so that external data is found), or its bytes. */
+/** A model's path, which also locates its external data, or its bytes. */
 export type ModelSource = string | Uint8Array;
 
-/** One model per part of the recipe, or one that holds all parts (`export`'s). */
+/** One model per part, or one model that holds all parts, as `export` writes it. */
 export type DetectorModels =
   | { readonly kind: 'parts'; readonly parts: Readonly<Record<string, ModelSource>> }
   | { readonly kind: 'whole'; readonly model: ModelSource };
 
 export interface DetectorFiles {
-  readonly setup: DetectorSetup;
+  readonly definition: DetectorDefinition;
   readonly models: DetectorModels;
 }
 
 export interface OpenOptions extends SessionOptions {
-  /** Opens the parts, on whatever device; here where absent. */
+  /** Opens the models on a device; on this machine where absent. */
   readonly openModel?: OpenModel;
   readonly measure?: Measure;
 }
 
 /** @throws DetectionError `part-missing`, `part-values`; RuntimeError `model-load`. */
-export async function openDetector({ setup, models }: DetectorFiles, options: OpenOptions): Promise<Detector> {
+export async function openDetector({ definition, models }: DetectorFiles, options: OpenOptions): Promise<Detector> {
   const { openModel = openSession, measure = unmeasured, ...session } = options;
-  const parts = listParts(setup.recipe);
+  const { parts } = definition;
   const opened: Session[] = [];
   const close = async (): Promise<void> => {
     for (const one of opened) await one.close();
@@ -47,26 +43,12 @@ export async function openDetector({ setup, models }: DetectorFiles, options: Op
       return one;
     };
     const run = await openParts(models, parts, open);
-    const family = await openFamily(setup, { run, measure });
+    const host = await definition.openHost({ run, measure });
     const partOf = (name: string): DetectorPart => getDefined(findPart(parts, name), name);
-    return { ...family, parts, runPart: (name, inputs) => runPart(run, partOf(name), inputs), close };
+    return { ...host, parts, runPart: (name, inputs) => runPart(run, partOf(name), inputs), close };
   } catch (error) {
     await close();
     throw error;
-  }
-}
-
-/** Each family's host. */
-async function openFamily(setup: DetectorSetup, host: FamilyHost): Promise<FamilyDetector> {
-  switch (setup.architecture) {
-    case 'maskrcnn':
-      return openMaskRcnn(setup, host);
-    case 'maskscoring':
-      return openMaskScoring(setup, host);
-    case 'single':
-      return openSingle(setup, host);
-    case 'yolact':
-      return openYolact(setup, host);
   }
 }
 
@@ -82,16 +64,16 @@ async function openParts(
   return runnerOfParts(sessions, parts);
 }
 
-/** @throws DetectionError `part-missing` unless the models are those of the parts, by name. */
+/** @throws DetectionError `part-missing` unless there is exactly one model per part. */
 export function checkPartNames(models: Readonly<Record<string, unknown>>, parts: readonly DetectorPart[]): void {
   const missing = parts.filter(({ name }) => !Object.hasOwn(models, name)).map(({ name }) => name);
   const extra = Object.keys(models).filter(name => findPart(parts, name) === undefined);
   if (missing.length === 0 && extra.length === 0) return;
   const problems = [
     ...(missing.length > 0 ? [`no model is given for ${missing.join(', ')}`] : []),
-    ...(extra.length > 0 ? [`it has no part ${extra.join(', ')}`] : []),
+    ...(extra.length > 0 ? [`the recipe has no part ${extra.join(', ')}`] : []),
   ];
-  throw new DetectionError('part-missing', `the models are not those of the recipe: ${problems.join('; ')}`, {
+  throw new DetectionError('part-missing', `the models do not match the host recipe: ${problems.join('; ')}`, {
     help: `connect one model per part: {${parts.map(({ name }) => `${name}: …`).join(', ')}}`,
   });
 }

@@ -1,9 +1,10 @@
 /** What does a part of a detector see of each image? A kept part of the work gives it; images with too few RoIs are left out. */
+
 import { getDefined } from '../../src/base/invariant.js';
 import type { ImageSource } from '../../src/detection/data/data-source.js';
 import { findImageFile } from '../../src/detection/data/image-list.js';
+import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
 import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
-import { type DetectorSetup, encodeSetup, listParts } from '../../src/detection/detector-definition.js';
 import { checkPartNames } from '../../src/detection/open-detector.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -22,7 +23,7 @@ export interface DetectorRequest {
   /** The part that is calibrated. */
   readonly model: Model;
   readonly part: DetectorPart;
-  readonly setup: DetectorSetup;
+  readonly definition: DetectorDefinition;
   /** Paths of the float parts. */
   readonly detector: Readonly<Record<string, string>> | undefined;
   readonly rois: CalibrateParams['rois'];
@@ -42,8 +43,8 @@ export async function openDetectorSamples({ images, folder }: ImageSource, reque
   }));
 }
 
-function imageInputs({ context, setup, model, part }: DetectorRequest): FindInput {
-  const manifest = { setup: encodeSetup(setup) };
+function imageInputs({ context, definition, model, part }: DetectorRequest): FindInput {
+  const manifest = { setup: definition.files };
   const feeds = feedsOfPart(model, part);
   return async image => {
     const { files } = await context.memo(imageInputPart, { manifest, blobs: { image } });
@@ -51,9 +52,9 @@ function imageInputs({ context, setup, model, part }: DetectorRequest): FindInpu
   };
 }
 
-async function roiInputs({ context, setup, model, part, detector, rois }: DetectorRequest): Promise<FindInput> {
+async function roiInputs({ context, definition, model, part, detector, rois }: DetectorRequest): Promise<FindInput> {
   const { name } = part;
-  const wanted = listParts(setup.recipe);
+  const wanted = definition.parts;
   if (detector === undefined) {
     throw new StageError('detector-missing', `part "${name}" takes RoI features, and no detector is connected that gives them`, {
       help: `connect captured tensors, or the float parts: detector: {${wanted.map(one => `${one.name}: …`).join(', ')}}`,
@@ -62,7 +63,7 @@ async function roiInputs({ context, setup, model, part, detector, rois }: Detect
   checkPartNames(detector, wanted);
   const models: Record<string, string> = {};
   for (const one of wanted) models[one.name] = digestModelContent(await readModel(getDefined(detector[one.name], one.name)));
-  const manifest = { setup: encodeSetup(setup), models, session: sessionManifest(DETECTOR_SESSION), maxRois: rois.max };
+  const manifest = { setup: definition.files, models, session: sessionManifest(DETECTOR_SESSION), maxRois: rois.max };
   const feeds = feedsOfPart(model, part);
   return async image => {
     const { files } = await context.memo(roiInputPart, { manifest, blobs: { image }, unkeyed: detector });

@@ -1,13 +1,10 @@
 /** Which part of the detector is a model? The one that is named, or the one whose inputs it has. */
 import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
-import { listParts } from '../../src/detection/detector-definition.js';
-import type { Recipe } from '../../src/detection/parse-recipe.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { StageError } from '../../src/stage/stage-error.js';
 
 /** @throws StageError `part-unknown` where `wanted` is no part, or none fits; `part-mismatch` where the named part takes other inputs. */
-export function findPart(model: Model, recipe: Recipe, wanted: string | undefined): DetectorPart {
-  const parts = listParts(recipe);
+export function findPart(model: Model, parts: readonly DetectorPart[], wanted: string | undefined): DetectorPart {
   const inputs = inputNames(model);
   if (wanted === undefined) {
     const found = parts.find(({ values }) => sameNames(values.inputs, inputs));

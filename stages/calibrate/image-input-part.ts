@@ -1,16 +1,18 @@
 /** What does a detector's first part see of one image? Kept per image and preprocessing; no model is run. */
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { JsonObject } from '../../src/base/json.js';
-import { prepareInput, readSetup, type SetupFiles } from '../../src/detection/detector-definition.js';
+import type { DefinitionFiles } from '../../src/detection/detector/detector-family.js';
 import { decodeImage } from '../../src/detection/image/decode-image.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
 import { definePart } from '../../src/stage/context.js';
 import { encodeNpz } from '../../src/tensor/formats/npz.js';
 import { INPUT_FILE } from './sample-file.js';
 
 export interface ImageInputManifest extends JsonObject {
-  /** Recipe, config and fit policy: what `encodeSetup` writes. */
-  readonly setup: SetupFiles & JsonObject;
+  /** Recipe, config and fit policy: what `DetectorDefinition.files` holds. */
+  readonly setup: DefinitionFiles & JsonObject;
 }
 
 export const imageInputPart = definePart<ImageInputManifest>({
@@ -21,7 +23,7 @@ export const imageInputPart = definePart<ImageInputManifest>({
   async run({ manifest, blobs, folder }) {
     const path = blobs.image ?? '';
     const image = await decodeImage(await readFile(path), basename(path));
-    await writeFile(join(folder, INPUT_FILE), encodeNpz(prepareInput(readSetup(manifest.setup), image)));
+    await writeFile(join(folder, INPUT_FILE), encodeNpz(readDefinition(manifest.setup).prepareInput(image)));
     return [INPUT_FILE];
   },
 });

@@ -1,7 +1,8 @@
 /** Where do the samples of a calibration come from? From what is connected: captured tensors, images through a detector, or a plain model's own data. */
+
 import { openDataSource, openImageSource } from '../../src/detection/data/data-source.js';
-import { readSetup } from '../../src/detection/detector-definition.js';
 import { DetectionError } from '../../src/detection/error/detection-error.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
@@ -30,14 +31,14 @@ export async function openSamples(job: StageJob<CalibrateParams>, model: Model):
     return openPlainSamples(await openDataSource({ data, images, tensors }, params.samples), model, params, context.scratch);
   }
   if (params.preprocess !== undefined) throw tooMuch('a recipe is connected, which says how images are fitted, and `preprocess` is set');
-  const setup = readSetup({
+  const definition = readDefinition({
     recipe: await readInput(inputs, 'recipe', readJsonFile),
     config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
   });
-  const part = findPart(model, setup.recipe, params.part);
+  const part = findPart(model, definition.parts, params.part);
   const source = await openImageSource({ data, images }, params.samples);
   const detector = findInputRecord(inputs, 'detector');
-  return { part: part.name, samples: await openDetectorSamples(source, { model, part, setup, detector, rois: params.rois, context }) };
+  return { part: part.name, samples: await openDetectorSamples(source, { model, part, definition, detector, rois: params.rois, context }) };
 }
 
 function tooMuch(message: string): DetectionError {

@@ -1,21 +1,23 @@
 /** What do the heads see of one image? RoI features that the float detector gives: one run of the detector, kept for all heads. */
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
+import type { DefinitionFiles } from '../../src/detection/detector/detector-family.js';
 import { collectPartInputs } from '../../src/detection/detector/part-inputs.js';
-import { readSetup, type SetupFiles } from '../../src/detection/detector-definition.js';
 import { openDetector } from '../../src/detection/open-detector.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
 import { encodeNpz } from '../../src/tensor/formats/npz.js';
 import { roiFile } from './sample-file.js';
 
 export interface RoiInputManifest extends JsonObject {
-  /** Recipe, config and fit policy: what `encodeSetup` writes. */
-  readonly setup: SetupFiles & JsonObject;
+  /** Recipe, config and fit policy: what `DetectorDefinition.files` holds. */
+  readonly setup: DefinitionFiles & JsonObject;
   /** Content digests of the parts, names left out. */
   readonly models: Readonly<Record<string, string>>;
   readonly session: JsonObject;
@@ -47,7 +49,10 @@ async function reuseDetector(manifest: RoiInputManifest, models: Readonly<Record
   if (kept?.key === key) return kept.detector;
   await kept?.detector.close();
   kept = undefined;
-  const detector = await openDetector({ setup: readSetup(manifest.setup), models: { kind: 'parts', parts: models } }, DETECTOR_SESSION);
+  const detector = await openDetector(
+    { definition: readDefinition(manifest.setup), models: { kind: 'parts', parts: models } },
+    DETECTOR_SESSION,
+  );
   kept = { key, detector };
   return detector;
 }

@@ -1,7 +1,7 @@
 /** What may be set on `capture`? */
 
+import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
 import type { RoiCap } from '../../src/detection/detector/part-tensors.js';
-import type { FitPolicy } from '../../src/detection/families/maskrcnn/recipe.js';
 import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 

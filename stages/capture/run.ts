@@ -1,12 +1,13 @@
 /** How does `capture` work? One kept part per sample runs the models; its files are copied into the folder, and the index is written last. */
+
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Digest } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { openDataSource, openImageSource, openModelSamples } from '../../src/detection/data/data-source.js';
 import { findImageFile } from '../../src/detection/data/image-list.js';
-import { encodeSetup, listParts, readSetup } from '../../src/detection/detector-definition.js';
 import { checkPartNames } from '../../src/detection/open-detector.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
@@ -35,18 +36,18 @@ async function captureDetector(job: CaptureJob): Promise<void> {
   const { params, inputs, context } = job;
   const { images, folder } = await openImageSource(dataPaths(job), params.samples);
   const detector = getInputRecord(inputs, 'detector');
-  const setup = readSetup({
+  const definition = readDefinition({
     recipe: await readInput(inputs, 'recipe', readJsonFile),
     config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
     fit: params.fit,
   });
-  const wanted = listParts(setup.recipe);
+  const wanted = definition.parts;
   checkPartNames(detector, wanted);
   const models: Record<string, Digest> = {};
   for (const { name } of wanted) models[name] = digestModelContent(await readModel(getDefined(detector[name], name)));
   const { optimization, rois } = params;
   const manifest: DetectorManifest = {
-    setup: encodeSetup(setup),
+    setup: definition.files,
     models,
     optimization,
     session: sessionManifest({ optimization }),

@@ -1,13 +1,14 @@
 /** How is a recipe made of what a person says and what the network shows? Put together, tried on outputs of zeros, and written. */
+
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import { COCO_CATEGORIES } from '../../src/detection/coco/categories.js';
 import { readImageInput } from '../../src/detection/data/image-samples.js';
+import { encodeRecipe } from '../../src/detection/detector/host-recipe.js';
 import { listDecodedOutputs } from '../../src/detection/families/single/decoder/decode.js';
 import type { Decoder } from '../../src/detection/families/single/decoder/decoder.js';
 import type { Category, Selection, SingleRecipe } from '../../src/detection/families/single/recipe.js';
-import { encodeRecipe } from '../../src/detection/parse-recipe.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';

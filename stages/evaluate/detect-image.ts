@@ -1,14 +1,16 @@
 /** What does a detector find in one image? Opened from the files of its parts, on whatever runs them; its detections as COCO results. */
+
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { JsonObject } from '../../src/base/json.js';
 import { encodeCocoResults } from '../../src/detection/coco/results.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
+import type { DefinitionFiles } from '../../src/detection/detector/detector-family.js';
 import { makeCocoResults } from '../../src/detection/detector/object-results.js';
-import { readSetup, type SetupFiles } from '../../src/detection/detector-definition.js';
 import { DetectionError } from '../../src/detection/error/detection-error.js';
 import { decodeImage } from '../../src/detection/image/decode-image.js';
 import { openDetector } from '../../src/detection/open-detector.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
 import type { OpenModel, SessionOptions } from '../../src/runtime/session/session.js';
 
 /** What is the same for all images of a run. */
@@ -16,8 +18,8 @@ export interface DetectionSettings extends JsonObject {
   readonly optimization: SessionOptions['optimization'];
   /** What else of the session can change results. */
   readonly session: JsonObject;
-  /** Recipe, config and fit policy: what `encodeSetup` writes. */
-  readonly setup: SetupFiles & JsonObject;
+  /** Recipe, config and fit policy: what `DetectorDefinition.files` holds. */
+  readonly setup: DefinitionFiles & JsonObject;
 }
 
 /** An image as the annotations have it. */
@@ -33,7 +35,7 @@ export async function openParts(
   { optimization, setup }: DetectionSettings,
   openModel: OpenModel,
 ): Promise<Detector> {
-  return openDetector({ setup: readSetup(setup), models: { kind: 'parts', parts } }, { optimization, openModel });
+  return openDetector({ definition: readDefinition(setup), models: { kind: 'parts', parts } }, { optimization, openModel });
 }
 
 /** The text of COCO results. @throws DetectionError `image-size`, and those of images and detectors. */

@@ -1,5 +1,5 @@
 /** What may be set on `evaluate`? */
-import type { FitPolicy } from '../../src/detection/families/maskrcnn/recipe.js';
+import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
 import type { RunnerParams } from '../../src/runtime/device/runner-params.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 

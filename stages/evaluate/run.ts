@@ -1,4 +1,5 @@
 /** How good is a detector? Its detections in every image, each image kept on its own, then the COCO figures over all of them. */
+
 import { writeFile } from 'node:fs/promises';
 import { getDefined } from '../../src/base/invariant.js';
 import type { Json } from '../../src/base/json.js';
@@ -7,8 +8,8 @@ import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
 import { encodeCocoResults, parseCocoResults } from '../../src/detection/coco/results.js';
 import { takeImages } from '../../src/detection/coco/subset.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
-import { encodeSetup, listParts, readSetup } from '../../src/detection/detector-definition.js';
 import { checkPartNames } from '../../src/detection/open-detector.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
@@ -101,17 +102,17 @@ async function openDetecting(job: EvaluateJob): Promise<Detecting> {
 
 /** What is the same for every image. */
 async function makeRequest({ params, inputs }: EvaluateJob) {
-  const setup = readSetup({
+  const definition = readDefinition({
     recipe: await readInput(inputs, 'recipe', readJsonFile),
     config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
     fit: params.fit,
   });
   const parts = getInputRecord(inputs, 'parts');
-  checkPartNames(parts, listParts(setup.recipe));
+  checkPartNames(parts, definition.parts);
   const settings: DetectionSettings = {
     optimization: params.optimization,
     session: sessionManifest({ optimization: params.optimization }),
-    setup: encodeSetup(setup),
+    setup: definition.files,
   };
   return { settings, parts };
 }

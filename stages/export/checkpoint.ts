@@ -1,4 +1,4 @@
-/** Which tensors does a checkpoint give to a network? Those under a common prefix, as float32; the log says what was removed and converted. */
+/** Reads the checkpoint of a network: the tensors under a common prefix, as float32. The log reports what was removed and converted. */
 import { toFloat32State } from '../../src/detection/network/float-state.js';
 import type { StateDict } from '../../src/detection/network/state-dict.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
@@ -7,12 +7,13 @@ import { readStateDict, selectStateDict } from '../../src/tensor/formats/state-d
 
 export interface CheckpointFacts {
   readonly tensors: number;
-  /** What every key began with; '' where nothing was removed. */
+  /** The common prefix that was removed from the keys; '' where there was none. */
   readonly prefix: string;
+  /** Number of converted tensors per original dtype. */
   readonly converted: Readonly<Record<string, number>>;
 }
 
-/** @param probe a tensor that every network of the family has: its key tells a common prefix. */
+/** @param probe key of a tensor that every network of the family has; it reveals a common prefix. */
 export async function readCheckpoint<P>(
   { inputs, context }: StageJob<P>,
   probe: string,

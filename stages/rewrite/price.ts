@@ -1,10 +1,12 @@
 /** What does a rewrite cost? Every output before and after it, on the first images of a data set. */
+
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
-import { type DetectorSetup, listParts, prepareInput, readSetup } from '../../src/detection/detector-definition.js';
+import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
 import { decodeImage } from '../../src/detection/image/decode-image.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { compareModels, type OutputComparison } from '../../src/runtime/compare/compare-models.js';
 import type { Context } from '../../src/stage/context.js';
@@ -33,8 +35,8 @@ export async function measurePrice(
 ): Promise<Price> {
   if (inputs.data === undefined || inputs.recipe === undefined) return notMeasured('no data and recipe are connected');
   if (options.samples === 0) return notMeasured('samples is 0');
-  const setup = readSetup({ recipe: await readJsonFile(getInputPath(inputs, 'recipe')) });
-  const [imagePart] = listParts(setup.recipe);
+  const definition = readDefinition({ recipe: await readJsonFile(getInputPath(inputs, 'recipe')) });
+  const [imagePart] = definition.parts;
   const value = imagePart?.values.inputs[0];
   const names = inputNames(rewritten.model);
   if (names.length !== 1 || names[0] !== value)
@@ -43,7 +45,7 @@ export async function measurePrice(
   const images = takeFirstImages(listImages(await readJsonFile(getDefined(data.annotations, 'annotations'))), options.samples);
   const folder = getDefined(data.images, 'images');
   const samples = await Promise.all(images.map(image => findImageFile(folder, image)));
-  const feeds = prepareFeeds(samples, setup, options.context);
+  const feeds = prepareFeeds(samples, definition, options.context);
   const { outputs } = await compareModels(rewritten.before, rewritten.after, feeds, { optimization: 'disabled' });
   return { kind: 'measured', samples: samples.map(path => basename(path)), outputs };
 }
@@ -59,12 +61,12 @@ function inputNames({ graph }: Model): readonly string[] {
 
 async function* prepareFeeds(
   paths: readonly string[],
-  setup: DetectorSetup,
+  definition: DetectorDefinition,
   context: Context,
 ): AsyncGenerator<Readonly<Record<string, Tensor>>> {
   for (const [index, path] of paths.entries()) {
     context.progress(index, paths.length, 'images');
     const image = await decodeImage(await readFile(path), basename(path));
-    yield prepareInput(setup, image);
+    yield definition.prepareInput(image);
   }
 }

@@ -1,22 +1,36 @@
-/** What can be said to `split`? Where to cut: as a recipe says, by what the nodes do, or as listed. */
+/** Params of `split`: cuts from a host recipe, from the structure of the model, or as listed. */
+import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
+import type { ExportedFamily } from '../../src/detection/detector/exported-family.js';
 import type { PartValues } from '../../src/detection/detector/part-values.js';
-import type { FitPolicy } from '../../src/detection/families/maskrcnn/recipe.js';
+import { EXPORTED_FAMILIES } from '../../src/detection/exported-families.js';
 import type { ParamsSchema } from '../../src/stage/define-stage.js';
 
 /** Exactly one of `recipe` and `parts` is given. */
 export interface SplitParams {
-  readonly recipe?: 'maskrcnn' | 'maskscoring';
+  /** Name of a family. */
+  readonly recipe?: string;
   /** With `recipe`: where the cuts come from. */
   readonly cuts?: Cuts;
-  /** With `cuts: structure`: what the recipe that is made says of fitting images. */
+  /** With `cuts: structure`: the fit policy of the recipe that is made. */
   readonly fit?: FitPolicy;
-  /** With `cuts: structure`: who works between the parts. */
+  /** With `cuts: structure`: what runs between the parts. */
   readonly between?: 'host' | 'pieces';
   readonly parts?: Readonly<Record<string, PartValues>>;
 }
 
-/** 'recipe': the names in the recipe that `export` wrote. 'structure': what the nodes of a foreign model do; a recipe is made. */
+/** 'recipe': value names of the host recipe that `export` wrote. 'structure': found by what the nodes do, in a model of another tool; a recipe is made. */
 export type Cuts = 'recipe' | 'structure';
+
+/** The families that have parts to cut. */
+const SPLIT_FAMILIES: readonly ExportedFamily[] = EXPORTED_FAMILIES.filter(({ parts }) => parts.length > 1);
+
+export function findFamily({ recipe }: Pick<SplitParams, 'recipe'>): ExportedFamily | undefined {
+  return SPLIT_FAMILIES.find(({ name }) => name === recipe);
+}
+
+export function listStructureFamilies(): readonly string[] {
+  return SPLIT_FAMILIES.filter(({ structureCut }) => structureCut !== undefined).map(({ name }) => name);
+}
 
 const NAMES = { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, uniqueItems: true } as const;
 
@@ -26,26 +40,26 @@ export const SPLIT_PARAMS: ParamsSchema = {
   properties: {
     recipe: {
       type: 'string',
-      enum: ['maskrcnn', 'maskscoring'],
-      description: "The detector's family: the parts are those that its recipe names.",
+      enum: SPLIT_FAMILIES.map(({ name }) => name),
+      description: 'The detector family. Its host recipe names the parts.',
     },
     cuts: {
       type: 'string',
       enum: ['recipe', 'structure'],
       description:
-        'With `recipe`. recipe (the default): cut at the values that the recipe of `export` names. structure: find the parts in the whole detector, as another tool exported it, by what its nodes do, and make the recipe from the detector config.',
+        'With `recipe`. recipe (the default): cut at the values that the host recipe of `export` names. structure: find the parts of a whole detector, exported by another tool, by what its nodes do, and make the host recipe from the detector config.',
     },
     fit: {
       type: 'string',
       enum: ['static', 'torchvision'],
       description:
-        'With `cuts: structure`: how images of other sizes are fitted to the input. static (the default): scaled to fit it, then padded. torchvision: by minSize and maxSize, then padded; an image that becomes larger than the input is an error.',
+        'With `cuts: structure`: how images of other sizes are fitted to the input. static (the default): scaled to fit it, then padded. torchvision: scaled by minSize and maxSize, then padded; an image that becomes larger than the input is an error.',
     },
     between: {
       type: 'string',
       enum: ['host', 'pieces'],
       description:
-        'With `cuts: structure`: who works between the parts. host (the default): whoever follows the recipe. pieces: the model’s own nodes, as three more models (to_box, to_mask, rest) for a CPU.',
+        'With `cuts: structure`: what runs between the parts. host (the default): the host, as the recipe says. pieces: nodes of the model itself, extracted as three more models for a CPU (to_box, to_mask, rest).',
     },
     parts: {
       type: 'object',
@@ -57,7 +71,7 @@ export const SPLIT_PARAMS: ParamsSchema = {
         required: ['inputs', 'outputs'],
         properties: { inputs: NAMES, outputs: NAMES },
       },
-      description: 'Part → the values that it starts from and the values that it gives.',
+      description: 'Part → names of its input values and of its output values.',
     },
   },
 };

@@ -4,7 +4,6 @@ import { compareValues, type ValueComparisons } from '../../src/detection/compar
 import type { Detector } from '../../src/detection/detector/detector.js';
 import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
 import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
-import { listParts, prepareInput } from '../../src/detection/detector-definition.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { ChosenImage } from './choose-images.js';
 import { readImage } from './compare-detectors.js';
@@ -44,8 +43,8 @@ export async function comparePart(
   return summarize(values, undefined);
 }
 
-function choosePart(wanted: string, { setup }: SideOptions): DetectorPart {
-  const parts = listParts(setup.recipe);
+function choosePart(wanted: string, { definition }: SideOptions): DetectorPart {
+  const parts = definition.parts;
   const found = parts.find(({ name }) => name === wanted);
   if (found !== undefined) return found;
   throw new StageError('part-unknown', `the recipe has no part "${wanted}"`, {
@@ -57,8 +56,8 @@ async function readPartInput(
   { name }: DetectorPart,
   path: string,
   detector: Detector | undefined,
-  { setup }: SideOptions,
+  { definition }: SideOptions,
 ): Promise<PartValuesByName> {
   const image = await readImage(path);
-  return detector === undefined ? prepareInput(setup, image) : getDefined((await detector.findInputs(image))[name], name);
+  return detector === undefined ? definition.prepareInput(image) : getDefined((await detector.findInputs(image))[name], name);
 }

@@ -1,6 +1,6 @@
 /** What may be set on `verify`? */
 
-import type { FitPolicy } from '../../src/detection/families/maskrcnn/recipe.js';
+import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
 import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
 import type { RunnerParams } from '../../src/runtime/device/runner-params.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';

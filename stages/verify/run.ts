@@ -1,7 +1,8 @@
 /** How does `verify` work? It compares what its params say, holds the figures to the thresholds, and writes them down. */
+
 import type { JsonObject } from '../../src/base/json.js';
 import { detectionFiguresOf } from '../../src/detection/compare/compare-detections.js';
-import { readSetup } from '../../src/detection/detector-definition.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { type OpenModel, openSession } from '../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
@@ -57,12 +58,12 @@ async function compare(job: VerifyJob, openCandidate: OpenModel, errors: ValueEr
 }
 
 async function readOptions({ params, inputs }: VerifyJob): Promise<SideOptions> {
-  const setup = readSetup({
+  const definition = readDefinition({
     recipe: await readInput(inputs, 'recipe', readJsonFile),
     config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
     fit: params.fit,
   });
-  return { setup, session: { optimization: params.optimization }, open: openSession };
+  return { definition, session: { optimization: params.optimization }, open: openSession };
 }
 
 function assertNear(summary: Summary, thresholds: VerifyJob['params']['thresholds'], samples: number): void {

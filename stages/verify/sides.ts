@@ -1,9 +1,10 @@
 /** Which models stand on the two sides? Opened with one recipe, one config and equal session options, and closed together. */
+
 import type { Detector } from '../../src/detection/detector/detector.js';
+import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
 import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
 import { type PartValuesByName, runnerOfPart } from '../../src/detection/detector/part-runner.js';
 import { runPart } from '../../src/detection/detector/run-part.js';
-import type { DetectorSetup } from '../../src/detection/detector-definition.js';
 import { type DetectorModels, openDetector } from '../../src/detection/open-detector.js';
 import type { OpenModel, SessionOptions } from '../../src/runtime/session/session.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
@@ -11,7 +12,7 @@ import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
 import type { SideForm } from './params.js';
 
 export interface SideOptions {
-  readonly setup: DetectorSetup;
+  readonly definition: DetectorDefinition;
   readonly session: SessionOptions;
   /** Where the models run. */
   readonly open: OpenModel;
@@ -19,8 +20,8 @@ export interface SideOptions {
 
 /** A whole detector, from the port `side`. */
 export async function openSide(inputs: InputPaths, side: string, form: SideForm, options: SideOptions): Promise<Detector> {
-  const { setup, session, open } = options;
-  return openDetector({ setup, models: modelsOf(inputs, side, form) }, { ...session, openModel: open });
+  const { definition, session, open } = options;
+  return openDetector({ definition, models: modelsOf(inputs, side, form) }, { ...session, openModel: open });
 }
 
 export interface OpenPart {

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseDetectorConfig } from '../../src/detection/families/maskrcnn/config.js';
-import type { MaskRcnnStructure } from '../../src/detection/families/maskrcnn/export/network-spec.js';
+import type { MaskRcnnSpec } from '../../src/detection/families/maskrcnn/export/network-spec.js';
 import { expectedTensors } from '../../src/detection/families/maskrcnn/export/state-keys.js';
 import { encodeSafetensors } from '../../src/tensor/formats/safetensors.js';
 import { decodeRawTensor, encodeRawTensor } from '../../src/tensor/raw-tensor.js';
@@ -16,7 +16,7 @@ import { PROJECT } from './shapes-project.js';
 export const COCO_PIPELINE = 'pipelines/maskrcnn-coco.yaml';
 
 /** For pipelines/maskrcnn-coco.yaml. */
-export function makeCocoProject(structure: MaskRcnnStructure, images: number): Promise<string> {
+export function makeCocoProject(structure: MaskRcnnSpec, images: number): Promise<string> {
   return makeProjectOf(COCO_PIPELINE, calmState(structure), images);
 }
 
@@ -35,7 +35,7 @@ export async function makeProjectOf(pipeline: string, state: ReadonlyMap<string,
 export const COCO_PATHS = ['-p', 'weights=weights.safetensors', '-p', 'coco=coco'] as const;
 
 /** Generated weights whose last layers say little: proposals stay near their anchors, and many classes pass the threshold. */
-function calmState(structure: MaskRcnnStructure): ReadonlyMap<string, RawTensor> {
+function calmState(structure: MaskRcnnSpec): ReadonlyMap<string, RawTensor> {
   const { config } = parseDetectorConfig(undefined, 'torchvision');
   const keys = expectedTensors(structure, config.box.roiSize).map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) }));
   const state = generatedState(keys);

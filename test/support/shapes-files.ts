@@ -1,6 +1,7 @@
 /** How do plugin tests get the example's detector as files? Whole, and in parts. */
+
 import { join } from 'node:path';
-import { encodeRecipe } from '../../src/detection/parse-recipe.js';
+import { encodeRecipe } from '../../src/detection/detector/host-recipe.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { extractSubgraph } from '../../src/onnx/surgery/extract.js';

@@ -1,10 +1,13 @@
 /** How do tests get the float parts of the example's detectors, simplified, as files? */
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { encodeRecipe, type HostRecipe } from '../../src/detection/detector/host-recipe.js';
 import type { PartValues } from '../../src/detection/detector/part-values.js';
-import { MASKRCNN_PARTS, type MaskRcnnPart, type MaskRcnnRecipe } from '../../src/detection/families/maskrcnn/recipe.js';
-import { MASKSCORING_PARTS, type MaskScoringPart, type MaskScoringRecipe } from '../../src/detection/families/maskscoring/recipe.js';
-import { encodeRecipe, type Recipe } from '../../src/detection/parse-recipe.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../src/detection/families/maskrcnn/part-names.js';
+import type { MaskRcnnRecipe } from '../../src/detection/families/maskrcnn/recipe.js';
+import { MASKSCORING_PARTS, type MaskScoringPart } from '../../src/detection/families/maskscoring/part-names.js';
+import type { MaskScoringRecipe } from '../../src/detection/families/maskscoring/recipe.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
@@ -35,7 +38,7 @@ export async function writeScoringParts(folder: string, options: ScoringOptions 
   return writeParts(folder, MASKSCORING_PARTS, await exportScoringShapes(options));
 }
 
-async function writeParts<P extends string, R extends Recipe & { readonly parts: Readonly<Record<P, PartValues>> }>(
+async function writeParts<P extends string, R extends HostRecipe & { readonly parts: Readonly<Record<P, PartValues>> }>(
   folder: string,
   names: readonly P[],
   { model, recipe }: { readonly model: Model; readonly recipe: R },

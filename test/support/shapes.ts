@@ -1,16 +1,18 @@
 /** How do tests get the trained detectors of the example: Mask R-CNN and Mask Scoring R-CNN, their recipes and config? */
+
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Json } from '../../src/base/json.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
-import { readSetup } from '../../src/detection/detector-definition.js';
+import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
+import { encodeRecipe } from '../../src/detection/detector/host-recipe.js';
 import { type DetectorConfig, parseDetectorConfig } from '../../src/detection/families/maskrcnn/config.js';
 import { exportMaskRcnn, type MaskRcnnExport } from '../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
-import type { FitPolicy, InputSize } from '../../src/detection/families/maskrcnn/recipe.js';
+import type { InputSize } from '../../src/detection/families/maskrcnn/recipe.js';
 import { exportMaskScoring, type MaskScoringExport } from '../../src/detection/families/maskscoring/export/export-maskscoring.js';
 import type { MaskIouForm } from '../../src/detection/families/maskscoring/export/mask-iou-head.js';
 import { type OpenOptions, openDetector } from '../../src/detection/open-detector.js';
-import { encodeRecipe } from '../../src/detection/parse-recipe.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
 import { readStateDict } from '../../src/tensor/formats/state-dict.js';
 
@@ -26,9 +28,9 @@ export async function readShapesConfig(): Promise<DetectorConfig> {
 export async function openShapes(options: ExportOptions & Partial<OpenOptions> & { config?: DetectorConfig } = {}): Promise<Detector> {
   const { model, recipe } = await exportShapes(options);
   const { config, optimization = 'all', openModel, measure } = options;
-  const setup = readSetup({ recipe: encodeRecipe(recipe), config: config as unknown as Json });
+  const definition = readDefinition({ recipe: encodeRecipe(recipe), config: config as unknown as Json });
   return openDetector(
-    { setup, models: { kind: 'whole', model: encodeModel(model) } },
+    { definition, models: { kind: 'whole', model: encodeModel(model) } },
     { optimization, ...(openModel && { openModel }), ...(measure && { measure }) },
   );
 }
@@ -76,6 +78,6 @@ export async function exportScoringShapes({ maskInput = 'split', roiBatch = 'fre
 /** The float Mask Scoring R-CNN as one model; close it. */
 export async function openScoringShapes(options: ScoringOptions & { config?: DetectorConfig } = {}): Promise<Detector> {
   const { model, recipe } = await exportScoringShapes(options);
-  const setup = readSetup({ recipe: encodeRecipe(recipe), config: options.config as unknown as Json });
-  return openDetector({ setup, models: { kind: 'whole', model: encodeModel(model) } }, { optimization: 'all' });
+  const definition = readDefinition({ recipe: encodeRecipe(recipe), config: options.config as unknown as Json });
+  return openDetector({ definition, models: { kind: 'whole', model: encodeModel(model) } }, { optimization: 'all' });
 }

@@ -1,13 +1,13 @@
 /** How small can a Mask R-CNN be? A network of torchvision's layouts, a few channels wide, with generated weights, for tests that need no trained one. */
 import type { DetectorConfig } from '../../src/detection/families/maskrcnn/config.js';
-import type { MaskRcnnStructure } from '../../src/detection/families/maskrcnn/export/network-spec.js';
+import type { MaskRcnnSpec } from '../../src/detection/families/maskrcnn/export/network-spec.js';
 import { expectedTensors } from '../../src/detection/families/maskrcnn/export/state-keys.js';
-import { type MaskIouStructure, maskIouTensors } from '../../src/detection/families/maskscoring/export/mask-iou-head.js';
+import { type MaskIouSpec, maskIouTensors } from '../../src/detection/families/maskscoring/export/mask-iou-head.js';
 import type { RawTensor } from '../../src/tensor/tensor.js';
 import { generatedState } from './generated-weights.js';
 
 /** maskrcnn_resnet50_fpn_v2: batch norm everywhere but in the RPN head. */
-export const TINY_V2: MaskRcnnStructure = {
+export const TINY_V2: MaskRcnnSpec = {
   stem: 4,
   bodyNorm: 'batch-norm',
   stages: [
@@ -24,7 +24,7 @@ export const TINY_V2: MaskRcnnStructure = {
 };
 
 /** maskrcnn_resnet50_fpn: frozen body, convolutions with biases, two fully connected layers. */
-export const TINY_V1: MaskRcnnStructure = {
+export const TINY_V1: MaskRcnnSpec = {
   ...TINY_V2,
   bodyNorm: 'frozen',
   pyramid: { channels: 6, norm: 'none' },
@@ -44,18 +44,18 @@ export const TINY_CONFIG: DetectorConfig = {
 };
 
 /** A state dict with every tensor of `structure`; a frozen body has no num_batches_tracked. */
-export function tinyState(structure: MaskRcnnStructure): Map<string, RawTensor> {
+export function tinyState(structure: MaskRcnnSpec): Map<string, RawTensor> {
   const tensors = expectedTensors(structure, TINY_CONFIG.box.roiSize).filter(
     ({ key, role }) => role !== 'counter' || !isFrozen(structure, key),
   );
   return generatedState(tensors.map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) })));
 }
 
-function isFrozen(structure: MaskRcnnStructure, key: string): boolean {
+function isFrozen(structure: MaskRcnnSpec, key: string): boolean {
   return structure.bodyNorm === 'frozen' && key.startsWith('backbone.body.');
 }
 
-export const TINY_MASK_IOU: MaskIouStructure = { convs: [5, 4, 6, 3], hidden: [8, 7] };
+export const TINY_MASK_IOU: MaskIouSpec = { convs: [5, 4, 6, 3], hidden: [8, 7] };
 
 /** `TINY_V2` with a MaskIoU head. */
 export function tinyScoringState(): Map<string, RawTensor> {

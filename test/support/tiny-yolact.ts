@@ -1,13 +1,13 @@
 /** How small can a YOLACT be? Networks of dbolya/yolact's layouts, a few channels wide, with generated weights, for tests that need no trained one. */
 import type { YolactConfig } from '../../src/detection/families/yolact/config.js';
-import type { YolactStructure } from '../../src/detection/families/yolact/export/network-spec.js';
+import type { YolactSpec } from '../../src/detection/families/yolact/export/network-spec.js';
 import { expectedTensors } from '../../src/detection/families/yolact/export/state-keys.js';
 import { decodeRawTensor, encodeRawTensor } from '../../src/tensor/raw-tensor.js';
 import { makeTensor, type RawTensor } from '../../src/tensor/tensor.js';
 import { generatedState } from './generated-weights.js';
 
 /** yolact_base and yolact_resnet50: four stages of which the last three are used, one head for all levels. */
-export const TINY_RESNET: YolactStructure = {
+export const TINY_RESNET: YolactSpec = {
   backbone: {
     kind: 'resnet',
     stem: 4,
@@ -29,7 +29,7 @@ export const TINY_RESNET: YolactStructure = {
 };
 
 /** yolact_darknet53: five stages. */
-export const TINY_DARKNET: YolactStructure = {
+export const TINY_DARKNET: YolactSpec = {
   ...TINY_RESNET,
   backbone: {
     kind: 'darknet',
@@ -65,12 +65,12 @@ export const TINY_YOLACT_CONFIG: YolactConfig = {
 };
 
 /** A state dict with every tensor of `structure`. */
-export function tinyYolactState(structure: YolactStructure): Map<string, RawTensor> {
+export function tinyYolactState(structure: YolactSpec): Map<string, RawTensor> {
   return generatedState(expectedTensors(structure, TINY_LEVELS).map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) })));
 }
 
 /** The same of a network with COCO's 80 classes, whose last layers say little: boxes stay near their priors, and many classes pass the threshold. */
-export function calmCocoState(structure: YolactStructure): Map<string, RawTensor> {
+export function calmCocoState(structure: YolactSpec): Map<string, RawTensor> {
   const state = tinyYolactState({ ...structure, heads: structure.heads.map(head => ({ ...head, classes: 81 })) });
   for (const [layer, factor] of [
     ['bbox_layer', 0.05],

@@ -1,7 +1,8 @@
 /** How is the detector of a stage opened on this machine, and what has to be said first? */
+
 import { makeStopwatch } from '../../detection/detector/measure.js';
-import { listCategories, readSetup } from '../../detection/detector-definition.js';
 import { openDetector } from '../../detection/open-detector.js';
+import { readDefinition } from '../../detection/read-definition.js';
 import { examineStages } from '../../engine/insight/status/status.js';
 import type { Plan } from '../../engine/model/plan.js';
 import type { SessionOptions } from '../../runtime/session/session.js';
@@ -17,15 +18,15 @@ export interface OpenStage extends TimedDetector {
 
 /** With the stage's own config, fit policy and optimisation level. @throws DetectionError of recipes, configs and models. */
 export async function openStage({ stage, parts, recipe, config, params }: BuiltDetector, threads: number): Promise<OpenStage> {
-  const setup = readSetup({
+  const definition = readDefinition({
     recipe: await readJsonFile(recipe),
     config: config === undefined ? undefined : await readJsonFile(config),
     fit: params.fit === 'static' || params.fit === 'torchvision' ? params.fit : undefined,
   });
   const watch = makeStopwatch(() => performance.now());
   const options = { optimization: levelOf(params.optimization), threads, measure: watch.measure };
-  const detector = await openDetector({ setup, models: { kind: 'parts', parts } }, options);
-  return { stage, detector, watch, categories: listCategories(setup) };
+  const detector = await openDetector({ definition, models: { kind: 'parts', parts } }, options);
+  return { stage, detector, watch, categories: definition.categories };
 }
 
 function levelOf(value: unknown): SessionOptions['optimization'] {

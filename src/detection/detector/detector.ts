@@ -1,4 +1,4 @@
-/** What can be asked of any detector, whatever its family? What it finds in an image, and everything between its parts. */
+/** The interface of detectors of all families, and the objects that they find. */
 import type { Boxes } from '../geometry/boxes.js';
 import type { RgbImage } from '../image/decode-image.js';
 import type { ImageSize } from '../image/fit-image.js';
@@ -7,60 +7,60 @@ import type { DetectorPart } from './detector-part.js';
 import type { Measure } from './measure.js';
 import type { PartValuesByName, RunPart } from './part-runner.js';
 
-/** What a family of detectors brings. */
-export interface FamilyDetector {
-  /** Finds the objects in an image, and keeps every value between the parts. @throws DetectionError `input-size`, `part-values`; RuntimeError `model-run`. */
+/** The host of a detector: everything except running the parts. Each family implements it. */
+export interface DetectorHost {
+  /** Finds the objects in an image, and returns all inputs and outputs of the parts as well. @throws DetectionError `input-size`, `part-values`; RuntimeError `model-run`. */
   trace(image: RgbImage): Promise<ImageTrace>;
-  /** What each part is fed for an image. The last part is not run. @throws as `trace`. */
+  /** The inputs of each part for an image. The last part is not run. @throws as `trace`. */
   findInputs(image: RgbImage): Promise<PartInputs>;
 }
 
-export interface Detector extends FamilyDetector {
-  /** In the order in which they run: the first is fed the image. */
+export interface Detector extends DetectorHost {
+  /** In the order in which they run. The first takes the image. */
   readonly parts: readonly DetectorPart[];
-  /** Runs one part on inputs that are given, RoIs in batches. @throws DetectionError `part-values`, RuntimeError `model-run`. */
+  /** Runs one part on the given inputs, RoIs in batches. @throws DetectionError `part-values`, RuntimeError `model-run`. */
   runPart(part: string, inputs: PartValuesByName): Promise<PartValuesByName>;
   close(): Promise<void>;
 }
 
-/** By part, by value. The first axis of a part that is fed RoIs may be 0: nothing was found. */
+/** By part, then by value name. The first axis of an RoI part is 0 where nothing was found. */
 export type PartInputs = Readonly<Record<string, PartValuesByName>>;
 
 export interface ImageTrace {
   readonly inputs: PartInputs;
-  /** As the parts give them: before permute, reshape, softmax and sigmoid. */
+  /** Raw outputs of the parts: before permute, reshape, softmax and sigmoid. */
   readonly outputs: Readonly<Record<string, PartValuesByName>>;
   readonly objects: DetectedObjects;
 }
 
-/** Objects found in one image, the best first. */
+/** Objects found in one image, highest score first. */
 export interface DetectedObjects {
   readonly size: ImageSize;
-  /** In the original image; not clipped. */
+  /** In pixels of the original image; not clipped. */
   readonly boxes: Boxes;
   readonly scores: Float32Array;
-  /** Category ids of the data set that the detector was trained for. */
+  /** Category ids of the data set that the detector was trained on. */
   readonly labels: Int32Array;
   readonly masks: ObjectMasks;
-  /** How sure the detector is of each mask, where that is not the object's score. */
+  /** Scores of the masks, where they differ from the objects' scores. */
   readonly maskScores?: Float32Array;
 }
 
 export type ObjectMasks = SquareMasks | { readonly kind: 'none' } | { readonly kind: 'runs'; readonly masks: readonly Rle[] };
 
-/** Per object a square of probabilities over its box. */
+/** Per object, a square grid of probabilities over its box. */
 export interface SquareMasks {
   readonly kind: 'squares';
   readonly side: number;
   /** [objects, side, side] */
   readonly data: Float32Array;
-  /** Probability above which a pixel belongs to the object. */
+  /** Pixels above this probability belong to the object. */
   readonly threshold: number;
 }
 
-/** What the host of a family works with. */
-export interface FamilyHost {
-  /** Runs a part's network on inputs as they are. */
+/** What the caller gives to a host. */
+export interface HostServices {
+  /** Runs a part on its inputs, without batching. */
   readonly run: RunPart;
   readonly measure: Measure;
 }

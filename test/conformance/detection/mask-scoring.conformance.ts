@@ -1,4 +1,5 @@
 /** Is Mask Scoring R-CNN's fourth part the original's? Oracle: recorded inputs, outputs, detections and figures of zjhuang22/maskscoring_rcnn's head on torchvision's Mask R-CNN. */
+
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';
 import type { Json, JsonObject } from '../../../src/base/json.js';
@@ -6,7 +7,7 @@ import { parseCocoDataset } from '../../../src/detection/coco/dataset.js';
 import { COCO_FIGURE_NAMES, type CocoFigures, evaluateCoco } from '../../../src/detection/coco/evaluate.js';
 import type { IouType } from '../../../src/detection/coco/params.js';
 import { parseCocoResults } from '../../../src/detection/coco/results.js';
-import { MASKRCNN_PARTS } from '../../../src/detection/families/maskrcnn/recipe.js';
+import { MASKRCNN_PARTS } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { poolMasks, scoreMasks } from '../../../src/detection/families/maskscoring/mask-iou.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';

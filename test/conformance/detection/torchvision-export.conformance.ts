@@ -1,7 +1,8 @@
 /** torchvision's own ONNX export of the whole detector, imported and split, against what torchvision computed between the parts and found on the whole set. */
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeRecipe } from '../../../src/detection/parse-recipe.js';
+import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { readNpz } from '../../../src/tensor/formats/npz.js';

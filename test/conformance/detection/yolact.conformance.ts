@@ -1,4 +1,5 @@
 /** Is our YOLACT dbolya/yolact's? Against what the original code computed: tensors, detections, figures, full-size networks. */
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CocoDataset } from '../../../src/detection/coco/dataset.js';
@@ -6,8 +7,8 @@ import { parseCocoDataset } from '../../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../../src/detection/coco/evaluate.js';
 import { type CocoResult, parseCocoResults } from '../../../src/detection/coco/results.js';
 import { listImages } from '../../../src/detection/data/image-list.js';
+import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { makeCocoResults } from '../../../src/detection/detector/object-results.js';
-import { readSetup } from '../../../src/detection/detector-definition.js';
 import { parseYolactConfig } from '../../../src/detection/families/yolact/config.js';
 import type { YolactDefaults } from '../../../src/detection/families/yolact/config-defaults.js';
 import { exportYolact, type YolactExport } from '../../../src/detection/families/yolact/export/export-yolact.js';
@@ -17,7 +18,7 @@ import { decodeImage } from '../../../src/detection/image/decode-image.js';
 import { type Rle, rleArea } from '../../../src/detection/masks/rle.js';
 import { rleIou } from '../../../src/detection/masks/rle-combine.js';
 import { openDetector } from '../../../src/detection/open-detector.js';
-import { encodeRecipe } from '../../../src/detection/parse-recipe.js';
+import { readDefinition } from '../../../src/detection/read-definition.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSession, type Session } from '../../../src/runtime/session/session.js';
@@ -89,8 +90,11 @@ suite('the trained narrow YOLACT', () => {
     const file = await readJsonFile(join(shared, 'shapes/data/instances_val.json'));
     const dataset = parseCocoDataset(file);
     const recorded = parseCocoResults(await readJsonFile(join(shared, 'shapes/yolact/detections_val.json')), dataset);
-    const setup = readSetup({ recipe: encodeRecipe(exported.recipe), config: await readConfigJson() });
-    const detector = await openDetector({ setup, models: { kind: 'whole', model: encodeModel(exported.model) } }, { optimization: 'all' });
+    const definition = readDefinition({ recipe: encodeRecipe(exported.recipe), config: await readConfigJson() });
+    const detector = await openDetector(
+      { definition, models: { kind: 'whole', model: encodeModel(exported.model) } },
+      { optimization: 'all' },
+    );
     const found: CocoResult[] = [];
     for (const { id, fileName } of listImages(file))
       found.push(...makeCocoResults(id, (await detector.trace(await readPicture(fileName))).objects));

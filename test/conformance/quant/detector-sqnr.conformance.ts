@@ -1,15 +1,16 @@
 /** Are the int8 parts of the detector as good as those that onnxruntime.quantization makes of the same calibration data? */
+
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { listImages, takeFirstImages } from '../../../src/detection/data/image-list.js';
 import type { PartInputs } from '../../../src/detection/detector/detector.js';
+import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { collectPartInputs } from '../../../src/detection/detector/part-inputs.js';
-import { readSetup } from '../../../src/detection/detector-definition.js';
-import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/recipe.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { openDetector } from '../../../src/detection/open-detector.js';
-import { encodeRecipe } from '../../../src/detection/parse-recipe.js';
+import { readDefinition } from '../../../src/detection/read-definition.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { quantizeModel } from '../../../src/quant/quantize-model.js';
 import { PRESETS } from '../../../src/quant/scheme/scheme.js';
@@ -134,7 +135,7 @@ suite('int8 parts of the detector', () => {
 /** The inputs of all parts for the first 32 validation images, by the float detector. */
 async function readSamples({ recipe, parts, val }: ShapesParts): Promise<{ id: number; inputs: PartInputs }[]> {
   const detector = await openDetector(
-    { setup: readSetup({ recipe: encodeRecipe(recipe) }), models: { kind: 'parts', parts } },
+    { definition: readDefinition({ recipe: encodeRecipe(recipe) }), models: { kind: 'parts', parts } },
     { optimization: 'all' },
   );
   const samples: { id: number; inputs: PartInputs }[] = [];

@@ -1,7 +1,8 @@
 /** How much AP does the detector lose by quantization, and does a bound on that loss notice a bad calibration? */
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/recipe.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { encodeModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';

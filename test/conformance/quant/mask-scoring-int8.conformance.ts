@@ -1,13 +1,14 @@
 /** Is Mask Scoring R-CNN as good as the original, in float and in int8? Oracle: its recorded detections, figures and int8 losses, by onnxruntime.quantization. */
+
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
 import { listImages, takeFirstImages } from '../../../src/detection/data/image-list.js';
+import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { collectPartInputs } from '../../../src/detection/detector/part-inputs.js';
-import { readSetup } from '../../../src/detection/detector-definition.js';
-import { MASKSCORING_PARTS, type MaskScoringPart } from '../../../src/detection/families/maskscoring/recipe.js';
+import { MASKSCORING_PARTS, type MaskScoringPart } from '../../../src/detection/families/maskscoring/part-names.js';
 import { openDetector } from '../../../src/detection/open-detector.js';
-import { encodeRecipe } from '../../../src/detection/parse-recipe.js';
+import { readDefinition } from '../../../src/detection/read-definition.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
@@ -135,8 +136,8 @@ suite('Mask Scoring R-CNN on the validation images', () => {
   describe('the MaskIoU head', () => {
     let feeds: readonly Readonly<Record<string, Tensor>>[];
     beforeAll(async () => {
-      const setup = readSetup({ recipe: encodeRecipe(shapes.recipe) });
-      const detector = await openDetector({ setup, models: { kind: 'parts', parts: shapes.parts } }, { optimization: 'all' });
+      const definition = readDefinition({ recipe: encodeRecipe(shapes.recipe) });
+      const detector = await openDetector({ definition, models: { kind: 'parts', parts: shapes.parts } }, { optimization: 'all' });
       const images = takeFirstImages(listImages(await readJsonFile(shapes.val.annotations)), 32);
       const inputs = [];
       for (const { fileName } of images)

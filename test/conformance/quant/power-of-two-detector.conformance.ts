@@ -1,9 +1,10 @@
 /** Does the trained detector, quantized with power-of-two scales, give the same bytes with and without ONNX Runtime's optimisation, wherever every sum is provably exact? */
+
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../../src/base/invariant.js';
 import type { JsonObject } from '../../../src/base/json.js';
-import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/recipe.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';

@@ -1,11 +1,12 @@
 /** Is the int8 YOLACT as good as what onnxruntime.quantization makes of the same calibration data? SQNR of every output, and AP. */
+
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { listImages, takeFirstImages } from '../../../src/detection/data/image-list.js';
+import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { prepareImage } from '../../../src/detection/families/yolact/prepare-image.js';
 import type { YolactRecipe } from '../../../src/detection/families/yolact/recipe.js';
 import { decodeImage } from '../../../src/detection/image/decode-image.js';
-import { encodeRecipe } from '../../../src/detection/parse-recipe.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';

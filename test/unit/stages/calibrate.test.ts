@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
-import type { MaskRcnnPart } from '../../../src/detection/families/maskrcnn/recipe.js';
+import type { MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../../src/quant/calibration/model-sketches.js';

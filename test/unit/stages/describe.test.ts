@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { encodeSetup, listCategories, listParts, readSetup } from '../../../src/detection/detector-definition.js';
+import { readDefinition } from '../../../src/detection/read-definition.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
@@ -38,12 +38,12 @@ async function run(params: JsonObject, inputs: Readonly<Record<string, string>> 
 describe('describe', () => {
   it('writes a recipe that is one of a detector with the part "model"', async () => {
     const { recipe, log } = await run(PARAMS);
-    const setup = readSetup({ recipe });
-    expect(encodeSetup(setup)).toEqual({ recipe });
-    expect(listParts(setup.recipe)).toEqual([
+    const definition = readDefinition({ recipe });
+    expect(definition.files).toEqual({ recipe });
+    expect(definition.parts).toEqual([
       { name: 'model', values: { inputs: ['image'], outputs: ['y'] }, rois: 'none', inputs: { image: [1, 3, 16, 32] } },
     ]);
-    expect([...listCategories(setup)]).toEqual([
+    expect([...definition.categories]).toEqual([
       [1, 'cat'],
       [2, 'dog'],
     ]);
@@ -100,8 +100,8 @@ describe('describe', () => {
 
   it('takes no config and no fit policy', async () => {
     const { recipe } = await run(PARAMS);
-    expect(await failureOf(() => readSetup({ recipe, config: {} }))).toMatchObject({ code: 'config-mismatch' });
-    expect(await failureOf(() => readSetup({ recipe, fit: 'static' }))).toMatchObject({ code: 'config-mismatch' });
+    expect(await failureOf(() => readDefinition({ recipe, config: {} }))).toMatchObject({ code: 'config-mismatch' });
+    expect(await failureOf(() => readDefinition({ recipe, fit: 'static' }))).toMatchObject({ code: 'config-mismatch' });
   });
 
   it('a model of free size is described, and says that the decoder could not be tried', async () => {

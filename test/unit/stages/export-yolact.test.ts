@@ -1,9 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { encodeSetup, prepareInput, readSetup } from '../../../src/detection/detector-definition.js';
 import { openDetector } from '../../../src/detection/open-detector.js';
-import { parseRecipe } from '../../../src/detection/parse-recipe.js';
+import { parseRecipe, readDefinition } from '../../../src/detection/read-definition.js';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../src/runtime/session/session.js';
@@ -56,11 +55,11 @@ describe('export of YOLACT', () => {
 
   it('writes a recipe that opens as a detector, which finds and traces', async () => {
     const { outputs } = await run(PARAMS, { checkpoint: 'resnet.safetensors', config: 'config.json' });
-    const setup = readSetup({ recipe: await readJsonFile(outputs.recipe ?? '') });
-    expect(readSetup(encodeSetup(setup))).toEqual(setup);
+    const definition = readDefinition({ recipe: await readJsonFile(outputs.recipe ?? '') });
+    expect(readDefinition(definition.files).files).toEqual(definition.files);
     const image = { width: 40, height: 30, data: new Uint8Array(3600).map((_, index) => (index * 37) % 256) };
     const detector = await openDetector(
-      { setup, models: { kind: 'parts', parts: { network: outputs.model ?? '' } } },
+      { definition, models: { kind: 'parts', parts: { network: outputs.model ?? '' } } },
       { optimization: 'all' },
     );
     const { inputs, outputs: values, objects } = await detector.trace(image);
@@ -68,7 +67,7 @@ describe('export of YOLACT', () => {
     const pixel = await detector.trace({ width: 1, height: 1, data: new Uint8Array([9, 99, 199]) });
     expect(pixel.objects.boxes.every(side => side === 0 || side === 1)).toBe(true);
     await detector.close();
-    expect(inputs.network).toEqual(prepareInput(setup, image));
+    expect(inputs.network).toEqual(definition.prepareInput(image));
     expect(Object.keys(values.network ?? {})).toHaveLength(16);
     expect(objects.masks.kind === 'runs' ? objects.masks.masks.map(({ height, width }) => [height, width]) : []).toEqual(
       [...objects.scores].map(() => [30, 40]),
@@ -78,7 +77,7 @@ describe('export of YOLACT', () => {
 
   it('says what it left out, and reports layout, priors and upsamplings', async () => {
     const { outputs, log } = await run(PARAMS, { checkpoint: 'resnet.safetensors', config: 'config.json' });
-    expect(log).toEqual(['info: left out 2 tensors (training only): semantic_seg_conv.bias, semantic_seg_conv.weight']);
+    expect(log).toEqual(['info: ignored 2 tensors (training only): semantic_seg_conv.bias, semantic_seg_conv.weight']);
     expect(await readJsonFile(outputs.report ?? '')).toMatchObject({
       architecture: 'yolact',
       layout: 'mixed',
@@ -107,20 +106,23 @@ describe('export of YOLACT', () => {
   });
 
   it.each([
-    [{ ...PARAMS, defaults: 'torchvision' }, '`defaults` torchvision are no values of architecture yolact'],
-    [{ architecture: 'maskrcnn', input: [1, 3, 64, 64], defaults: 'yolact-im700' }, '`defaults` yolact-im700 are no values'],
-    [{ ...PARAMS, roiBatch: { box: 4 } }, 'yolact has none'],
+    [{ ...PARAMS, defaults: 'torchvision' }, '`defaults: torchvision` is not for architecture yolact'],
+    [
+      { architecture: 'maskrcnn', input: [1, 3, 64, 64], defaults: 'yolact-im700' },
+      '`defaults: yolact-im700` is not for architecture maskrcnn',
+    ],
+    [{ ...PARAMS, roiBatch: { box: 4 } }, 'architecture yolact has no RoI heads'],
     [{ ...PARAMS, fit: 'torchvision' }, 'stretches every image'],
-    [{ ...PARAMS, frozenBatchNormEpsilon: 0 }, 'its norms are trained'],
+    [{ ...PARAMS, frozenBatchNormEpsilon: 0 }, 'has no frozen batch norms'],
   ])('refuses params that do not fit: %j', (params, message) => {
     expect(() => parseParams(exportStage, params)).toThrow(message);
   });
 
-  it('a setup has no fit policy, and no config of another network', async () => {
+  it('rejects a fit policy, and a config of another network', async () => {
     const { outputs } = await run(PARAMS, { checkpoint: 'resnet.safetensors', config: 'config.json' });
     const recipe = await readJsonFile(outputs.recipe ?? '');
-    expect(() => readSetup({ recipe, fit: 'static' })).toThrow('it has no fit policy "static"');
+    expect(() => readDefinition({ recipe, fit: 'static' })).toThrow('has no fit policy "static"');
     const config = JSON.parse(JSON.stringify({ ...TINY_YOLACT_CONFIG, categories: [{ id: 1, name: 'one' }] })) as JsonObject;
-    expect(() => readSetup({ recipe, config })).toThrow('classes, with the background: 2, the model was built for 3');
+    expect(() => readDefinition({ recipe, config })).toThrow('classes, background included: 2, the model was built for 3');
   });
 });

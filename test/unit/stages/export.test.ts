@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
-import { parseRecipe } from '../../../src/detection/parse-recipe.js';
+import { parseRecipe } from '../../../src/detection/read-definition.js';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../src/runtime/session/session.js';
@@ -139,7 +139,7 @@ describe('export', () => {
 describe("export's params", () => {
   it('name batch and channels that cannot be', () => {
     expect(() => parseParams(exportStage, { architecture: 'maskrcnn', input: [2, 1, 64, 96] })).toThrow(
-      /input\[0\] is the batch.*\n.*input\[1\] is the number of colour channels/,
+      /input\[0\] is the batch.*\n.*input\[1\] is the number of color channels/,
     );
   });
 

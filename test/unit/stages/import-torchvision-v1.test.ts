@@ -1,7 +1,8 @@
 /** torchvision's plain Mask R-CNN (frozen batch norms, two fully connected layers) as its exporter writes it with operator set 11 and free height and width. Oracle: what torchvision computed in between, at the size that was traced and at another one. */
+
 import { join } from 'node:path';
 import type { DetectorConfig } from '../../../src/detection/families/maskrcnn/config.js';
-import { MASKRCNN_PIECES } from '../../../src/detection/families/maskrcnn/cut-names.js';
+import { MASKRCNN_SUBGRAPHS } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { fitImage } from '../../../src/detection/image/fit-image.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
@@ -67,7 +68,7 @@ async function runPieces(
   given: Readonly<Record<string, Tensor>>,
 ): Promise<Readonly<Record<string, Tensor>>> {
   const known: Record<string, Tensor> = { image };
-  for (const piece of MASKRCNN_PIECES) {
+  for (const piece of MASKRCNN_SUBGRAPHS) {
     const session = await openSession(outputs[piece] ?? '', { optimization: 'basic' });
     const feeds = session.inputNames.map((name): [string, Tensor] => [name, given[name] ?? (known[name] as Tensor)]);
     Object.assign(known, await session.run(Object.fromEntries(feeds)));

@@ -43,8 +43,8 @@ describe('Mask Scoring R-CNN', () => {
     const error = await failureOf(() => runStage(split, { params: { recipe: 'maskrcnn' }, inputs, folder: folder.path }));
     expect(error).toEqual({
       code: 'recipe-architecture',
-      message: 'the recipe is of architecture maskscoring, the stage has `recipe: maskrcnn`',
-      help: 'set recipe: maskscoring',
+      message: 'the host recipe is of architecture maskscoring, the stage has `recipe: maskrcnn`',
+      help: 'set `recipe: maskscoring`',
     });
   });
 
@@ -60,9 +60,11 @@ describe('Mask Scoring R-CNN', () => {
   });
 
   it('has params of its own, which are refused where there is no such head', () => {
-    expect(() => parseParams(exportStage, { ...PARAMS, architecture: 'maskrcnn', maskInput: 'concat' })).toThrow('"maskInput" is about');
-    expect(() => parseParams(exportStage, { ...PARAMS, architecture: 'maskrcnn', roiBatch: { maskIou: 4 } })).toThrow('"roiBatch.maskIou"');
-    expect(() => parseParams(split, { recipe: 'maskscoring', cuts: 'structure' })).toThrow('knows the structure of maskrcnn alone');
+    expect(() => parseParams(exportStage, { ...PARAMS, architecture: 'maskrcnn', maskInput: 'concat' })).toThrow('`maskInput` has no use: architecture maskrcnn has no MaskIoU head');
+    expect(() => parseParams(exportStage, { ...PARAMS, architecture: 'maskrcnn', roiBatch: { maskIou: 4 } })).toThrow('`roiBatch.maskIou` has no use');
+    expect(() => parseParams(split, { recipe: 'maskscoring', cuts: 'structure' })).toThrow(
+      '`cuts: structure` is for `recipe: maskrcnn` only',
+    );
     expect(Object.keys(outputPorts(split, parseParams(split, { recipe: 'maskscoring' })))).toContain('maskiou_head');
   });
 });

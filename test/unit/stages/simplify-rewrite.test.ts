@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/base/json.js';
+import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { exportMaskRcnn } from '../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
-import { encodeRecipe } from '../../../src/detection/parse-recipe.js';
 import { float, ints } from '../../../src/onnx/ir/attribute.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';

@@ -1,8 +1,8 @@
 /** Do the six pieces of torchvision's own export, one after the other, find what the whole finds? */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { takeBetween } from '../../../src/detection/families/maskrcnn/cut/extract-cpu-subgraphs.js';
-import { takeParts } from '../../../src/detection/families/maskrcnn/cut/extract-parts.js';
+import { extractCpuSubgraphs } from '../../../src/detection/families/maskrcnn/cut/extract-cpu-subgraphs.js';
+import { extractParts } from '../../../src/detection/families/maskrcnn/cut/extract-parts.js';
 import { decodeImage, type RgbImage } from '../../../src/detection/image/decode-image.js';
 import { fitImage } from '../../../src/detection/image/fit-image.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
@@ -120,18 +120,18 @@ describe("the six pieces of torchvision's export", () => {
 
   it('do not need the image again: a model in which they would is refused', async () => {
     const model = cloneModel(await readModel(imported));
-    const { recipe, places } = takeParts(model, await readShapesConfig(), 'static');
+    const { recipe, places } = extractParts(model, await readShapesConfig(), 'static');
     const [photo] = model.graph.inputs;
     const [boxes] = model.graph.outputs;
     const added = addNode(model, model.graph, { opType: 'CastLike', inputs: [boxes, photo], outputs: ['like_the_photo'] }).outputs[0];
     if (added !== undefined) model.graph.outputs.push(added);
-    const failure = await failureOf(() => takeBetween(model, recipe, places));
+    const failure = await failureOf(() => extractCpuSubgraphs(model, recipe, places));
     expect(failure.code).toBe('maskrcnn-structure');
     expect(failure.message).toContain('CastLike of "like_the_photo" reads the model\'s input');
   });
 
   it('have a port each, where structure is asked for', () => {
     expect(Object.keys(outputPorts(split, parseParams(split, PARAMS)))).toEqual([...PIECES, 'recipe', 'report']);
-    expect(() => parseParams(split, { recipe: 'maskrcnn', between: 'pieces' })).toThrow('"between" goes with "cuts: structure"');
+    expect(() => parseParams(split, { recipe: 'maskrcnn', between: 'pieces' })).toThrow('`between` needs `cuts: structure`');
   });
 });

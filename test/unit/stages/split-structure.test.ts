@@ -1,7 +1,7 @@
 /** torchvision's own export of the whole detector against the parts that we export from the checkpoint of the same network. */
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
-import { type TakenParts, takeParts } from '../../../src/detection/families/maskrcnn/cut/extract-parts.js';
+import { type ExtractedParts, extractParts } from '../../../src/detection/families/maskrcnn/cut/extract-parts.js';
 import { float, string } from '../../../src/onnx/ir/attribute.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import { getValue, removeNode } from '../../../src/onnx/ir/edit.js';
@@ -88,7 +88,7 @@ describe("the parts of torchvision's export", () => {
     const report = (await readJsonFile(taken.outputs.report ?? '')) as { found: JsonObject; parts: Record<string, JsonObject> };
     expect(Object.keys(report.found).sort()).toEqual([...PART_OUTPUTS, 'image', 'box_features', 'mask_features'].sort());
     expect(report.parts.mask_head).toMatchObject({ inputs: ['mask_features'], outputs: ['mask_logits'], nodes: 11 });
-    expect(taken.log.join()).toContain('no part holds');
+    expect(taken.log.join()).toContain('nodes are in no part');
   });
 
   it('finds the same objects', async () => {
@@ -127,10 +127,10 @@ describe('split by structure', () => {
   });
 
   /** Takes the parts of the imported model after `change`. */
-  async function takeChanged(change: (model: Model) => void): Promise<TakenParts> {
+  async function takeChanged(change: (model: Model) => void): Promise<ExtractedParts> {
     const model = cloneModel(whole);
     change(model);
-    return takeParts(model, await readShapesConfig(), 'static');
+    return extractParts(model, await readShapesConfig(), 'static');
   }
 
   const all = (model: Model, opType: string): Node[] => [...model.graph.nodes.values()].filter(node => node.opType === opType);
@@ -216,7 +216,7 @@ describe('split by structure', () => {
   it('refuses a config of another network', async () => {
     const config = (await readJsonFile(ours.config)) as Record<string, Json>;
     const other = { ...config, numClasses: 91, box: { ...(config.box as JsonObject), samplingRatio: 4 } };
-    const failure = await failureOf(() => takeParts(whole, other as never, 'static'));
+    const failure = await failureOf(() => extractParts(whole, other as never, 'static'));
     expect(failure.code).toBe('config-mismatch');
     expect(failure.message).toContain('numClasses is 91, the model has 12; box.samplingRatio is 4, the model has 2');
   });
@@ -226,8 +226,8 @@ describe('split by structure', () => {
     expect(Object.keys(outputPorts(split, params))).toEqual([...PARTS, 'recipe', 'report']);
     expect(Object.keys(outputPorts(split, parseParams(split, { recipe: 'maskrcnn' })))).toEqual([...PARTS, 'report']);
     expect(() => parseParams(split, { cuts: 'structure', parts: { a: { inputs: ['x'], outputs: ['y'] } } })).toThrow(
-      '"cuts" goes with "recipe"',
+      '`cuts` needs `recipe`',
     );
-    expect(() => parseParams(split, { recipe: 'maskrcnn', fit: 'static' })).toThrow('"fit" goes with');
+    expect(() => parseParams(split, { recipe: 'maskrcnn', fit: 'static' })).toThrow('`fit` needs `cuts: structure`');
   });
 });

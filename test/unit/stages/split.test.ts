@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
+import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { exportMaskRcnn } from '../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
-import { encodeRecipe } from '../../../src/detection/parse-recipe.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
@@ -71,7 +71,7 @@ describe('split', () => {
     const whole = await runPart(at('whole.onnx'), FEEDS);
     const parts = await runPart(outputs.rpn, await runPart(outputs.body, FEEDS));
     for (const name of [...features, ...rpn]) expect(parts[name]?.data).toEqual(whole[name]?.data);
-    expect(log).toEqual([expect.stringMatching(/^warning: no part holds \d+ of \d+ nodes: Conv "/)]);
+    expect(log).toEqual([expect.stringMatching(/^warning: \d+ of \d+ nodes are in no part: Conv "/)]);
   });
 
   it('reports what each part holds and what none does', async () => {
@@ -116,8 +116,8 @@ describe("split's params", () => {
   });
 
   it.each<[string, JsonObject, string]>([
-    ['none of recipe and parts', {}, 'give one of "recipe" and "parts"'],
-    ['a part named report', { parts: { report: { inputs: ['a'], outputs: ['b'] } } }, 'a part cannot be named "report"'],
+    ['none of recipe and parts', {}, 'give exactly one of `recipe` and `parts`'],
+    ['a part named report', { parts: { report: { inputs: ['a'], outputs: ['b'] } } }, 'a part cannot be named `report`'],
   ])('refuse %s', (_, params, problem) => {
     expect(() => parseParams(split, params)).toThrow(problem);
   });

@@ -1,5 +1,5 @@
 /** What becomes of the trained Mask R-CNN on ryzen-ai? Its MaxPool 1×1 and its ConvTranspose are explained; with their rewrites, each part of the detector is one NPU part. */
-import type { MaskRcnnPart } from '../../../src/detection/families/maskrcnn/recipe.js';
+import type { MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../../../src/onnx/passes/simplify.js';

@@ -1,4 +1,5 @@
 /** How do three networks and the host make a detector? As torchvision's MaskRCNN at test time, one image at a time, every intermediate result in hand. */
+
 import type { Tensor } from '../../../tensor/tensor.js';
 import { sigmoid } from '../../detector/activations.js';
 import type { DetectedObjects, SquareMasks } from '../../detector/detector.js';
@@ -8,13 +9,13 @@ import { getPartValue, type PartValuesByName, type RunPart } from '../../detecto
 import { runPart } from '../../detector/run-part.js';
 import { type FittedImage, type ImageSize, mapBoxesBack } from '../../image/fit-image.js';
 import { type BoxDetections, selectDetections } from './box-detections.js';
-import type { MaskRcnnSetup } from './definition.js';
 import { listMaskRcnnParts } from './list-parts.js';
+import type { MaskRcnnPart } from './part-names.js';
 import { findProposals, type Proposals } from './proposals.js';
-import type { MaskRcnnPart } from './recipe.js';
 import { poolFeatures } from './roi-pooling.js';
+import type { MaskRcnnSettings } from './settings.js';
 
-export interface MaskRcnn extends MaskRcnnSetup {
+export interface MaskRcnn extends MaskRcnnSettings {
   /** Runs a part as it is. */
   readonly run: RunPart;
   readonly measure: Measure;
@@ -57,7 +58,7 @@ function getPart({ recipe }: MaskRcnn, name: MaskRcnnPart): DetectorPart {
 
 /** The detections that the box head's outputs mean for RoIs `rois`. */
 export function readDetections(
-  { recipe, config }: Pick<MaskRcnnSetup, 'recipe' | 'config'>,
+  { recipe, config }: Pick<MaskRcnnSettings, 'recipe' | 'config'>,
   boxHead: PartValuesByName,
   rois: Float32Array,
   resized: ImageSize,
@@ -70,7 +71,7 @@ export function readDetections(
 
 /** Of each detection's logits those of its class, as probabilities. */
 export function readMasks(
-  { recipe, config }: Pick<MaskRcnnSetup, 'recipe' | 'config'>,
+  { recipe, config }: Pick<MaskRcnnSettings, 'recipe' | 'config'>,
   maskHead: PartValuesByName,
   labels: Int32Array,
 ): SquareMasks {

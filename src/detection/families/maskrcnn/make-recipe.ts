@@ -1,8 +1,10 @@
 /** What does the host have to know to join the parts of a torchvision Mask R-CNN? The recipe, and the names that its values have in every part of ours. */
+
+import type { FitPolicy } from '../../detector/detector-family.js';
 import type { RoiBatch } from '../../detector/detector-part.js';
 import type { ImageSize } from '../../image/fit-image.js';
 import type { DetectorConfig } from './config.js';
-import type { FitPolicy, InputSize, MaskRcnnRecipe, PyramidLevel } from './recipe.js';
+import type { InputSize, MaskRcnnRecipe, PyramidLevel } from './recipe.js';
 
 /** Pyramid levels have strides 4, 8, 16, 32 and, for the pooled one, 64. */
 export const FINEST_STRIDE = 4;

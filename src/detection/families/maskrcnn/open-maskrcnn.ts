@@ -1,13 +1,13 @@
 /** How does a Mask R-CNN answer what any detector is asked? Its parts run in order, with RoIAlign on this machine between them. */
-import type { FamilyDetector, FamilyHost, PartInputs } from '../../detector/detector.js';
+import type { DetectorHost, HostServices, PartInputs } from '../../detector/detector.js';
 import type { RgbImage } from '../../image/decode-image.js';
 import type { FittedImage } from '../../image/fit-image.js';
-import type { MaskRcnnSetup } from './definition.js';
 import { type LocatedObjects, locateObjects, type MaskRcnn, readObjects, runNetwork } from './locate-objects.js';
 import { prepareImage } from './prepare-image.js';
 import type { MaskRcnnRecipe } from './recipe.js';
+import type { MaskRcnnSettings } from './settings.js';
 
-export function openMaskRcnn(setup: MaskRcnnSetup, { run, measure }: FamilyHost): FamilyDetector {
+export function openMaskRcnn(setup: MaskRcnnSettings, { run, measure }: HostServices): DetectorHost {
   const detector: MaskRcnn = { ...setup, run, measure };
   const prepare = (image: RgbImage): FittedImage => measure('transform', () => prepareImage(setup, image));
   return {

@@ -2,11 +2,11 @@
 import { DetectionError } from '../../error/detection-error.js';
 import type { RgbImage } from '../../image/decode-image.js';
 import { type FittedImage, fitImage, fitSizes } from '../../image/fit-image.js';
-import type { MaskRcnnSetup } from './definition.js';
 import type { MaskRcnnRecipe } from './recipe.js';
+import type { MaskRcnnSettings } from './settings.js';
 
 /** What of a setup decides it. */
-type ImageSetup = Pick<MaskRcnnSetup, 'config' | 'fit'> & { readonly recipe: Pick<MaskRcnnRecipe, 'image'> };
+type ImageSetup = Pick<MaskRcnnSettings, 'config' | 'fit'> & { readonly recipe: Pick<MaskRcnnRecipe, 'image'> };
 
 /** @throws DetectionError `input-size` where the image, fitted, is larger than the model's input. */
 export function prepareImage({ recipe, config, fit }: ImageSetup, image: RgbImage): FittedImage {

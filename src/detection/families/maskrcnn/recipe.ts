@@ -1,20 +1,20 @@
 /** How does the host join the parts of torchvision's Mask R-CNN? Its member of the recipes. */
 import type { Json } from '../../../base/json.js';
 import { either, fields, integer, type JsonReader, list, literal, text } from '../../../base/json-shape.js';
+import type { FitPolicy } from '../../detector/detector-family.js';
 import type { RoiBatch } from '../../detector/detector-part.js';
+import type { HostRecipe } from '../../detector/host-recipe.js';
 import { type PartValues, partValuesReader } from '../../detector/part-values.js';
 import { type DetectorConfig, detectorConfigReader } from './config.js';
+import type { MaskRcnnPart } from './part-names.js';
 
 /**
  * torchvision's Mask R-CNN. The host prepares the image, runs `backbone`, makes anchors and proposals, pools RoIs, runs `box_head`, selects
  * detections, pools again, runs `mask_head`, and pastes the masks.
  */
-export interface MaskRcnnRecipe {
-  readonly format: 'tanren-recipe';
-  readonly version: 1;
+export interface MaskRcnnRecipe extends HostRecipe {
   readonly architecture: 'maskrcnn';
   readonly image: ImageInput;
-  /** Value names per part, all in one model's name space; a part's inputs and outputs cut it out of the whole. */
   readonly parts: Readonly<Record<MaskRcnnPart, PartValues>>;
   /** Finest first. The last level has no feature output: only proposals come from it. */
   readonly levels: readonly PyramidLevel[];
@@ -24,9 +24,6 @@ export interface MaskRcnnRecipe {
   /** The config that `export` was given, defaults filled in. `evaluate` takes its thresholds from its own config input. */
   readonly config: DetectorConfig;
 }
-
-export const MASKRCNN_PARTS = ['backbone', 'box_head', 'mask_head'] as const;
-export type MaskRcnnPart = (typeof MASKRCNN_PARTS)[number];
 
 export interface ImageInput {
   /** Input of the backbone: float32 [1, 3, height, width], R G B, normalised by the config's mean and std, padded with zeros right and below. */
@@ -40,9 +37,6 @@ export interface ImageInput {
 
 /** 'fixed': height and width are what the backbone takes. 'free': it takes any multiples of 32; height and width are those of the fit policy `static`. */
 export type InputSize = 'fixed' | 'free';
-
-/** 'static': scaled to fit the input, then padded to it. 'torchvision': by minSize and maxSize, then padded to the input, which must be large enough. */
-export type FitPolicy = 'static' | 'torchvision';
 
 export interface PyramidLevel {
   /** Nominal pixels per cell: RoIAlign's scale is 1 / stride. Anchors use floor(input / level size) instead, which may differ on the last level. */

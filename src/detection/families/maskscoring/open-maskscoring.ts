@@ -1,15 +1,15 @@
 /** How does Mask Scoring R-CNN answer what any detector is asked? As Mask R-CNN does; then its fourth part looks at the masks. */
 import { getDefined, invariant } from '../../../base/invariant.js';
-import type { DetectedObjects, FamilyDetector, FamilyHost, PartInputs } from '../../detector/detector.js';
+import type { DetectedObjects, DetectorHost, HostServices, PartInputs } from '../../detector/detector.js';
 import { getPartValue, type PartValuesByName } from '../../detector/part-runner.js';
 import { runPart } from '../../detector/run-part.js';
 import { openMaskRcnn } from '../maskrcnn/open-maskrcnn.js';
-import { describeMaskIouHead, type MaskScoringSetup } from './definition.js';
 import { poolMasks, scoreMasks } from './mask-iou.js';
 import { withoutMaskIouHead } from './recipe.js';
+import { describeMaskIouHead, type MaskScoringSettings } from './settings.js';
 
-export function openMaskScoring({ recipe, config, fit }: MaskScoringSetup, host: FamilyHost): FamilyDetector {
-  const network = openMaskRcnn({ architecture: 'maskrcnn', recipe: withoutMaskIouHead(recipe), config, fit }, host);
+export function openMaskScoring({ recipe, config, fit }: MaskScoringSettings, host: HostServices): DetectorHost {
+  const network = openMaskRcnn({ recipe: withoutMaskIouHead(recipe), config, fit }, host);
   const head = describeMaskIouHead(recipe);
   const { input, maskProbability, maskIou } = recipe.maskIouHead;
 

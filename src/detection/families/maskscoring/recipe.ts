@@ -1,15 +1,8 @@
 /** How does the host join the parts of Mask Scoring R-CNN? As Mask R-CNN's, and a fourth part that says how good each mask is. */
 import { fields, type JsonReader, literal, text } from '../../../base/json-shape.js';
 import { type PartValues, partValuesReader } from '../../detector/part-values.js';
-import {
-  MASKRCNN_PARTS,
-  type MaskRcnnPart,
-  type MaskRcnnRecipe,
-  networkPartReaders,
-  networkReaders,
-  type RoiHead,
-  roiHeadReaders,
-} from '../maskrcnn/recipe.js';
+import { type MaskRcnnRecipe, networkPartReaders, networkReaders, type RoiHead, roiHeadReaders } from '../maskrcnn/recipe.js';
+import type { MaskScoringPart } from './part-names.js';
 
 /**
  * Mask Scoring R-CNN on torchvision's Mask R-CNN. After `mask_head` the host takes the sigmoid of each detection's mask, pools it 2×2, and runs
@@ -20,9 +13,6 @@ export interface MaskScoringRecipe extends Omit<MaskRcnnRecipe, 'architecture' |
   readonly parts: Readonly<Record<MaskScoringPart, PartValues>>;
   readonly maskIouHead: MaskIouHead;
 }
-
-export const MASKSCORING_PARTS = [...MASKRCNN_PARTS, 'maskiou_head'] as const;
-export type MaskScoringPart = MaskRcnnPart | 'maskiou_head';
 
 export interface MaskIouHead extends RoiHead {
   /** Its second input: float32 [batch, 1, size, size]. */

@@ -1,11 +1,11 @@
 /** How does a detector of one network answer what any detector is asked? Preprocess, run, decode, select. */
-import type { FamilyDetector, FamilyHost } from '../../detector/detector.js';
+import type { DetectorHost, HostServices } from '../../detector/detector.js';
 import { openDecode } from './decoder/decode.js';
-import { prepareSingle, type SingleSetup } from './definition.js';
 import { selectObjects } from './select-objects.js';
+import { prepareSingle, type SingleSettings } from './settings.js';
 
 /** @throws DetectionError `decoder-module`. */
-export async function openSingle({ recipe }: SingleSetup, { run, measure }: FamilyHost): Promise<FamilyDetector> {
+export async function openSingle({ recipe }: SingleSettings, { run, measure }: HostServices): Promise<DetectorHost> {
   const decode = await openDecode(recipe.decoder);
   const { selection, categories, image } = recipe;
   return {

@@ -1,6 +1,7 @@
 /** How does the host use one plain network as a detector? Preprocessing, decoder, selection and categories: its member of the recipes. */
 import type { Json } from '../../../base/json.js';
 import { either, fields, integer, type JsonReader, list, literal, number, text } from '../../../base/json-shape.js';
+import type { HostRecipe } from '../../detector/host-recipe.js';
 import { type PartValues, partValuesReader } from '../../detector/part-values.js';
 import type { Preprocessing } from '../../image/preprocessing.js';
 import { preprocessingReader } from '../../image/preprocessing-reader.js';
@@ -8,9 +9,7 @@ import type { Decoder } from './decoder/decoder.js';
 import { decoderReader } from './decoder/decoder-reader.js';
 
 /** The host preprocesses the image, runs `model`, decodes its outputs to boxes, selects, and maps them back to the image. */
-export interface SingleRecipe {
-  readonly format: 'tanren-recipe';
-  readonly version: 1;
+export interface SingleRecipe extends HostRecipe {
   readonly architecture: 'single';
   readonly image: SingleInput;
   readonly parts: { readonly model: PartValues };

@@ -1,13 +1,13 @@
 /** How does a YOLACT answer what any detector is asked? Its one network runs, and the host reads what it gives. */
 
 import type { Tensor } from '../../../tensor/tensor.js';
-import type { FamilyDetector, FamilyHost } from '../../detector/detector.js';
+import type { DetectorHost, HostServices } from '../../detector/detector.js';
 import type { RgbImage } from '../../image/decode-image.js';
-import type { YolactSetup } from './definition.js';
 import { categoriesOf, findBoxes, findMasks, makeHost } from './objects.js';
 import { prepareImage } from './prepare-image.js';
+import type { YolactSettings } from './settings.js';
 
-export function openYolact({ recipe, config }: YolactSetup, { run, measure }: FamilyHost): FamilyDetector {
+export function openYolact({ recipe, config }: YolactSettings, { run, measure }: HostServices): DetectorHost {
   const host = makeHost(recipe, config);
   const prepare = (image: RgbImage): Readonly<Record<string, Tensor<'float32'>>> => ({
     [recipe.image.value]: measure('transform', () => prepareImage(image, recipe.image, config)),

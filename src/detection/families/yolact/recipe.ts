@@ -1,12 +1,11 @@
 /** How does the host join the parts of a YOLACT? One network, whose outputs it reads level by level. */
 import { fields, integer, type JsonReader, list, literal, text } from '../../../base/json-shape.js';
+import type { HostRecipe } from '../../detector/host-recipe.js';
 import { type PartValues, partValuesReader } from '../../detector/part-values.js';
 import { type YolactConfig, yolactConfigReader } from './config.js';
 
 /** dbolya/yolact. The host prepares the image, runs `network`, makes priors, decodes and suppresses boxes, and assembles the masks. */
-export interface YolactRecipe {
-  readonly format: 'tanren-recipe';
-  readonly version: 1;
+export interface YolactRecipe extends HostRecipe {
   readonly architecture: 'yolact';
   readonly image: YolactImage;
   readonly parts: { readonly network: PartValues };

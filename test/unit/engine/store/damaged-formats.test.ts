@@ -1,4 +1,5 @@
 /** Every reader of a format gives a value, nothing, or an error with a code, whatever bytes it gets. */
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import fc from 'fast-check';
 import { isCodedError } from '../../../../src/base/coded-error.js';
 import { digestBytes, digestJson } from '../../../../src/base/digest.js';
 import { type Json, parseJson } from '../../../../src/base/json.js';
-import { parseRecipe } from '../../../../src/detection/parse-recipe.js';
+import { parseRecipe } from '../../../../src/detection/read-definition.js';
 import { readBaseline } from '../../../../src/engine/insight/history/baseline.js';
 import { loadHistory } from '../../../../src/engine/insight/history/history-file.js';
 import { LockRefused } from '../../../../src/engine/lockfile/lock-refused.js';

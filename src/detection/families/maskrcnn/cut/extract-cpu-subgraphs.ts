@@ -1,4 +1,5 @@
 /** What does a whole detector do between the parts that an NPU runs? Three more pieces of its graph, for a CPU: up to the box head, up to the mask head, and the rest. */
+
 import { getDefined } from '../../../../base/invariant.js';
 import { getNode, getValue } from '../../../../onnx/ir/edit.js';
 import type { Model, Node, NodeId, ValueId, ValueType } from '../../../../onnx/ir/model.js';
@@ -6,13 +7,13 @@ import { valuesReadBy } from '../../../../onnx/ir/reads.js';
 import { describeNode, type Known } from '../../../../onnx/shape-inference/context/node-context.js';
 import { inferShapes, isMadeDim } from '../../../../onnx/shape-inference/infer-shapes.js';
 import type { PartValues } from '../../../detector/part-values.js';
-import { BETWEEN_PIECES, type BetweenPiece } from '../cut-names.js';
+import { CPU_SUBGRAPHS, type CpuSubgraph } from '../part-names.js';
 import type { MaskRcnnRecipe } from '../recipe.js';
-import { type PieceEnd, type PieceInput, takePiece } from './extract-named.js';
+import { extractNamed, type NamedValue, type TypedInput } from './extract-named.js';
 import type { ValuePlaces } from './extract-parts.js';
 import { notFound } from './not-found.js';
 
-export interface TakenPiece {
+export interface ExtractedModel {
   readonly values: PartValues;
   readonly model: Model;
 }
@@ -22,10 +23,14 @@ export interface TakenPiece {
  * `to_box` (proposals, and what is pooled from them), `box_head`, `to_mask` (detections, and what is pooled from them), `mask_head`, `rest` (what
  * else the whole gives). A piece holds what is needed for its outputs and is in no piece before it.
  *
- * @param places where the values of the recipe are in `whole`: see `takeParts`.
+ * @param places where the values of the recipe are in `whole`: see `extractParts`.
  * @throws DetectionError `maskrcnn-structure` where a piece would need the image itself.
  */
-export function takeBetween(whole: Model, recipe: MaskRcnnRecipe, places: ValuePlaces): Readonly<Record<BetweenPiece, TakenPiece>> {
+export function extractCpuSubgraphs(
+  whole: Model,
+  recipe: MaskRcnnRecipe,
+  places: ValuePlaces,
+): Readonly<Record<CpuSubgraph, ExtractedModel>> {
   const { graph } = whole;
   const placeOf = (name: string): ValueId => getDefined(places.get(name), `the place of "${name}"`);
   const given = new Set(Object.values(recipe.parts).flatMap(({ outputs }) => outputs.map(placeOf)));
@@ -37,13 +42,13 @@ export function takeBetween(whole: Model, recipe: MaskRcnnRecipe, places: ValueP
     return nodes;
   };
   const heads = [placeOf(recipe.boxHead.input), placeOf(recipe.maskHead.input)] as const;
-  const nodes: Readonly<Record<BetweenPiece, readonly Node[]>> = {
+  const nodes: Readonly<Record<CpuSubgraph, readonly Node[]>> = {
     to_box: nodesBehind([heads[0]]),
     to_mask: nodesBehind([heads[1]]),
     rest: nodesBehind(graph.outputs),
   };
 
-  const ends = BETWEEN_PIECES.map(piece => {
+  const ends = CPU_SUBGRAPHS.map(piece => {
     const made = new Set(nodes[piece].flatMap(({ outputs }) => outputs.filter(id => id !== undefined)).filter(id => live.has(id)));
     const reads = new Set(nodes[piece].flatMap(node => [...valuesReadBy(node)]).filter(id => live.has(id) && !made.has(id)));
     return { piece, made, reads };
@@ -51,15 +56,15 @@ export function takeBetween(whole: Model, recipe: MaskRcnnRecipe, places: ValueP
   const wanted = new Set([...heads, ...graph.outputs, ...ends.flatMap(({ reads }) => [...reads])]);
   const types = inferShapes(whole, { stated: 'ignore' });
   const nameOf = namesOf(whole, places);
-  const end = (id: ValueId): PieceEnd => ({ id, name: nameOf(id) });
-  const input = (id: ValueId): PieceInput => ({ ...end(id), type: typeOf(types.get(id), getValue(graph, id).type, nameOf(id)) });
-  const pieces = ends.map(({ piece, made, reads }): [string, TakenPiece] => {
+  const end = (id: ValueId): NamedValue => ({ id, name: nameOf(id) });
+  const input = (id: ValueId): TypedInput => ({ ...end(id), type: typeOf(types.get(id), getValue(graph, id).type, nameOf(id)) });
+  const pieces = ends.map(({ piece, made, reads }): [string, ExtractedModel] => {
     const inputs = [...reads].sort((a, b) => a - b).map(input);
     const outputs = [...made].filter(id => wanted.has(id)).map(end);
-    const names = (side: readonly PieceEnd[]): string[] => side.map(({ name }) => name);
-    return [piece, { values: { inputs: names(inputs), outputs: names(outputs) }, model: takePiece(whole, inputs, outputs) }];
+    const names = (side: readonly NamedValue[]): string[] => side.map(({ name }) => name);
+    return [piece, { values: { inputs: names(inputs), outputs: names(outputs) }, model: extractNamed(whole, inputs, outputs) }];
   });
-  return Object.fromEntries(pieces) as Record<BetweenPiece, TakenPiece>;
+  return Object.fromEntries(pieces) as Record<CpuSubgraph, ExtractedModel>;
 }
 
 /** The values that depend on what the parts give; the others are constants, which every piece has for itself. */

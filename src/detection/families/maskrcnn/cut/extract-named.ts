@@ -6,19 +6,19 @@ import { inferShapes, writeTypes } from '../../../../onnx/shape-inference/infer-
 import { extractSubgraph } from '../../../../onnx/surgery/extract.js';
 
 /** A value of the whole where a piece begins or ends. */
-export interface PieceEnd {
+export interface NamedValue {
   readonly id: ValueId;
   /** What the piece calls it. */
   readonly name: string;
 }
 
-export interface PieceInput extends PieceEnd {
+export interface TypedInput extends NamedValue {
   readonly type: ValueType;
 }
 
 /** The piece of `whole` between `inputs` and `outputs`; `whole` is not changed. @throws OnnxError `cut-open`. */
-export function takePiece(whole: Model, inputs: readonly PieceInput[], outputs: readonly PieceEnd[]): Model {
-  const nameInWhole = ({ id }: PieceEnd): string => getValue(whole.graph, id).name;
+export function extractNamed(whole: Model, inputs: readonly TypedInput[], outputs: readonly NamedValue[]): Model {
+  const nameInWhole = ({ id }: NamedValue): string => getValue(whole.graph, id).name;
   const piece = extractSubgraph(whole, { inputs: inputs.map(nameInWhole), outputs: outputs.map(nameInWhole) });
   for (const { id, name } of [...inputs, ...outputs]) rename(piece, id, name);
   for (const { id, type } of inputs) getValue(piece.graph, id).type = type;

@@ -1,15 +1,18 @@
 /** How do the parts come out of an exported Mask R-CNN? Cut at what was located, under the recipe's names and with its shapes, so that they are as `export` makes them. */
+
 import { getDefined } from '../../../../base/invariant.js';
 import type { Dim, Model, ValueId } from '../../../../onnx/ir/model.js';
+import type { FitPolicy } from '../../../detector/detector-family.js';
 import { DetectionError } from '../../../error/detection-error.js';
 import type { DetectorConfig } from '../config.js';
 import { levelNames, makeRecipe } from '../make-recipe.js';
-import type { FitPolicy, MaskRcnnPart, MaskRcnnRecipe } from '../recipe.js';
-import { type PieceEnd, takePiece } from './extract-named.js';
+import type { MaskRcnnPart } from '../part-names.js';
+import type { MaskRcnnRecipe } from '../recipe.js';
+import { extractNamed, type NamedValue } from './extract-named.js';
 import type { LocatedHead } from './locate-heads.js';
 import { type LocatedParts, locateParts } from './locate-parts.js';
 
-export interface TakenParts {
+export interface ExtractedParts {
   readonly parts: Readonly<Record<MaskRcnnPart, Model>>;
   readonly recipe: MaskRcnnRecipe;
   readonly places: ValuePlaces;
@@ -22,7 +25,7 @@ export type ValuePlaces = ReadonlyMap<string, ValueId>;
  * Takes `backbone`, `box_head` and `mask_head` out of the whole detector `model`, which is not changed. The heads take any number of RoIs.
  * @throws DetectionError `maskrcnn-structure`; `config-mismatch` with every value of `config` that contradicts the model; OnnxError `cut-open`.
  */
-export function takeParts(model: Model, config: DetectorConfig, fit: FitPolicy): TakenParts {
+export function extractParts(model: Model, config: DetectorConfig, fit: FitPolicy): ExtractedParts {
   const located = locateParts(model);
   checkConfig(config, located);
   const { image, levels, channels } = located;
@@ -76,9 +79,9 @@ function takePart(
   places: ValuePlaces,
   dims: readonly Dim[],
 ): Model {
-  const endAt = (name: string): PieceEnd => ({ name, id: getDefined(places.get(name), `the place of "${name}"`) });
+  const endAt = (name: string): NamedValue => ({ name, id: getDefined(places.get(name), `the place of "${name}"`) });
   const type = { kind: 'tensor', dtype: 'float32', dims } as const;
-  return takePiece(
+  return extractNamed(
     whole,
     inputs.map(name => ({ ...endAt(name), type })),
     outputs.map(endAt),

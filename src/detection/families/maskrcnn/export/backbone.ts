@@ -14,7 +14,7 @@ import {
 } from '../../../network/layers.js';
 import { BATCH_NORM_EPSILON, buildResNet } from '../../../network/resnet.js';
 import { type BuiltLevel, levelNames } from '../make-recipe.js';
-import { type BlockNorm, BODY_PLACES, type MaskRcnnStructure, PYRAMID_LEVELS } from './network-spec.js';
+import { type BlockNorm, BODY_PLACES, type MaskRcnnSpec, PYRAMID_LEVELS } from './network-spec.js';
 
 /**
  * Adds the part to `builder`: input `image` [1, 3, height, width]; outputs `feature_0` … `feature_3`, `objectness_0` …, `rpn_deltas_0` ….
@@ -23,7 +23,7 @@ import { type BlockNorm, BODY_PLACES, type MaskRcnnStructure, PYRAMID_LEVELS } f
  */
 export function buildBackbone(
   builder: ModelBuilder,
-  structure: MaskRcnnStructure,
+  structure: MaskRcnnSpec,
   options: { height: number; width: number; bodyEpsilon: number },
 ): BuiltLevel[] {
   const image = input(builder, 'image', [1, 3, options.height, options.width]);
@@ -43,7 +43,7 @@ export function buildBackbone(
   }));
 }
 
-function buildPyramid(builder: ModelBuilder, { pyramid }: MaskRcnnStructure, maps: readonly Flow[]): Flow[] {
+function buildPyramid(builder: ModelBuilder, { pyramid }: MaskRcnnSpec, maps: readonly Flow[]): Flow[] {
   const fpn = 'backbone.fpn';
   const features: Flow[] = [];
   let above: Flow | undefined;
@@ -71,7 +71,7 @@ function normedConv(builder: ModelBuilder, x: Flow, at: string, norm: BlockNorm,
   return batchNorm(builder, conv(builder, x, { module: `${at}.0` }, { padding }), last(`${at}.1`), BATCH_NORM_EPSILON);
 }
 
-function buildRpnHead(builder: ModelBuilder, { rpn }: MaskRcnnStructure, feature: Flow, level: number): { objectness: Flow; deltas: Flow } {
+function buildRpnHead(builder: ModelBuilder, { rpn }: MaskRcnnSpec, feature: Flow, level: number): { objectness: Flow; deltas: Flow } {
   const head = 'rpn.head';
   const at = `rpn/head/level_${level}`;
   let x = feature;

@@ -1,6 +1,7 @@
 /** How does a Mask R-CNN checkpoint become a model that an NPU can run, and a recipe for the host? */
 import { getDefined } from '../../../../base/invariant.js';
 import type { Model } from '../../../../onnx/ir/model.js';
+import type { FitPolicy } from '../../../detector/detector-family.js';
 import type { RoiBatch } from '../../../detector/detector-part.js';
 import { DetectionError } from '../../../error/detection-error.js';
 import { type ModelBuilder, startModel } from '../../../network/layers.js';
@@ -8,10 +9,10 @@ import { BATCH_NORM_EPSILON } from '../../../network/resnet.js';
 import { checkStateDict, type NetworkFamily, type StateDict } from '../../../network/state-dict.js';
 import type { DetectorConfig } from '../config.js';
 import { makeRecipe } from '../make-recipe.js';
-import type { FitPolicy, InputSize, MaskRcnnRecipe } from '../recipe.js';
+import type { InputSize, MaskRcnnRecipe } from '../recipe.js';
 import { buildBackbone } from './backbone.js';
 import { FREE_SIZE_STEP, freeImageSize } from './free-size.js';
-import { type MaskRcnnStructure, readStructure, withCurrentNames } from './network-spec.js';
+import { type MaskRcnnSpec, readMaskRcnnSpec, withCurrentNames } from './network-spec.js';
 import { buildBoxHead, buildMaskHead } from './roi-heads.js';
 import { countParameters, expectedTensors, hasMaskIouHead, MASKRCNN_FAMILY, type ParameterCounts } from './state-keys.js';
 
@@ -29,7 +30,7 @@ export interface MaskRcnnExportOptions {
 export interface MaskRcnnExport {
   readonly model: Model;
   readonly recipe: MaskRcnnRecipe;
-  readonly structure: MaskRcnnStructure;
+  readonly structure: MaskRcnnSpec;
   readonly parameters: ParameterCounts;
 }
 
@@ -46,7 +47,7 @@ const OPSET = 17;
  */
 export function exportMaskRcnn(checkpoint: StateDict, config: DetectorConfig, options: MaskRcnnExportOptions): MaskRcnnExport {
   const state = withCurrentNames(checkpoint);
-  const structure = readStructure(state);
+  const structure = readMaskRcnnSpec(state);
   const expected = expectedTensors(structure, config.box.roiSize);
   checkStateDict(state, expected, hasMaskIouHead(state) ? WITH_MASK_IOU : MASKRCNN_FAMILY);
   const { builder, recipe } = buildMaskRcnn(state, structure, config, options);
@@ -64,7 +65,7 @@ const WITH_MASK_IOU: NetworkFamily = {
  */
 export function buildMaskRcnn(
   state: StateDict,
-  structure: MaskRcnnStructure,
+  structure: MaskRcnnSpec,
   config: DetectorConfig,
   options: MaskRcnnExportOptions,
 ): { readonly builder: ModelBuilder; readonly recipe: MaskRcnnRecipe } {
@@ -81,7 +82,7 @@ export function buildMaskRcnn(
 }
 
 /** @throws DetectionError `config-mismatch` with every field that contradicts the checkpoint. */
-function checkConfig(config: DetectorConfig, structure: MaskRcnnStructure): void {
+function checkConfig(config: DetectorConfig, structure: MaskRcnnSpec): void {
   const problems: string[] = [];
   if (config.numClasses !== structure.classes)
     problems.push(
@@ -125,7 +126,7 @@ function checkInputSize({ height, width, size }: MaskRcnnExportOptions, { input 
   );
 }
 
-function getBodyEpsilon({ bodyNorm }: MaskRcnnStructure, { frozenEpsilon }: MaskRcnnExportOptions): number {
+function getBodyEpsilon({ bodyNorm }: MaskRcnnSpec, { frozenEpsilon }: MaskRcnnExportOptions): number {
   if (bodyNorm === 'batch-norm') return BATCH_NORM_EPSILON;
   if (frozenEpsilon !== undefined) return frozenEpsilon;
   throw new DetectionError(

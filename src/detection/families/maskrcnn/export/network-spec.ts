@@ -6,19 +6,19 @@ import { countChildren, type Size, type StateDict } from '../../../network/state
 export type BodyNorm = 'batch-norm' | 'frozen';
 export type BlockNorm = 'batch-norm' | 'none';
 
-export interface MaskRcnnStructure {
+export interface MaskRcnnSpec {
   readonly stem: Size;
   readonly bodyNorm: BodyNorm;
   /** layer1 … layer4 of the ResNet. */
   readonly stages: readonly ResNetStage[];
   readonly pyramid: { readonly channels: Size; readonly norm: BlockNorm };
   readonly rpn: { readonly depth: number; readonly anchorsPerCell: Size };
-  readonly boxHead: BoxHeadStructure;
+  readonly boxHead: BoxHeadSpec;
   readonly maskHead: { readonly convs: readonly Size[]; readonly norm: BlockNorm; readonly hidden: Size };
   readonly classes: Size;
 }
 
-export interface BoxHeadStructure {
+export interface BoxHeadSpec {
   /** 'conv-fc': convolutions, then fully connected layers, numbered in one sequence. 'two-fc': fc6 and fc7. */
   readonly form: 'conv-fc' | 'two-fc';
   readonly convs: readonly Size[];
@@ -53,7 +53,7 @@ function currentName(key: string): string {
 }
 
 /** Reads what there is to read; tells nothing of what is missing: see `checkStateDict`. */
-export function readStructure(state: StateDict): MaskRcnnStructure {
+export function readMaskRcnnSpec(state: StateDict): MaskRcnnSpec {
   const keys = [...state.keys()];
   const size = (key: string, axis: number): Size => state.get(key)?.dims[axis];
   const normOf = (block: string): BlockNorm => (state.has(`${block}.1.weight`) ? 'batch-norm' : 'none');
@@ -86,7 +86,7 @@ function readBoxHead(
   keys: readonly string[],
   size: (key: string, axis: number) => Size,
   normOf: (block: string) => BlockNorm,
-): BoxHeadStructure {
+): BoxHeadSpec {
   const at = 'roi_heads.box_head';
   if (keys.some(key => key.startsWith(`${at}.fc6.`))) {
     return { form: 'two-fc', convs: [], norm: 'none', hidden: [size(`${at}.fc6.weight`, 0), size(`${at}.fc7.weight`, 0)] };

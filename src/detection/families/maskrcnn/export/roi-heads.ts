@@ -15,7 +15,7 @@ import {
 } from '../../../network/layers.js';
 import { BATCH_NORM_EPSILON } from '../../../network/resnet.js';
 import type { Size } from '../../../network/state-dict.js';
-import { type BlockNorm, linearIndex, type MaskRcnnStructure } from './network-spec.js';
+import { type BlockNorm, linearIndex, type MaskRcnnSpec } from './network-spec.js';
 
 export interface RoiHeadOptions {
   readonly channels: number;
@@ -27,7 +27,7 @@ export interface RoiHeadOptions {
  * Input `box_features` [batch, C, size, size]; outputs `class_logits` [batch, classes] and `box_regression` [batch, 4 · classes].
  * @see torchvision FastRCNNConvFCHead, TwoMLPHead, FastRCNNPredictor.
  */
-export function buildBoxHead(builder: ModelBuilder, { boxHead }: MaskRcnnStructure, options: RoiHeadOptions): void {
+export function buildBoxHead(builder: ModelBuilder, { boxHead }: MaskRcnnSpec, options: RoiHeadOptions): void {
   const at = 'roi_heads.box_head';
   const { batch, channels, roiSize } = options;
   let x = input(builder, 'box_features', [batch === 'free' ? 'box_rois' : batch, channels, roiSize, roiSize]);
@@ -46,7 +46,7 @@ export function buildBoxHead(builder: ModelBuilder, { boxHead }: MaskRcnnStructu
  * Input `mask_features` [batch, C, size, size]; output `mask_logits` [batch, classes, 2 · size, 2 · size].
  * @see torchvision MaskRCNNHeads, MaskRCNNPredictor.
  */
-export function buildMaskHead(builder: ModelBuilder, { maskHead }: MaskRcnnStructure, options: RoiHeadOptions): void {
+export function buildMaskHead(builder: ModelBuilder, { maskHead }: MaskRcnnSpec, options: RoiHeadOptions): void {
   const predictor = 'roi_heads.mask_predictor';
   const { batch, channels, roiSize } = options;
   let x = input(builder, 'mask_features', [batch === 'free' ? 'mask_rois' : batch, channels, roiSize, roiSize]);

@@ -11,7 +11,8 @@ import {
   weight,
   withBias,
 } from '../../../network/state-dict.js';
-import { type BlockNorm, BODY_PLACES, BODY_STAGES, linearIndex, type MaskRcnnStructure, PYRAMID_LEVELS } from './network-spec.js';
+import { MASKRCNN_PARTS, type MaskRcnnPart } from '../part-names.js';
+import { type BlockNorm, BODY_PLACES, BODY_STAGES, linearIndex, type MaskRcnnSpec, PYRAMID_LEVELS } from './network-spec.js';
 
 export const MASKRCNN_FAMILY: NetworkFamily = {
   name: 'torchvision Mask R-CNN',
@@ -19,7 +20,7 @@ export const MASKRCNN_FAMILY: NetworkFamily = {
 };
 
 /** Every tensor of the network, in module order. `roiSize`: the side of the box head's input, from the config. */
-export function expectedTensors(structure: MaskRcnnStructure, roiSize: number): ExpectedTensor[] {
+export function expectedTensors(structure: MaskRcnnSpec, roiSize: number): ExpectedTensor[] {
   return [
     ...resNetTensors(structure, BODY_PLACES, structure.bodyNorm === 'frozen' ? 'buffer' : 'parameter'),
     ...pyramidTensors(structure),
@@ -29,7 +30,7 @@ export function expectedTensors(structure: MaskRcnnStructure, roiSize: number): 
   ];
 }
 
-function* pyramidTensors({ pyramid, stages }: MaskRcnnStructure): Generator<ExpectedTensor> {
+function* pyramidTensors({ pyramid, stages }: MaskRcnnSpec): Generator<ExpectedTensor> {
   const { channels } = pyramid;
   for (let level = 0; level < PYRAMID_LEVELS; level++) {
     const lateral = stages[BODY_STAGES - PYRAMID_LEVELS + level]?.channels;
@@ -38,13 +39,13 @@ function* pyramidTensors({ pyramid, stages }: MaskRcnnStructure): Generator<Expe
   }
 }
 
-function* rpnTensors({ rpn, pyramid: { channels } }: MaskRcnnStructure): Generator<ExpectedTensor> {
+function* rpnTensors({ rpn, pyramid: { channels } }: MaskRcnnSpec): Generator<ExpectedTensor> {
   for (let n = 0; n < rpn.depth; n++) yield* convBlock(`rpn.head.conv.${n}`, [channels, channels, 3, 3], 'none');
   yield* withBias('rpn.head.cls_logits', [rpn.anchorsPerCell, channels, 1, 1]);
   yield* withBias('rpn.head.bbox_pred', [times(rpn.anchorsPerCell, 4), channels, 1, 1]);
 }
 
-function* boxTensors({ boxHead, pyramid, classes }: MaskRcnnStructure, roiSize: number): Generator<ExpectedTensor> {
+function* boxTensors({ boxHead, pyramid, classes }: MaskRcnnSpec, roiSize: number): Generator<ExpectedTensor> {
   const at = 'roi_heads.box_head';
   let channels = pyramid.channels;
   for (const [n, out] of boxHead.convs.entries()) {
@@ -60,7 +61,7 @@ function* boxTensors({ boxHead, pyramid, classes }: MaskRcnnStructure, roiSize: 
   yield* withBias('roi_heads.box_predictor.bbox_pred', [times(classes, 4), features]);
 }
 
-function* maskTensors({ maskHead, pyramid, classes }: MaskRcnnStructure): Generator<ExpectedTensor> {
+function* maskTensors({ maskHead, pyramid, classes }: MaskRcnnSpec): Generator<ExpectedTensor> {
   let channels = pyramid.channels;
   for (const [n, out] of maskHead.convs.entries()) {
     yield* convBlock(`roi_heads.mask_head.${n}`, [out, channels, 3, 3], maskHead.norm);
@@ -81,19 +82,14 @@ function* convBlock(at: string, dims: readonly Size[], kind: BlockNorm): Generat
 
 /** Trained numbers per part, by the keys that belong to it. */
 export function countParameters(expected: readonly ExpectedTensor[]): ParameterCounts {
-  return countTrained(expected, ['backbone', 'box_head', 'mask_head'], partOf);
+  return countTrained(expected, MASKRCNN_PARTS, partOf);
 }
 
-export interface ParameterCounts {
-  /** Body, pyramid and RPN head. */
-  readonly backbone: number;
-  readonly box_head: number;
-  readonly mask_head: number;
-  readonly total: number;
-}
+/** Per part; `backbone` includes pyramid and RPN head. */
+export type ParameterCounts = Readonly<Record<MaskRcnnPart | 'total', number>>;
 
 /** The part of Mask R-CNN that a tensor of it belongs to. */
-export function partOf(key: string): 'backbone' | 'box_head' | 'mask_head' {
+export function partOf(key: string): MaskRcnnPart {
   if (key.startsWith('roi_heads.box')) return 'box_head';
   return key.startsWith('roi_heads.mask') ? 'mask_head' : 'backbone';
 }

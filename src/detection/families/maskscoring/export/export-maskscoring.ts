@@ -1,14 +1,16 @@
 /** How does a Mask Scoring R-CNN checkpoint become a model that an NPU can run, and a recipe for the host? */
+
 import { getDefined } from '../../../../base/invariant.js';
 import type { Model } from '../../../../onnx/ir/model.js';
 import type { RoiBatch } from '../../../detector/detector-part.js';
 import { checkStateDict, countTrained, type NetworkFamily, type StateDict } from '../../../network/state-dict.js';
 import type { DetectorConfig } from '../../maskrcnn/config.js';
 import { buildMaskRcnn, type MaskRcnnExportOptions } from '../../maskrcnn/export/export-maskrcnn.js';
-import { type MaskRcnnStructure, readStructure, withCurrentNames } from '../../maskrcnn/export/network-spec.js';
+import { type MaskRcnnSpec, readMaskRcnnSpec, withCurrentNames } from '../../maskrcnn/export/network-spec.js';
 import { expectedTensors, hasMaskIouHead, MASK_IOU_PREFIX, partOf } from '../../maskrcnn/export/state-keys.js';
-import { MASKSCORING_PARTS, type MaskScoringPart, type MaskScoringRecipe, makeMaskScoringRecipe } from '../recipe.js';
-import { buildMaskIouHead, type MaskIouForm, type MaskIouStructure, maskIouTensors, readMaskIouStructure } from './mask-iou-head.js';
+import { MASKSCORING_PARTS, type MaskScoringPart } from '../part-names.js';
+import { type MaskScoringRecipe, makeMaskScoringRecipe } from '../recipe.js';
+import { buildMaskIouHead, type MaskIouForm, type MaskIouSpec, maskIouTensors, readMaskIouSpec } from './mask-iou-head.js';
 
 export interface MaskScoringExportOptions extends MaskRcnnExportOptions {
   readonly roiBatch: MaskRcnnExportOptions['roiBatch'] & { readonly maskIou: RoiBatch };
@@ -18,7 +20,7 @@ export interface MaskScoringExportOptions extends MaskRcnnExportOptions {
 export interface MaskScoringExport {
   readonly model: Model;
   readonly recipe: MaskScoringRecipe;
-  readonly structure: MaskRcnnStructure & { readonly maskIouHead: MaskIouStructure };
+  readonly structure: MaskRcnnSpec & { readonly maskIouHead: MaskIouSpec };
   readonly parameters: Readonly<Record<MaskScoringPart | 'total', number>>;
 }
 
@@ -30,7 +32,7 @@ export interface MaskScoringExport {
  */
 export function exportMaskScoring(checkpoint: StateDict, config: DetectorConfig, options: MaskScoringExportOptions): MaskScoringExport {
   const state = withCurrentNames(checkpoint);
-  const [structure, maskIouHead] = [readStructure(state), readMaskIouStructure(state)];
+  const [structure, maskIouHead] = [readMaskRcnnSpec(state), readMaskIouSpec(state)];
   const { roiSize } = config.mask;
   const expected = [...expectedTensors(structure, config.box.roiSize), ...maskIouTensors(maskIouHead, structure, roiSize)];
   checkStateDict(state, expected, hasMaskIouHead(state) ? MASKSCORING_FAMILY : WITHOUT_MASK_IOU);

@@ -6,7 +6,7 @@ import { applyRule } from '../../../../onnx/rewrite/rewriter.js';
 import { convOfConcatToSum } from '../../../../onnx/rules/target/convolutions/conv-of-concat.js';
 import { concat, conv, type Flow, flatten, input, linear, type ModelBuilder, markOutput, relu } from '../../../network/layers.js';
 import { type ExpectedTensor, type Size, type StateDict, times, withBias } from '../../../network/state-dict.js';
-import type { MaskRcnnStructure } from '../../maskrcnn/export/network-spec.js';
+import type { MaskRcnnSpec } from '../../maskrcnn/export/network-spec.js';
 import type { RoiHeadOptions } from '../../maskrcnn/export/roi-heads.js';
 
 const FEATURES = 'roi_heads.maskiou.feature_extractor';
@@ -16,7 +16,7 @@ const PREDICTOR = 'roi_heads.maskiou.predictor.maskiou';
 const CONVS = [1, 2, 3, 4] as const;
 const LINEARS = [1, 2] as const;
 
-export interface MaskIouStructure {
+export interface MaskIouSpec {
   /** Output channels of the convolutions, all 3×3. */
   readonly convs: readonly Size[];
   /** Widths of the fully connected layers before the last, which gives one IoU per class. */
@@ -24,15 +24,15 @@ export interface MaskIouStructure {
 }
 
 /** Reads what there is to read; what is missing, `maskIouTensors` and the check tell. */
-export function readMaskIouStructure(state: StateDict): MaskIouStructure {
+export function readMaskIouSpec(state: StateDict): MaskIouSpec {
   const size = (module: string): Size => state.get(`${FEATURES}.${module}.weight`)?.dims[0];
   return { convs: CONVS.map(n => size(`maskiou_fcn${n}`)), hidden: LINEARS.map(n => size(`maskiou_fc${n}`)) };
 }
 
 /** Every tensor of the head, in module order. `roiSize`: the side of the mask head's input, from the config. */
 export function* maskIouTensors(
-  { convs, hidden }: MaskIouStructure,
-  { pyramid, classes }: MaskRcnnStructure,
+  { convs, hidden }: MaskIouSpec,
+  { pyramid, classes }: MaskRcnnSpec,
   roiSize: number,
 ): Generator<ExpectedTensor> {
   let channels = pyramid.channels === undefined ? undefined : pyramid.channels + 1;

@@ -6,13 +6,13 @@ import { checkStateDict, type StateDict } from '../../../network/state-dict.js';
 import { countClasses, countPriors, type YolactConfig } from '../config.js';
 import type { YolactRecipe } from '../recipe.js';
 import { buildNetwork } from './network.js';
-import { readYolactStructure, type YolactStructure } from './network-spec.js';
+import { readYolactSpec, type YolactSpec } from './network-spec.js';
 import { countParameters, expectedTensors, type IgnoredTensor, withoutUnused, YOLACT_FAMILY, type YolactParameters } from './state-keys.js';
 
 export interface YolactExport {
   readonly model: Model;
   readonly recipe: YolactRecipe;
-  readonly structure: YolactStructure;
+  readonly structure: YolactSpec;
   readonly parameters: YolactParameters;
   readonly ignored: readonly IgnoredTensor[];
 }
@@ -29,7 +29,7 @@ const OPSET = 17;
 export function exportYolact(checkpoint: StateDict, config: YolactConfig, size: { height: number; width: number }): YolactExport {
   const side = getSide(size);
   const levels = config.priors.scales.length;
-  const structure = readYolactStructure(checkpoint);
+  const structure = readYolactSpec(checkpoint);
   const { state, ignored } = withoutUnused(checkpoint, levels, structure.pyramid.laterals);
   const expected = expectedTensors(structure, levels);
   checkStateDict(state, expected, YOLACT_FAMILY);
@@ -68,7 +68,7 @@ function getSide({ height, width }: { height: number; width: number }): number {
 }
 
 /** @throws DetectionError `config-mismatch` with every field that contradicts the checkpoint. */
-function checkConfig(config: YolactConfig, { pyramid, heads, prototypes }: YolactStructure): void {
+function checkConfig(config: YolactConfig, { pyramid, heads, prototypes }: YolactSpec): void {
   const problems: string[] = [];
   const levels = config.priors.scales.length;
   if (levels < pyramid.laterals) problems.push(`priors.scales has ${levels} levels, fpn.lat_layers alone makes ${pyramid.laterals}`);

@@ -3,19 +3,19 @@ import { DARKNET_STEM, type DarknetStage } from '../../../network/darknet.js';
 import type { ResNetPlaces, ResNetStage } from '../../../network/resnet.js';
 import { countChildren, type Size, type StateDict } from '../../../network/state-dict.js';
 
-export interface YolactStructure {
-  readonly backbone: BackboneStructure;
-  readonly pyramid: PyramidStructure;
+export interface YolactSpec {
+  readonly backbone: BackboneSpec;
+  readonly pyramid: PyramidSpec;
   readonly prototypes: readonly PrototypeLayer[];
   /** One that every level shares, or one per level. */
-  readonly heads: readonly HeadStructure[];
+  readonly heads: readonly HeadSpec[];
 }
 
-export type BackboneStructure =
+export type BackboneSpec =
   | { readonly kind: 'resnet'; readonly stem: Size; readonly stages: readonly ResNetStage[] }
   | { readonly kind: 'darknet'; readonly stem: Size; readonly stages: readonly DarknetStage[] };
 
-export interface PyramidStructure {
+export interface PyramidSpec {
   readonly channels: Size;
   /** Levels that come from the backbone's last so many stages. */
   readonly laterals: number;
@@ -26,7 +26,7 @@ export interface PyramidStructure {
 /** One of a sequence in which every second module is a ReLU: a convolution, or an upsampling ×2, which has no tensors. */
 export type PrototypeLayer = { readonly kind: 'conv'; readonly channels: Size; readonly kernel: 1 | 3 } | { readonly kind: 'upsample' };
 
-export interface HeadStructure {
+export interface HeadSpec {
   /** Widths of the convolutions before the three that predict. */
   readonly features: readonly Size[];
   readonly priorsPerCell: Size;
@@ -41,7 +41,7 @@ const LONGEST_SEQUENCE = 64;
 export const RESNET_PLACES: ResNetPlaces = { body: 'backbone', stageAt: stage => `backbone.layers.${stage}` };
 
 /** Reads what there is to read; tells nothing of what is missing: see `checkStateDict`. */
-export function readYolactStructure(state: StateDict): YolactStructure {
+export function readYolactSpec(state: StateDict): YolactSpec {
   const keys = [...state.keys()];
   const heads = Math.max(1, countChildren(keys, 'prediction_layers.'));
   const backbone = readBackbone(state, keys);
@@ -57,7 +57,7 @@ export function readYolactStructure(state: StateDict): YolactStructure {
   };
 }
 
-function readBackbone(state: StateDict, keys: readonly string[]): BackboneStructure {
+function readBackbone(state: StateDict, keys: readonly string[]): BackboneSpec {
   const count = Math.max(1, countChildren(keys, 'backbone.layers.'));
   const childrenOf = (stage: number): number => countChildren(keys, `backbone.layers.${stage}.`);
   const size = (key: string): Size => sizeOf(state, `backbone.${key}.weight`, 0);
@@ -95,7 +95,7 @@ function readPrototypes(state: StateDict): PrototypeLayer[] {
   return layers.length > 0 ? layers : [{ kind: 'conv', channels: undefined, kernel: 3 }];
 }
 
-function readHead(state: StateDict, keys: readonly string[], at: string): HeadStructure {
+function readHead(state: StateDict, keys: readonly string[], at: string): HeadSpec {
   const priorsPerCell = divide(sizeOf(state, `${at}.bbox_layer.weight`, 0), 4);
   return {
     features: Array.from({ length: countChildren(keys, `${at}.upfeature.`) }, (_, n) =>

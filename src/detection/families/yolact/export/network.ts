@@ -4,7 +4,7 @@ import { buildDarknet } from '../../../network/darknet.js';
 import { add, conv, type Flow, input, type ModelBuilder, markOutput, maxPool, relu, resizeBilinear } from '../../../network/layers.js';
 import { BATCH_NORM_EPSILON, buildResNet } from '../../../network/resnet.js';
 import type { YolactLevel, YolactPrototypes } from '../recipe.js';
-import { RESNET_PLACES, type YolactStructure } from './network-spec.js';
+import { RESNET_PLACES, type YolactSpec } from './network-spec.js';
 
 export interface BuiltNetwork {
   /** Finest first. */
@@ -17,7 +17,7 @@ export interface BuiltNetwork {
  * `mask_n` [1, A · k, h, w], and `proto_raw` [1, k, h, w].
  * @see dbolya/yolact Yolact, FPN, PredictionModule, make_net.
  */
-export function buildNetwork(builder: ModelBuilder, structure: YolactStructure, options: { side: number; levels: number }): BuiltNetwork {
+export function buildNetwork(builder: ModelBuilder, structure: YolactSpec, options: { side: number; levels: number }): BuiltNetwork {
   const { backbone, pyramid } = structure;
   const image = input(builder, 'image', [1, 3, options.side, options.side]);
   const maps =
@@ -82,7 +82,7 @@ function upsampleTo(builder: ModelBuilder, x: Flow, map: Flow, n: number): Flow 
 }
 
 /** Convolutions and upsamplings ×2, each followed by a ReLU, but the last: its ReLU is the host's. */
-function buildPrototypes(builder: ModelBuilder, { prototypes }: YolactStructure, finest: Flow): Flow {
+function buildPrototypes(builder: ModelBuilder, { prototypes }: YolactSpec, finest: Flow): Flow {
   let x = finest;
   for (const [index, layer] of prototypes.entries()) {
     const module = `proto_net.${2 * index}`;
@@ -99,7 +99,7 @@ function buildPrototypes(builder: ModelBuilder, { prototypes }: YolactStructure,
 
 function buildHead(
   builder: ModelBuilder,
-  { heads }: YolactStructure,
+  { heads }: YolactSpec,
   feature: Flow,
   level: number,
 ): { boxes: Flow; classes: Flow; coefficients: Flow } {

@@ -10,7 +10,7 @@ import {
   times,
   withBias,
 } from '../../../network/state-dict.js';
-import { type HeadStructure, RESNET_PLACES, type YolactStructure } from './network-spec.js';
+import { type HeadSpec, RESNET_PLACES, type YolactSpec } from './network-spec.js';
 
 export const YOLACT_FAMILY: NetworkFamily = {
   name: 'YOLACT',
@@ -50,7 +50,7 @@ function whyUnused(key: string, downsampled: number): string | undefined {
 }
 
 /** Every tensor of the network with `levels` pyramid levels, in module order. */
-export function expectedTensors(structure: YolactStructure, levels: number): ExpectedTensor[] {
+export function expectedTensors(structure: YolactSpec, levels: number): ExpectedTensor[] {
   const { backbone, heads, pyramid } = structure;
   return [
     ...(backbone.kind === 'resnet' ? resNetTensors(backbone, RESNET_PLACES, 'parameter') : darknetTensors(backbone, 'backbone')),
@@ -60,7 +60,7 @@ export function expectedTensors(structure: YolactStructure, levels: number): Exp
   ];
 }
 
-function* prototypeTensors({ prototypes, pyramid }: YolactStructure): Generator<ExpectedTensor> {
+function* prototypeTensors({ prototypes, pyramid }: YolactSpec): Generator<ExpectedTensor> {
   let channels = pyramid.channels;
   for (const [index, layer] of prototypes.entries()) {
     if (layer.kind === 'upsample') continue;
@@ -70,7 +70,7 @@ function* prototypeTensors({ prototypes, pyramid }: YolactStructure): Generator<
 }
 
 /** Lateral and predicting layers count from the coarsest level. */
-function* pyramidTensors({ pyramid, backbone }: YolactStructure, levels: number): Generator<ExpectedTensor> {
+function* pyramidTensors({ pyramid, backbone }: YolactSpec, levels: number): Generator<ExpectedTensor> {
   const { channels, laterals, downsampling } = pyramid;
   for (let n = 0; n < laterals; n++) yield* withBias(`fpn.lat_layers.${n}`, [channels, backbone.stages.at(-1 - n)?.channels, 1, 1]);
   for (let n = 0; n < laterals; n++) yield* withBias(`fpn.pred_layers.${n}`, [channels, channels, 3, 3]);
@@ -78,7 +78,7 @@ function* pyramidTensors({ pyramid, backbone }: YolactStructure, levels: number)
   for (let n = 0; n < levels - laterals; n++) yield* withBias(`fpn.downsample_layers.${n}`, [channels, channels, 3, 3]);
 }
 
-function* headTensors(head: HeadStructure, at: string, before: Size): Generator<ExpectedTensor> {
+function* headTensors(head: HeadSpec, at: string, before: Size): Generator<ExpectedTensor> {
   let channels = before;
   for (const [n, out] of head.features.entries()) {
     yield* withBias(`${at}.upfeature.${2 * n}`, [out, channels, 3, 3]);

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../../../../src/base/json.js';
 import type { DetectedObjects, Detector } from '../../../../../src/detection/detector/detector.js';
+import { encodeRecipe } from '../../../../../src/detection/detector/host-recipe.js';
 import { collectPartInputs } from '../../../../../src/detection/detector/part-inputs.js';
-import { readSetup } from '../../../../../src/detection/detector-definition.js';
 import { prepareImage } from '../../../../../src/detection/families/maskrcnn/prepare-image.js';
 import { decodeImage, type RgbImage } from '../../../../../src/detection/image/decode-image.js';
 import { openDetector } from '../../../../../src/detection/open-detector.js';
-import { encodeRecipe } from '../../../../../src/detection/parse-recipe.js';
+import { readDefinition } from '../../../../../src/detection/read-definition.js';
 import { openSession } from '../../../../../src/runtime/session/session.js';
 import { compareArrays } from '../../../../../src/tensor/compare.js';
 import { failureOf } from '../../../../support/error-code.js';
@@ -89,17 +89,18 @@ describe('a detector', () => {
   it('refuses a config that the networks were not built for, and models that are not its parts', async () => {
     const recipe = encodeRecipe((await exportShapes()).recipe);
     const config = { ...(await readShapesConfig()), numClasses: 5, categories: {} } as unknown as Json;
-    expect(await failureOf(() => readSetup({ recipe, config }))).toMatchObject({
+    expect(await failureOf(() => readDefinition({ recipe, config }))).toMatchObject({
       code: 'config-mismatch',
       message: expect.stringContaining('numClasses is 5, the model was built for 12'),
     });
-    const setup = readSetup({ recipe });
-    const open = (parts: Record<string, Uint8Array>) => openDetector({ setup, models: { kind: 'parts', parts } }, { optimization: 'all' });
+    const definition = readDefinition({ recipe });
+    const open = (parts: Record<string, Uint8Array>) =>
+      openDetector({ definition, models: { kind: 'parts', parts } }, { optimization: 'all' });
     const bytes = new Uint8Array(3);
     expect(await failureOf(() => open({ backbone: bytes, box_head: bytes, mask_head: bytes }))).toMatchObject({ code: 'model-load' });
     expect(await failureOf(() => open({ backbone: bytes, head: bytes }))).toMatchObject({
       code: 'part-missing',
-      message: 'the models are not those of the recipe: no model is given for box_head, mask_head; it has no part head',
+      message: 'the models do not match the host recipe: no model is given for box_head, mask_head; the recipe has no part head',
     });
   });
 });

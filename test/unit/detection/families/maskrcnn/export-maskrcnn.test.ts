@@ -1,11 +1,12 @@
+import { encodeRecipe } from '../../../../../src/detection/detector/host-recipe.js';
 import { DetectionError } from '../../../../../src/detection/error/detection-error.js';
 import {
   exportMaskRcnn,
   type MaskRcnnExport,
   type MaskRcnnExportOptions,
 } from '../../../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
-import type { MaskRcnnStructure } from '../../../../../src/detection/families/maskrcnn/export/network-spec.js';
-import { encodeRecipe, parseRecipe } from '../../../../../src/detection/parse-recipe.js';
+import type { MaskRcnnSpec } from '../../../../../src/detection/families/maskrcnn/export/network-spec.js';
+import { parseRecipe } from '../../../../../src/detection/read-definition.js';
 import { getValue } from '../../../../../src/onnx/ir/edit.js';
 import type { ValueId } from '../../../../../src/onnx/ir/model.js';
 import { extractSubgraph } from '../../../../../src/onnx/surgery/extract.js';
@@ -106,7 +107,7 @@ describe('exporting a Mask R-CNN', () => {
   });
 
   it('counts trained parameters, in a frozen body without its norms', () => {
-    const trained = (structure: MaskRcnnStructure, prefix: RegExp): number => {
+    const trained = (structure: MaskRcnnSpec, prefix: RegExp): number => {
       const keys = [...tinyState(structure)].filter(([key]) => prefix.test(key) && /weight$|bias$/.test(key));
       const counted = keys.filter(([key]) => structure.bodyNorm !== 'frozen' || !/^backbone\.body\..*(bn\d|downsample\.1)\./.test(key));
       return counted.reduce((sum, [, tensor]) => sum + tensor.dims.reduce((product, dim) => product * dim, 1), 0);

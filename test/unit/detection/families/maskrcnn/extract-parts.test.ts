@@ -1,8 +1,8 @@
 /** Whole detectors in other styles than torchvision's exporter writes: our own parts, joined by a host of a few nodes. What is taken out must be the parts. */
 
-import { takeParts } from '../../../../../src/detection/families/maskrcnn/cut/extract-parts.js';
+import { extractParts } from '../../../../../src/detection/families/maskrcnn/cut/extract-parts.js';
 import { exportMaskRcnn } from '../../../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
-import type { MaskRcnnStructure } from '../../../../../src/detection/families/maskrcnn/export/network-spec.js';
+import type { MaskRcnnSpec } from '../../../../../src/detection/families/maskrcnn/export/network-spec.js';
 import { float, getInt, int, string } from '../../../../../src/onnx/ir/attribute.js';
 import { addInitializer, addInput, addNode, findValueByName, getValue, replaceAllUses } from '../../../../../src/onnx/ir/edit.js';
 import type { Attribute, Model, ValueId } from '../../../../../src/onnx/ir/model.js';
@@ -17,7 +17,7 @@ import { TINY_CONFIG, TINY_V1, TINY_V2, tinyState } from '../../../../support/ti
 
 const PARTS = ['backbone', 'box_head', 'mask_head'] as const;
 
-function exportTiny(structure: MaskRcnnStructure) {
+function exportTiny(structure: MaskRcnnSpec) {
   return exportMaskRcnn(tinyState(structure), TINY_CONFIG, {
     height: 64,
     width: 96,
@@ -28,7 +28,7 @@ function exportTiny(structure: MaskRcnnStructure) {
 }
 
 /** The parts in one connected graph: the image is halved before, RoIs and the maps they belong to are inputs, and what each level pools is concatenated. */
-function makeWhole(structure: MaskRcnnStructure): Model {
+function makeWhole(structure: MaskRcnnSpec): Model {
   const { model } = exportTiny(structure);
   const { graph } = model;
   const find = (name: string): ValueId => findValueByName(graph, name)?.id ?? (0 as ValueId);
@@ -104,14 +104,14 @@ const FEEDS: Readonly<Record<string, Tensor>> = {
 const feedOf = (model: Model): Record<string, Tensor> =>
   Object.fromEntries(model.graph.inputs.map(id => [getValue(model.graph, id).name, FEEDS[getValue(model.graph, id).name] as Tensor]));
 
-describe('takeParts', () => {
+describe('extractParts', () => {
   it.each([
     ['maskrcnn_resnet50_fpn_v2', TINY_V2],
     ['maskrcnn_resnet50_fpn, whose box head begins with a flattening', TINY_V1],
   ])('takes the parts out of a whole %s, bit for bit', async (_, structure) => {
     const { model, recipe } = exportTiny(structure);
     const whole = makeWhole(structure);
-    const taken = takeParts(whole, TINY_CONFIG, 'static');
+    const taken = extractParts(whole, TINY_CONFIG, 'static');
     expect(taken.recipe).toEqual(recipe);
     for (const part of PARTS) {
       const wanted = extractSubgraph(model, recipe.parts[part]);
@@ -125,7 +125,7 @@ describe('takeParts', () => {
   it('takes fully connected layers that are MatMul and Add', async () => {
     const whole = makeWhole(TINY_V2);
     gemmsAsMatMuls(whole);
-    const { parts } = takeParts(whole, TINY_CONFIG, 'static');
+    const { parts } = extractParts(whole, TINY_CONFIG, 'static');
     expect(operators(parts.box_head)).toEqual(expect.arrayContaining(['MatMul', 'Add']));
     const { model, recipe } = exportTiny(TINY_V2);
     const [own, wanted] = [parts.box_head, extractSubgraph(model, recipe.parts.box_head)];
@@ -138,7 +138,7 @@ describe('takeParts', () => {
   });
 
   it('says the fit policy that is asked for', () => {
-    expect(takeParts(makeWhole(TINY_V2), TINY_CONFIG, 'torchvision').recipe.image.fit).toBe('torchvision');
+    expect(extractParts(makeWhole(TINY_V2), TINY_CONFIG, 'torchvision').recipe.image.fit).toBe('torchvision');
   });
 
   it('refuses a whole with one head, and heads that pool from different maps', async () => {
@@ -147,7 +147,7 @@ describe('takeParts', () => {
       { graph, ...rest },
       { inputs: ['photograph', 'boxes_rois_in', 'boxes_maps_in'], outputs: ['out_class_logits', 'out_box_regression'] },
     );
-    expect((await failureOf(() => takeParts(oneHead, TINY_CONFIG, 'static'))).message).toContain(
+    expect((await failureOf(() => extractParts(oneHead, TINY_CONFIG, 'static'))).message).toContain(
       'two heads behind RoiAlign nodes, one for boxes and one for masks; 1',
     );
 
@@ -155,6 +155,8 @@ describe('takeParts', () => {
     const aligns = [...crossed.graph.nodes.values()].filter(node => node.opType === 'RoiAlign');
     const [first, second] = aligns;
     if (first !== undefined && second !== undefined) [first.inputs[0], second.inputs[0]] = [second.inputs[0], first.inputs[0]];
-    expect((await failureOf(() => takeParts(crossed, TINY_CONFIG, 'static'))).message).toContain('both heads pooling from the same maps');
+    expect((await failureOf(() => extractParts(crossed, TINY_CONFIG, 'static'))).message).toContain(
+      'both heads pooling from the same maps',
+    );
   });
 });

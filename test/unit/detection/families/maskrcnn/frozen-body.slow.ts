@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { V2 } from '../../../../../bench/full-size-backbone.js';
 import { parseDetectorConfig } from '../../../../../src/detection/families/maskrcnn/config.js';
 import { exportMaskRcnn } from '../../../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
-import type { MaskRcnnStructure } from '../../../../../src/detection/families/maskrcnn/export/network-spec.js';
+import type { MaskRcnnSpec } from '../../../../../src/detection/families/maskrcnn/export/network-spec.js';
 import { expectedTensors } from '../../../../../src/detection/families/maskrcnn/export/state-keys.js';
 import { encodeModel } from '../../../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../../../src/runtime/session/session.js';
 import { fixturePath } from '../../../../support/fixtures.js';
 import { generatedInput, generatedState } from '../../../../support/generated-weights.js';
 
-const V1: MaskRcnnStructure = {
+const V1: MaskRcnnSpec = {
   ...V2,
   bodyNorm: 'frozen',
   pyramid: { channels: 256, norm: 'none' },

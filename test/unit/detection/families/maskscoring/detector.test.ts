@@ -1,11 +1,13 @@
 /** Does the fourth part see the masks that the third made, and does its answer rank masks and nothing else? On the example's trained network. */
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../../../../src/base/json.js';
 import type { Detector, ImageTrace } from '../../../../../src/detection/detector/detector.js';
+import { encodeRecipe } from '../../../../../src/detection/detector/host-recipe.js';
 import { makeCocoResults } from '../../../../../src/detection/detector/object-results.js';
 import { decodeImage, type RgbImage } from '../../../../../src/detection/image/decode-image.js';
-import { encodeRecipe, parseRecipe } from '../../../../../src/detection/parse-recipe.js';
+import { parseRecipe } from '../../../../../src/detection/read-definition.js';
 import { compareArrays } from '../../../../../src/tensor/compare.js';
 import { failureOf } from '../../../../support/error-code.js';
 import { exportScoringShapes, openScoringShapes, openShapes, readShapesConfig, SHAPES_FOLDER } from '../../../../support/shapes.js';

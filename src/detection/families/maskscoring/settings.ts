@@ -1,19 +1,22 @@
-/** How is Mask Scoring R-CNN set, and what do its networks take and give? As Mask R-CNN, with a fourth network. */
+/** Settings and parts of Mask Scoring R-CNN: those of Mask R-CNN, and the MaskIoU head. */
 import type { Json } from '../../../base/json.js';
+import type { FitPolicy } from '../../detector/detector-family.js';
 import type { DetectorPart, RoiPart } from '../../detector/detector-part.js';
-import { type MaskRcnnSetup, readMaskRcnnSetup } from '../maskrcnn/definition.js';
 import { listMaskRcnnParts } from '../maskrcnn/list-parts.js';
-import type { FitPolicy } from '../maskrcnn/recipe.js';
+import { applyMaskRcnnConfig, type MaskRcnnSettings } from '../maskrcnn/settings.js';
 import { type MaskScoringRecipe, withoutMaskIouHead } from './recipe.js';
 
-export interface MaskScoringSetup extends Omit<MaskRcnnSetup, 'architecture' | 'recipe'> {
-  readonly architecture: 'maskscoring';
+export interface MaskScoringSettings extends Omit<MaskRcnnSettings, 'recipe'> {
   readonly recipe: MaskScoringRecipe;
 }
 
 /** @throws DetectionError `bad-config`, `config-mismatch`. */
-export function readMaskScoringSetup(recipe: MaskScoringRecipe, config: Json | undefined, fit: FitPolicy | undefined): MaskScoringSetup {
-  return { ...readMaskRcnnSetup(withoutMaskIouHead(recipe), config, fit), architecture: 'maskscoring', recipe };
+export function applyMaskScoringConfig(
+  recipe: MaskScoringRecipe,
+  config: Json | undefined,
+  fit: FitPolicy | undefined,
+): MaskScoringSettings {
+  return { ...applyMaskRcnnConfig(withoutMaskIouHead(recipe), config, fit), recipe };
 }
 
 /** In the order in which they run. */

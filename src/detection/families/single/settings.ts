@@ -1,4 +1,4 @@
-/** How is a detector of one network set? By its recipe alone: thresholds are `describe`'s, and are changed there. */
+/** Settings, part and preprocessing of a single-network detector. All settings are in its host recipe, which `describe` writes. */
 import type { Json } from '../../../base/json.js';
 import type { DetectorPart } from '../../detector/detector-part.js';
 import { DetectionError } from '../../error/detection-error.js';
@@ -6,27 +6,22 @@ import type { RgbImage } from '../../image/decode-image.js';
 import { type PreprocessedImage, preprocessImage } from '../../image/preprocessing.js';
 import type { SingleInput, SingleRecipe } from './recipe.js';
 
-export interface SingleSetup {
-  readonly architecture: 'single';
+export interface SingleSettings {
   readonly recipe: SingleRecipe;
-  readonly config?: undefined;
-  readonly fit?: undefined;
 }
 
-/** @throws DetectionError `config-mismatch` where a config or fit policy is given, which the recipe has no place for. */
-export function readSingleSetup(recipe: SingleRecipe, config: Json | undefined, fit: string | undefined): SingleSetup {
+/** @throws DetectionError `config-mismatch` where a config or a fit policy is given: the recipe has no place for them. */
+export function readSingleSettings(recipe: SingleRecipe, config: Json | undefined, fit: string | undefined): SingleSettings {
   if (config !== undefined || fit !== undefined)
     throw new DetectionError(
       'config-mismatch',
-      `the recipe is one of a plain network, which takes no ${config === undefined ? 'fit policy' : 'config'}`,
-      {
-        help: 'thresholds, categories and preprocessing stand in the stage `describe` that wrote the recipe: change them there',
-      },
+      `the host recipe is of architecture single, which takes no ${config === undefined ? 'fit policy' : 'detector config'}`,
+      { help: 'set thresholds, categories and preprocessing in the stage `describe` that wrote the recipe' },
     );
-  return { architecture: 'single', recipe };
+  return { recipe };
 }
 
-/** Its one part. */
+/** The one part of the detector. */
 export function listSingleParts({ image, parts }: SingleRecipe): readonly [DetectorPart] {
   const dims = [1, 3, sizeOr(image.height, 1), sizeOr(image.width, 1)];
   return [{ name: 'model', values: parts.model, rois: 'none', inputs: { [image.value]: dims } }];
