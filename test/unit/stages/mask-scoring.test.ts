@@ -60,8 +60,12 @@ describe('Mask Scoring R-CNN', () => {
   });
 
   it('has params of its own, which are refused where there is no such head', () => {
-    expect(() => parseParams(exportStage, { ...PARAMS, architecture: 'maskrcnn', maskInput: 'concat' })).toThrow('`maskInput` has no use: architecture maskrcnn has no MaskIoU head');
-    expect(() => parseParams(exportStage, { ...PARAMS, architecture: 'maskrcnn', roiBatch: { maskIou: 4 } })).toThrow('`roiBatch.maskIou` has no use');
+    expect(() => parseParams(exportStage, { ...PARAMS, architecture: 'maskrcnn', maskInput: 'concat' })).toThrow(
+      '`maskInput` has no use: architecture maskrcnn has no MaskIoU head',
+    );
+    expect(() => parseParams(exportStage, { ...PARAMS, architecture: 'maskrcnn', roiBatch: { maskIou: 4 } })).toThrow(
+      '`roiBatch.maskIou` has no use',
+    );
     expect(() => parseParams(split, { recipe: 'maskscoring', cuts: 'structure' })).toThrow(
       '`cuts: structure` is for `recipe: maskrcnn` only',
     );
