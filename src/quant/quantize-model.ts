@@ -1,4 +1,4 @@
-/** How does a float model become an int8 one? From sketches to ranges, a plan, Q and DQ, and a report of every tensor. */
+/** Quantizes a float model: sketches give ranges, a plan gives Q and DQ, and a report describes every tensor. */
 import type { Digest } from '../base/digest.js';
 import { getValue } from '../onnx/ir/edit.js';
 import type { Graph, Model, ValueId } from '../onnx/ir/model.js';
@@ -18,17 +18,17 @@ import type { QdqDomain, QuantizationScheme } from './scheme/scheme.js';
 
 export interface QuantizeOptions {
   readonly scheme: QuantizationScheme;
-  /** Nodes and tensors that stay in float; resolved before anything is edited. */
+  /** Nodes and tensors that stay in float, resolved before any edit. */
   readonly exclude: readonly Exclusion[];
-  /** What single tensors get; resolved before anything is edited. */
+  /** Settings of single tensors, resolved before any edit. */
   readonly overrides?: readonly Override[];
   readonly domain: QdqDomain;
 }
 
 /**
- * Edits `model`, whose nodes are in topological order, into its QDQ form. No model is run.
+ * Edits `model` into its QDQ form. Its nodes must be in topological order. No model is run.
  *
- * @param digest content digest of `model`, which `sketches` must be of.
+ * @param digest content digest of `model`; `sketches` must have the same one.
  * @throws QuantError `sketches-of-another-model`, `already-quantized`, `no-elements`, `nothing-to-quantize`, `opset-too-old`, `bad-range`,
  *         `contradictory-knobs`, `override-without-effect`; OnnxError `selector-matches-nothing`.
  */
@@ -39,7 +39,7 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
   const excluded = findExcluded(graph, options.exclude);
   const overrides = resolveOverrides(graph, options.overrides ?? [], scheme);
   const observations = observe(model, sketches);
-  // Weights in Constant nodes are weights too.
+  // Constant nodes become initializers, so that weights in them are found.
   hoistConstants(graph);
   const plan = planQuantization(graph, {
     scheme,
@@ -57,16 +57,16 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
 function checkMatch(graph: Graph, digest: Digest, sketches: ModelSketches): void {
   const quantized = [...graph.nodes.values()].find(node => node.opType === 'QuantizeLinear' || node.opType === 'DequantizeLinear');
   if (quantized !== undefined) {
-    throw new QuantError('already-quantized', `graph "${graph.name}" has a ${quantized.opType} node "${quantized.name}" already`, {
+    throw new QuantError('already-quantized', `graph "${graph.name}" already has a ${quantized.opType} node "${quantized.name}"`, {
       help: 'quantize the float model',
     });
   }
   if (sketches.model === digest) return;
   throw new QuantError(
     'sketches-of-another-model',
-    `the sketches are of model ${sketches.model.slice(0, 12)}…, this is ${digest.slice(0, 12)}…`,
+    `the sketches belong to model ${sketches.model.slice(0, 12)}…, but this model is ${digest.slice(0, 12)}…`,
     {
-      help: 'calibrate the very model that is quantized: same structure, same weights (names may differ)',
+      help: 'calibrate the model that is quantized: structure and weights must be equal, names may differ',
     },
   );
 }

@@ -8,10 +8,10 @@ import { encodeBinnings, parseSampleCounts } from '../../src/quant/ort-compat/or
 import {
   addSampleCounts,
   addSampleRanges,
+  finishOrtObserved,
+  type OrtHistogramRequest,
   type OrtTotal,
-  type OrtWish,
   planBinnings,
-  toOrtObserved,
 } from '../../src/quant/ort-compat/ort-observed.js';
 import type { Sketch } from '../../src/quant/sketch/sketch.js';
 import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
@@ -39,13 +39,13 @@ export interface SampleObserver {
 export function observeSamples({ model, modelPath, params, context }: ObserveRequest): SampleObserver {
   const digest = digestModelContent(model);
   const manifest = { model: digest, session: sessionManifest(CAPTURE_SESSION) };
-  const wishes = params.compat === 'ort' ? params.ortHistograms : undefined;
+  const histogramRequests = params.compat === 'ort' ? params.ortHistograms : undefined;
   const samples: SampleFile[] = [];
   const total = new Map<string, Sketch>();
   const collected = new Map<string, OrtTotal>();
   let inferences = 0;
 
-  const countAll = async (histograms: readonly OrtWish[]): Promise<void> => {
+  const countAll = async (histograms: readonly OrtHistogramRequest[]): Promise<void> => {
     const binnings = encodeBinnings(planBinnings(total, histograms));
     let counted = 0;
     for (const [done, { path, feeds }] of samples.entries()) {
@@ -73,18 +73,20 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
       if (from === 'computed') inferences++;
       const sketches = parseSampleSketches(await readJsonFile(getDefined(files[SKETCH_FILE], SKETCH_FILE)));
       addSample(total, sketches);
-      if (wishes !== undefined) addSampleRanges(collected, sketches);
+      if (histogramRequests !== undefined) addSampleRanges(collected, sketches);
       samples.push(sample);
     },
     async finish() {
       context.log('info', `${samples.length} samples: ${inferences} inferred now, ${samples.length - inferences} kept from before`);
-      if (wishes !== undefined) await countAll(wishes);
+      if (histogramRequests !== undefined) await countAll(histogramRequests);
       const values: ModelSketches['values'] = new Map(
         [...addressValues(model)].flatMap(([id, address]) => {
           const [sketch, ort] = [total.get(address), collected.get(address)];
           const { name } = getDefined(model.graph.values.get(id), 'value');
           if (sketch === undefined) return [];
-          return [[address, { name, sketch, ...(ort && wishes && { ort: toOrtObserved(ort, wishes) }) }] as const];
+          return [
+            [address, { name, sketch, ...(ort && histogramRequests && { ort: finishOrtObserved(ort, histogramRequests) }) }] as const,
+          ];
         }),
       );
       return { model: digest, samples: samples.length, values };

@@ -1,6 +1,6 @@
 /** What does a `calibrate` stage set? */
 import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
-import type { OrtWish } from '../../src/quant/ort-compat/ort-observed.js';
+import type { OrtHistogramRequest } from '../../src/quant/ort-compat/ort-observed.js';
 
 export interface CalibrateParams {
   /** Undefined: the part whose inputs the model has. */
@@ -12,5 +12,5 @@ export interface CalibrateParams {
   readonly perChannel: boolean;
   readonly compat: 'none' | 'ort';
   /** Collected where `compat` is 'ort'. */
-  readonly ortHistograms: readonly OrtWish[];
+  readonly ortHistograms: readonly OrtHistogramRequest[];
 }

@@ -1,6 +1,6 @@
 /** Which scheme do the params describe? The preset, with single knobs turned. */
 
-import { checkBias, checkKnobs } from '../../src/quant/scheme/check-knobs.js';
+import { checkBias, checkKnobs } from '../../src/quant/scheme/check-settings.js';
 import type { Override } from '../../src/quant/scheme/overrides.js';
 import { PRESETS, type QdqDomain, type QuantizationScheme } from '../../src/quant/scheme/scheme.js';
 import type { OverrideParam, QuantizeParams } from './params.js';

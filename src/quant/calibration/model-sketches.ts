@@ -1,4 +1,4 @@
-/** What does calibration know of one model? A sketch per float activation, addressed by what it is computed from, and the digest of the model that it is of. */
+/** The calibration sketches of one model: one sketch per float32 activation, and the digest of the model that they belong to. */
 import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
@@ -9,23 +9,23 @@ import { mergeSketches, type Sketch } from '../sketch/sketch.js';
 import { encodeSketch, readSketchJson, sketchReader } from '../sketch/sketch-codec.js';
 
 export interface ModelSketches {
-  /** Content digest of the model: structure and weights, names left out. */
+  /** Content digest of the model: structure and weights, without names. */
   readonly model: Digest;
-  /** Samples that went in. */
+  /** Number of samples in the sketches. */
   readonly samples: number;
-  /** By address (see value-address). */
+  /** By value address (see value-address.ts). */
   readonly values: ReadonlyMap<string, NamedSketch>;
 }
 
 export interface NamedSketch {
-  /** The value's name when it was calibrated: for people only. */
+  /** The value's name during calibration. For messages only. */
   readonly name: string;
   readonly sketch: Sketch;
-  /** Where `calibrate` collected for compatibility. */
+  /** Present where `calibrate` ran with `compat: ort`. */
   readonly ort?: OrtObserved;
 }
 
-/** Values in the order of the map. */
+/** Values keep the order of the map. */
 export function encodeModelSketches(sketches: ModelSketches): JsonObject {
   return {
     format: 'tanren-sketches',
@@ -70,17 +70,17 @@ const fileReader = fields<EncodedFile>({
   ),
 });
 
-/** @throws QuantError `bad-sketches` with every problem. */
+/** @throws QuantError `bad-sketches`, listing every problem. */
 export function parseModelSketches(value: Json): ModelSketches {
   const { model, samples, values } = readSketchJson(fileReader, value, 'sketches');
   return { model, samples, values: new Map(values.map(({ address, ...named }) => [address, named])) };
 }
 
-/** One sample's sketches by address. */
+/** The sketches of one sample, by value address. */
 export type SampleSketches = ReadonlyMap<string, Sketch>;
 
 export function encodeSampleSketches(sketches: SampleSketches): JsonObject {
-  // Sorted: models of equal content may have their nodes in another order.
+  // Sorted, because models with equal content may list their nodes in another order.
   const values = [...sketches].sort(([a], [b]) => (a < b ? -1 : 1));
   return { values: values.map(([address, sketch]) => ({ address, sketch: encodeSketch(sketch) })) };
 }
@@ -99,7 +99,7 @@ export function parseSampleSketches(value: Json): SampleSketches {
   return new Map(values.map(({ address, sketch }) => [address, sketch]));
 }
 
-/** Adds a sample's sketches to a running total. */
+/** Merges the sketches of a sample into a running total. */
 export function addSample(total: Map<string, Sketch>, sample: SampleSketches): void {
   for (const [address, sketch] of sample) {
     const before = total.get(address);

@@ -1,4 +1,4 @@
-/** What do one sample's activations look like? Every float32 tensor of a model, sketched or counted while it is there. */
+/** Sketches every float32 tensor of a model while the model runs on one sample. */
 import { getDefined } from '../../base/invariant.js';
 import type { Graph, Model, Node, Value } from '../../onnx/ir/model.js';
 import { type CaptureOptions, openCapture } from '../../runtime/capture/capture.js';
@@ -13,16 +13,16 @@ import { addressValues } from './value-address.js';
 
 export interface Sketcher {
   /**
-   * Runs the model once, on `feeds` by input name, and sketches inputs and computed values of type float32.
-   * @throws QuantError `not-finite` at the first node in graph order that makes NaN or infinity of finite inputs; RuntimeError as `Capture.run`.
+   * Runs the model once on `feeds` (by input name) and sketches its float32 inputs and computed values.
+   * @throws QuantError `not-finite` at the first node in graph order that computes NaN or infinity from finite inputs; RuntimeError as `Capture.run`.
    */
   sample(feeds: Readonly<Record<string, Tensor>>, channels?: 'none' | 'each'): Promise<SampleSketches>;
-  /** Runs the model once more, and counts what `binnings` name, by address. What they were planned for has to hold every element. */
+  /** Runs the model again and counts elements in the bins of `binnings`, by address. The bins must cover every element. */
   count(feeds: Readonly<Record<string, Tensor>>, binnings: OrtBinnings): Promise<SampleCounts>;
   close(): Promise<void>;
 }
 
-/** Prepares `model`, whose nodes are in topological order, for any number of samples. @throws RuntimeError `model-load` with the first sample. */
+/** Prepares `model` for any number of samples. Its nodes must be in topological order. @throws RuntimeError `model-load` with the first sample. */
 export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
   const addresses = addressValues(model);
   const capture = openCapture(model, options);
@@ -58,12 +58,12 @@ export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
 
 function notFinite(graph: Graph, value: Value, sketch: Sketch): QuantError {
   const node: Node | undefined = value.producer === undefined ? undefined : graph.nodes.get(value.producer);
-  const where = node === undefined ? `input "${value.name}" has` : `${node.opType} "${node.name}" gives value "${value.name}" with`;
+  const where = node === undefined ? `input "${value.name}" has` : `${node.opType} "${node.name}" computed value "${value.name}" with`;
   return new QuantError('not-finite', `${where} ${sketch.nan} NaN and ${sketch.infinite} infinite of ${sketch.count} elements`, {
     details: { value: value.name, node: node?.name ?? '', opType: node?.opType ?? '', nan: sketch.nan, infinite: sketch.infinite },
     help:
       node === undefined
-        ? 'the data that was given has them: look at how it was made'
-        : 'values before it are finite: look at its weights and inputs',
+        ? 'the input data contains them: check how the data was prepared'
+        : 'all earlier values are finite: check the weights and inputs of this node',
   });
 }

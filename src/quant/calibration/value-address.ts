@@ -1,10 +1,10 @@
-/** How is a value named so that renaming changes nothing? By what it is computed from: the digest of its part of the graph. */
+/** Addresses of values: digests of the subgraph that computes a value, so that renaming changes nothing. */
 import { digestValues } from '../../onnx/analysis/content-digest.js';
 import type { Model, ValueId } from '../../onnx/ir/model.js';
 
 /**
- * Addresses of all inputs and computed values of the main graph, in graph order; constants have none. Models of equal content digest give equal addresses
- * to corresponding values. Two values may share one: they are equal by construction.
+ * Addresses of all inputs and computed values of the main graph, in graph order; constants have none.
+ * Models with equal content digests give equal addresses to corresponding values. Two values with one address are equal by construction.
  */
 export function addressValues(model: Model): ReadonlyMap<ValueId, string> {
   const digests = digestValues(model);

@@ -1,4 +1,4 @@
-/** How far is every value of a model from the float original's on the same inputs? Both run side by side, piece by piece, and values meet in pairs. */
+/** Compares every value of a model with the float original on the same inputs. Both models run side by side, segment by segment. */
 import type { Model, Value } from '../../onnx/ir/model.js';
 import { type CaptureOptions, openCapture } from '../../runtime/capture/capture.js';
 import { toNumbers } from '../../runtime/compare/compare-models.js';
@@ -21,9 +21,9 @@ import { matchValues, type Seen } from './match-values.js';
 import type { PartErrors, PropagatedError } from './propagated-error.js';
 
 export interface ValueComparer {
-  /** Runs both models once on `feeds`, by the input names of the original. @throws RuntimeError `missing-input`, `model-load`, `model-run`. */
+  /** Runs both models once on `feeds`, given by the input names of the original. @throws RuntimeError `missing-input`, `model-load`, `model-run`. */
   compare(feeds: NamedTensors): Promise<void>;
-  /** Over all samples so far. */
+  /** The errors over all samples so far. */
   conclude(part: string): PartErrors;
   close(): Promise<void>;
 }
@@ -34,14 +34,14 @@ interface Sums {
 }
 
 /**
- * Both models run with graph optimisation off: between DequantizeLinear and QuantizeLinear `other` computes in float, as every value must exist.
- * An input of `other` is fed what the original's input of the same name gets, or of the same place.
+ * Both models run with graph optimization off, so that every value exists: between DequantizeLinear and QuantizeLinear `other` computes in float.
+ * An input of `other` gets the tensor of the original's input with the same name, or else of the one at the same position.
  */
 export function openValueComparer(
   original: Model,
   other: Model,
   options: CaptureOptions & {
-    /** 'floats' (the default): of float32 alone; of the values that are quantized, what comes out of DequantizeLinear. 'all': integers and booleans too. */
+    /** 'floats' (default): only float32 values; for quantized values, the output of DequantizeLinear. 'all': integer and boolean values too. */
     readonly dtypes?: 'floats' | 'all';
     /** Default: 'dequantized'. */
     readonly seen?: Seen;
@@ -100,7 +100,7 @@ function describe(model: Model, { original, other }: { original: Value; other: V
     comparedWith: other.name,
     node: node?.name ?? '',
     opType: node?.opType ?? '',
-    // JSON has no NaN: a value that is not finite has no deviation, and `broken` says so.
+    // JSON has no NaN: a value with elements that are not finite has no deviation, and `broken` counts them.
     standardDeviation: Number.isFinite(deviation) ? deviation : 0,
     ...figuresOf(comparison),
   };

@@ -1,19 +1,19 @@
-/** Which value of a quantized or rewritten model stands for which of the original? The one of the same name, as its readers see it; else one computed the same way. */
+/** Matches values of a quantized or rewritten model with those of the original: by name, or else by equal computation. */
 import { indexUses } from '../../onnx/ir/edit.js';
 import type { Graph, Model, Node, Value, ValueId } from '../../onnx/ir/model.js';
 import { addressValues } from '../calibration/value-address.js';
 
 export interface ValueMatches {
-  /** Pairs in graph order of the original. No value is in two pairs. */
+  /** Pairs in graph order of the original. A value is in one pair at most. */
   readonly pairs: readonly { readonly original: Value; readonly other: Value }[];
-  /** Computed values of the original without a partner, in graph order. */
+  /** Computed values of the original without a counterpart, in graph order. */
   readonly unmatched: readonly Value[];
 }
 
-/** What stands for a value that is quantized and dequantized again: what its readers get, or the value itself, where both models are quantized or neither is. */
+/** Which value represents a quantized tensor: the output of DequantizeLinear, or the value before QuantizeLinear (if both models are quantized, or neither is). */
 export type Seen = 'dequantized' | 'as-computed';
 
-/** Inputs and computed values; where a value of `other` goes through QuantizeLinear and DequantizeLinear, what comes out of them is the partner. */
+/** Inputs and computed values. Where a value of `other` goes through QuantizeLinear and DequantizeLinear, the dequantized value is its counterpart. */
 export function matchValues(original: Model, other: Model, seen: Seen = 'dequantized'): ValueMatches {
   const own = computedValues(original.graph);
   const others = computedValues(other.graph);
@@ -46,7 +46,7 @@ function computedValues({ inputs, nodes, values }: Graph): Value[] {
   });
 }
 
-/** Per value that a QuantizeLinear reads, what DequantizeLinear makes of it. */
+/** The output of DequantizeLinear for each value that a QuantizeLinear reads. */
 function findDequantized(graph: Graph): ReadonlyMap<ValueId, Value> {
   const uses = indexUses(graph);
   const readers = (id: ValueId): Node[] => (uses.get(id) ?? []).map(use => use.node).filter(node => node.inputs[0] === id);

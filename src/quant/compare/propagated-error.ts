@@ -1,4 +1,4 @@
-/** How far has every value of a model moved from its float original, all errors before it included? The shape in which `verify` reports it, and its reader. */
+/** Errors of a model's values against the float original, including errors of all earlier nodes: their form in the report of `verify`, and its reader. */
 import { readFigure } from '../../base/figure.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { anyList, anyText, fields, formatJsonProblems, integer, number, readJsonShape, text } from '../../base/json-shape.js';
@@ -7,11 +7,11 @@ import { QuantError } from '../integers/quant-error.js';
 
 /** Figures of one value over all samples. */
 export interface PropagatedError extends ComparisonFigures {
-  /** In the float model. */
+  /** Name in the float model. */
   readonly value: string;
-  /** What it was compared with in the other model: the same name, or what DequantizeLinear gives of it. */
+  /** The counterpart in the other model: the value of the same name, or its dequantized form. */
   readonly comparedWith: string;
-  /** Of the float model's node that computes it; '' for an input of the model. */
+  /** The float model's node that computes the value; '' for a model input. */
   readonly node: string;
   readonly opType: string;
   /** Standard deviation of the float values. */
@@ -19,16 +19,16 @@ export interface PropagatedError extends ComparisonFigures {
 }
 
 export interface PartErrors {
-  /** 'model' where there is no detector. */
+  /** The part's name; 'model' for a model without a detector. */
   readonly part: string;
   readonly samples: number;
   /** In graph order of the float model. */
   readonly values: readonly PropagatedError[];
-  /** Float values of the float model that the other does not have, fused or removed; in graph order. */
+  /** Float values without a counterpart, because they were fused or removed; in graph order. */
   readonly unmatched: readonly string[];
 }
 
-/** The member "propagated" of a report of `verify`. */
+/** Encodes the member "propagated" of a `verify` report. */
 export function encodePropagatedErrors(parts: readonly PartErrors[]): readonly JsonObject[] {
   return parts as unknown as readonly JsonObject[];
 }
@@ -55,15 +55,15 @@ const reader = anyList(
   }),
 );
 
-/** The errors in a report of `verify`; undefined where it compared outputs alone. @throws QuantError `bad-verify-report`. */
+/** The errors in a `verify` report; undefined where it compared outputs only. @throws QuantError `bad-verify-report`. */
 export function findPropagatedErrors(report: Json): readonly PartErrors[] | undefined {
   const value = isJsonObject(report) && Object.hasOwn(report, 'propagated') ? report.propagated : undefined;
   if (value === undefined) return undefined;
   const read = readJsonShape(reader, value);
   if (read.kind === 'ok') return read.value;
   const lines = formatJsonProblems(read.problems);
-  throw new QuantError('bad-verify-report', `propagated errors of a report: ${lines.join('; ')}`, {
+  throw new QuantError('bad-verify-report', `invalid verify report, propagated errors: ${lines.join('; ')}`, {
     details: lines,
-    help: '`verify` writes it; run it again with this version',
+    help: 'run `verify` again with this version to write a new report',
   });
 }

@@ -1,4 +1,4 @@
-/** How large can the sums inside a quantized model's layers become? Bounds proved from the weights alone: they hold for every input. */
+/** Bounds on the accumulator sums of quantized layers, derived from the weights, so that they hold for every input. */
 import { getFloat } from '../../onnx/ir/attribute.js';
 import { getNode, getValue } from '../../onnx/ir/edit.js';
 import type { Graph, Model, Node, NodeId, ValueId } from '../../onnx/ir/model.js';
@@ -6,33 +6,33 @@ import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 import { type Dequantized, findDequantized } from '../qdq/dequantized.js';
 import { axisOf, channelsOf, sumWeights } from './weight-channels.js';
 
-/** float32 adds integers exactly as long as no sum reaches this. */
+/** float32 adds integers exactly while no sum reaches this limit. */
 export const FLOAT_EXACT_BELOW = 2 ** 24;
 
 /**
- * The largest magnitude that any partial sum of the node can have, whatever its input and the order of adding, in units of `unit`.
- * The sum over the positive contributions alone, or over the negative ones, whichever is larger; zero points are taken off, the bias is in.
+ * The largest magnitude that any partial sum of the node can reach, for every input and every order of addition, in units of `unit`.
+ * It is the larger of the sum of the positive contributions and the sum of the negative ones, after subtracting zero points, including the bias.
  */
 export type AccumulatorBound = {
-  /** The node's name, or its first output's where it has none. */
+  /** The node's name, or the name of its first output if it has none. */
   readonly node: string;
   readonly opType: string;
-  /** Largest over the output channels. Absent where something of it is not constant, or in float. */
+  /** Maximum over the output channels. Absent if an operand is float or not constant. */
   readonly bound?: number;
-  /** Real value of one unit of the widest channel: input scale · weight scale, or finer where the bias is. */
+  /** Real value of one unit in the widest channel: input scale · weight scale, or the bias scale if that is smaller. */
   readonly unit?: number;
-  /** Whether float32 arithmetic gives the exact sums: every scale a power of two, and the bound below 2²⁴. */
+  /** Whether float32 arithmetic gives exact sums: every scale is a power of two, and the bound is below 2²⁴. */
   readonly exactInFloat: boolean;
   /** Why there is no bound, or why float32 may round. */
   readonly reason?: string;
 };
 
-/** One entry for every Conv, ConvTranspose, Gemm, MatMul, Add, Sub and Mul of the main graph that computes on dequantized values, in graph order. */
+/** One entry per Conv, ConvTranspose, Gemm, MatMul, Add, Sub and Mul of the main graph that computes on dequantized values, in graph order. */
 export function boundAccumulators({ graph }: Model): readonly AccumulatorBound[] {
   return [...boundsByNode(graph).values()];
 }
 
-/** The same by node. */
+/** The same bounds by node. */
 export function boundsByNode(graph: Graph): ReadonlyMap<NodeId, AccumulatorBound> {
   return new Map(
     [...graph.nodes.values()].flatMap(node => {
@@ -57,12 +57,12 @@ function boundNode(graph: Graph, node: Node): Sums | undefined {
     case 'ConvTranspose':
     case 'Gemm':
     case 'MatMul':
-      return a === undefined || b === undefined ? open('one of its inputs is not quantized') : boundProducts(graph, node, a, b);
+      return a === undefined || b === undefined ? open('an input is not quantized') : boundProducts(graph, node, a, b);
     case 'Add':
     case 'Sub':
-      return a === undefined || b === undefined ? open('one of its inputs is not quantized') : boundSum(a, b);
+      return a === undefined || b === undefined ? open('an input is not quantized') : boundSum(a, b);
     case 'Mul':
-      return a === undefined || b === undefined ? open('one of its inputs is not quantized') : boundProduct(a, b);
+      return a === undefined || b === undefined ? open('an input is not quantized') : boundProduct(a, b);
     default:
       return undefined;
   }
@@ -70,28 +70,28 @@ function boundNode(graph: Graph, node: Node): Sums | undefined {
 
 function boundSum(a: Dequantized, b: Dequantized): Sums {
   const [sa, sb] = [a.scales[0] ?? 0, b.scales[0] ?? 0];
-  if (a.scales.length > 1 || b.scales.length > 1) return open('it adds values with several scales');
+  if (a.scales.length > 1 || b.scales.length > 1) return open('an operand has more than one scale');
   const unit = Math.min(sa, sb);
   return { kind: 'bound', bound: (largest(a) * sa + largest(b) * sb) / unit, unit, powerOfTwo: isPowerOfTwo(sa) && isPowerOfTwo(sb) };
 }
 
 function boundProduct(a: Dequantized, b: Dequantized): Sums {
-  if (a.scales.length > 1 || b.scales.length > 1) return open('it multiplies values with several scales');
+  if (a.scales.length > 1 || b.scales.length > 1) return open('an operand has more than one scale');
   const unit = (a.scales[0] ?? 0) * (b.scales[0] ?? 0);
   return { kind: 'bound', bound: largest(a) * largest(b), unit, powerOfTwo: isPowerOfTwo(unit) };
 }
 
-/** Sums of products over the inner axis, per output channel. */
+/** Sums of products along the inner axis, per output channel. */
 function boundProducts(graph: Graph, node: Node, input: Dequantized, weight: Dequantized): Sums {
   if (node.opType === 'Gemm' && !isPlainGemm(node)) return open('alpha or beta is not 1');
-  if (input.scales.length > 1) return open('its input has several scales');
+  if (input.scales.length > 1) return open('the input has more than one scale');
   const { constant } = weight;
   const channels = constant === undefined ? undefined : channelsOf(node, constant.dims);
   if (constant === undefined || channels === undefined) return boundUnknownWeight(graph, node, input, weight);
   if (weight.scales.length > 1 && axisOf(weight, constant) !== channels.axis)
-    return open('its weight has scales along another axis than its outputs');
+    return open('the weight scales are not along the output channel axis');
   const [positive, negative] = sumWeights(weight, constant, channels);
-  // What an element of the input adds to a weight of 1 upwards, and downwards, at most.
+  // The most that one input element can add to, or subtract from, a sum per weight of 1.
   const above = Math.max(input.high - input.zeroPoints[0], 0);
   const below = Math.max(input.zeroPoints[0] - input.low, 0);
   return widest({ graph, node, input, weight, channels: channels.count }, channel => {
@@ -108,13 +108,14 @@ interface Layer {
   readonly channels: number;
 }
 
-/** The channel with the largest bound, its bias included. */
+/** The channel with the largest bound, including its bias. */
 function widest({ graph, node, input, weight, channels }: Layer, sumsOf: (channel: number) => readonly [number, number]): Sums {
   const biasId = node.inputs[2];
   const bias = biasId === undefined ? undefined : findDequantized(graph, biasId);
   const biases = bias?.constant === undefined ? undefined : (decodeRawTensor(bias.constant).data as ArrayLike<number>);
-  if (biasId !== undefined && (bias === undefined || biases === undefined)) return open('its bias is not quantized');
-  if (biases !== undefined && biases.length !== channels && biases.length !== 1) return open('its bias is not one number per output');
+  if (biasId !== undefined && (bias === undefined || biases === undefined)) return open('the bias is not quantized');
+  if (biases !== undefined && biases.length !== channels && biases.length !== 1)
+    return open('the bias does not have one element per output channel');
   const scale = input.scales[0] ?? 0;
   let worst = { bound: -1, unit: 0 };
   let powerOfTwo = true;
@@ -132,15 +133,15 @@ function widest({ graph, node, input, weight, channels }: Layer, sumsOf: (channe
   return { kind: 'bound', ...worst, powerOfTwo };
 }
 
-/** Groups, and stacked matrices, share what their channels have. */
+/** The entry for `channel`. Shorter lists repeat: groups and stacked matrices share their entries. */
 function pick(values: ArrayLike<number>, channel: number): number {
   return values[channel % values.length] ?? 0;
 }
 
-/** Both sides are activations: as many products as the inner axis is long, each as large as can be. */
+/** Both operands are activations: the inner axis gives the number of products, each with the largest possible magnitude. */
 function boundUnknownWeight(graph: Graph, node: Node, input: Dequantized, weight: Dequantized): Sums {
   const inner = node.opType === 'MatMul' ? input.dims?.at(-1) : undefined;
-  if (typeof inner !== 'number' || weight.scales.length > 1) return open('its weight is no constant of integers');
+  if (typeof inner !== 'number' || weight.scales.length > 1) return open('the weight is not an integer constant');
   const sums = inner * largest(input) * largest(weight);
   return widest({ graph, node, input, weight, channels: 1 }, () => [sums, sums]);
 }
@@ -149,7 +150,7 @@ function isPlainGemm(node: Node): boolean {
   return getFloat(node, 'alpha', 1) === 1 && getFloat(node, 'beta', 1) === 1;
 }
 
-/** Largest magnitude of an element in units of its scale. */
+/** Largest magnitude of an element, in units of its scale. */
 function largest({ low, high, zeroPoints }: Dequantized): number {
   return Math.max(...zeroPoints.map(zeroPoint => Math.max(high - zeroPoint, zeroPoint - low)));
 }
@@ -166,5 +167,5 @@ function describe(graph: Graph, { id }: Node, sums: Sums): AccumulatorBound {
   const { bound, unit, powerOfTwo } = sums;
   if (!powerOfTwo) return { ...who, bound, unit, exactInFloat: false, reason: 'a scale is not a power of two' };
   if (bound < FLOAT_EXACT_BELOW) return { ...who, bound, unit, exactInFloat: true };
-  return { ...who, bound, unit, exactInFloat: false, reason: 'sums can reach 2²⁴' };
+  return { ...who, bound, unit, exactInFloat: false, reason: 'a sum can reach 2²⁴' };
 }

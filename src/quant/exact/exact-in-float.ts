@@ -1,16 +1,16 @@
-/** Does float arithmetic give a QDQ model's exact results, whichever kernels run it? Proved from the model alone: true for every input. */
+/** Decides from a QDQ model alone whether float32 arithmetic gives its exact results for every input and every kernel implementation. */
 import { getString } from '../../onnx/ir/attribute.js';
 import type { Graph, Model, Node } from '../../onnx/ir/model.js';
 import { findDequantized, readNumbers } from '../qdq/dequantized.js';
 import { boundsByNode } from './accumulator-bounds.js';
 
-/** These sum products; `boundsByNode` says which of them are exact. */
+/** Operators that sum products. `boundsByNode` says which nodes are exact. */
 const SUMS = new Set(['Conv', 'ConvTranspose', 'Gemm']);
 
-/** Of two values each; `boundsByNode` covers them too. */
+/** Element-wise operators with two operands, also covered by `boundsByNode`. */
 const PAIRS = new Set(['Add', 'Sub', 'Mul']);
 
-/** These round nothing. */
+/** Operators that round nothing. */
 const MOVES = new Set([
   'Clip',
   'Concat',
@@ -31,13 +31,13 @@ const MOVES = new Set([
 const CODECS = new Set(['QuantizeLinear', 'DequantizeLinear']);
 const CODEC_DOMAINS = ['', 'com.microsoft'];
 
-/** Products of two scales, and sums below 2²⁴ of them, are normal float32 numbers. */
+/** With scales in this range, products of two scales and sums below 2²⁴ of them are normal float32 numbers. */
 const SCALES = { least: 2 ** -60, most: 2 ** 50 };
 
 /**
- * True where every scale is a power of two, every layer's sums stay below 2²⁴ units, and every other node moves or compares values. Then float32 rounds nowhere but in
- * QuantizeLinear: neither the order of adding nor the choice of kernels changes a bit. True only where every layer has a bias that is not int32, because with others ONNX Runtime has
- * integer kernels, which are faster than float ones.
+ * True if every scale is a power of two, every layer's sums stay below 2²⁴ units, and every other node only moves or compares values.
+ * Then float32 rounds only in QuantizeLinear, so neither the order of addition nor the choice of kernels changes a bit.
+ * Also requires that every layer has a bias that is not int32: for int32 biases ONNX Runtime has integer kernels, which are faster than float ones.
  */
 export function isExactInFloat({ graph }: Model): boolean {
   const bounds = boundsByNode(graph);

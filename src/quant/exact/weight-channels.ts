@@ -1,4 +1,4 @@
-/** Which elements of a weight add to which output of its layer, and how large do their sums become? */
+/** Assigns the elements of a weight to output channels, and sums the weights of each channel. */
 import { getInt } from '../../onnx/ir/attribute.js';
 import type { Node } from '../../onnx/ir/model.js';
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
@@ -8,15 +8,15 @@ import type { Dequantized } from '../qdq/dequantized.js';
 
 export interface Channels {
   readonly count: number;
-  /** The weight's axis that they lie along. */
+  /** The weight's axis of output channels. */
   readonly axis: number;
-  /** So many elements after each other add to one channel. */
+  /** Number of consecutive elements that add to the same channel. */
   readonly run: number;
-  /** The output channel that the weight's element `index` adds to. */
+  /** The output channel of the weight's element `index`. */
   readonly of: (index: number) => number;
 }
 
-/** Undefined for a vector, which has no axis of outputs. */
+/** Undefined for a vector, which has no output axis. */
 export function channelsOf(node: Node, dims: readonly number[]): Channels | undefined {
   const [first = 0, second = 0] = dims;
   const inner = countElements(dims.slice(1));
@@ -35,7 +35,7 @@ export function channelsOf(node: Node, dims: readonly number[]): Channels | unde
   }
   if (node.opType === 'Gemm' && getInt(node, 'transB', 0) === 1) return rows;
   const columns = dims.at(-1) ?? 0;
-  // Stacked matrices give sums of their own: the largest of all is wanted, so each has channels of its own.
+  // Stacked matrices have separate sums. Each one gets channels of its own, because the maximum over all is needed.
   const matrix = columns * (dims.at(-2) ?? 1);
   return dims.length < 2
     ? undefined
@@ -47,11 +47,11 @@ export function channelsOf(node: Node, dims: readonly number[]): Channels | unde
       };
 }
 
-/** Per channel the sum of the positive weights, and the magnitude of that of the negative ones; zero points are taken off. */
+/** Per channel, the sum of the positive weights and the magnitude of the sum of the negative ones, after subtracting zero points. */
 export function sumWeights(weight: Dequantized, constant: RawTensor, { count, run, of }: Channels): readonly [Float64Array, Float64Array] {
   const values = decodeRawTensor(constant).data as ArrayLike<number>;
   const [positive, negative] = [new Float64Array(count), new Float64Array(count)];
-  // Sizes of trailing axes both: the smaller divides the larger.
+  // Both are sizes of trailing axes, so the smaller divides the larger.
   const inner = countElements(constant.dims.slice(axisOf(weight, constant) + 1));
   const step = weight.zeroPoints.length === 1 ? run : Math.min(run, inner);
   for (let start = 0; start < values.length; start += step) {
@@ -70,7 +70,7 @@ export function sumWeights(weight: Dequantized, constant: RawTensor, { count, ru
   return [positive, negative];
 }
 
-/** Counted from the front. */
+/** The axis, counted from the front. */
 export function axisOf({ axis }: Dequantized, { dims }: RawTensor): number {
   return axis < 0 ? axis + dims.length : axis;
 }

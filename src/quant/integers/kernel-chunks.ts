@@ -1,9 +1,9 @@
-/** How do elements get to a kernel? Copied into its memory by chunks that stay in the processor's cache, and gone through by groups. */
+/** Copies elements into the memory of a WebAssembly kernel, in chunks that fit the processor's cache. */
 
 export const CHUNK_BYTES = 64 * 1024;
 const CHUNK = CHUNK_BYTES / 4;
 
-/** Copies `data` chunk by chunk to `at`, and calls `work` with where each begins and ends, and the index of its first element. */
+/** Copies `data` chunk by chunk to address `at`. Calls `work` with the chunk's start and end address and the index of its first element. */
 export function eachChunk(
   data: Float32Array,
   memory: ArrayBuffer,

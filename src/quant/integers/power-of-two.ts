@@ -1,10 +1,10 @@
-/** Which power of two is a scale? real = integer · 2^−position: an NPU that knows positions shifts instead of multiplying. */
+/** Power-of-two scales: real = integer · 2^−position. Hardware applies them by shifts. */
 
 /** Positions whose scales are normal float32 numbers. */
 export const POSITIONS = { low: -127, high: 126 } as const;
 
-/** Smallest normal float32: smaller scales would be flushed to zero by some processors. */
-export const LEAST_SCALE = 2 ** -POSITIONS.high;
+/** Smallest normal float32. Some processors flush smaller scales to zero. */
+export const MIN_SCALE = 2 ** -POSITIONS.high;
 
 /** 2^−position. */
 export function scaleAt(position: number): number {
@@ -12,12 +12,12 @@ export function scaleAt(position: number): number {
 }
 
 /**
- * The position whose scale is nearest to `scale` in the logarithm: −log2 rounded. It may lie below `scale`, so that a range loses up to a factor √2 at its ends.
+ * The position whose scale is nearest to `scale` in the logarithm (−log2, rounded). Its scale can be smaller, so that the range shrinks by up to √2.
  * @see Vitis AI quantizer for ONNX, vai_q_onnx: scale2pos.
  */
 export function nearestPosition(scale: number): number {
   const below = floorLog2(scale);
-  // log2 is halfway between two integers at √2 times a power of two, which no double is.
+  // log2 lies halfway between two integers only at √2 times a power of two, which is not a double.
   return clamp(-(scale / 2 ** below > Math.SQRT2 ? below + 1 : below));
 }
 
@@ -33,7 +33,7 @@ export function findPosition(scale: number): number | undefined {
   return 2 ** exponent === scale ? -exponent + 0 : undefined;
 }
 
-/** floor(log2 x), exact: the logarithm is only a first guess. */
+/** floor(log2 x), exact: Math.log2 gives the first guess, powers of two correct it. */
 function floorLog2(x: number): number {
   const guess = Math.floor(Math.log2(x));
   if (2 ** guess > x) return guess - 1;

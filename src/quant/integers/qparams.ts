@@ -1,11 +1,11 @@
-/** Which scale and zero point map a range of real numbers to integers? */
+/** Scale and zero point that map a range of real numbers to integers. */
 
-import { LEAST_SCALE } from './power-of-two.js';
+import { MIN_SCALE } from './power-of-two.js';
 import { QuantError } from './quant-error.js';
 import { type IntegerRange, type IntegerScheme, mappedRange, type QuantizedDType, storageRange } from './quantized-dtype.js';
 import { roundHalfEven, saturate } from './rounding.js';
 
-/** Real values that a tensor takes; float32 numbers, low ≤ high. */
+/** The real values of a tensor: float32 numbers, low ≤ high. */
 export interface Range {
   readonly low: number;
   readonly high: number;
@@ -17,7 +17,7 @@ export interface QParams {
   readonly zeroPoint: number;
 }
 
-/** The parameters of a tensor: one, or one per slice of `axis`. */
+/** The parameters of a tensor: one entry, or one per slice along `axis`. */
 export interface TensorQParams {
   readonly dtype: QuantizedDType;
   readonly axis: number | undefined;
@@ -27,36 +27,36 @@ export interface TensorQParams {
 /**
  * Maps `range`, widened to contain zero, to the integers of `scheme`.
  *
- * The width of the range is a float32 difference, scale and zero point are computed in double from it, the zero point is rounded half to even,
- * and the scale is rounded to float32 last: step by step what onnxruntime.quantization 1.30 computes (compute_scale_zp), so that
- * both give the same bits. A scale below the smallest normal float32 (a range of nothing but zero) becomes scale 1, zero point 0.
+ * The width of the range is a float32 difference. Scale and zero point are computed from it in double, the zero point is rounded half to even,
+ * and the scale is rounded to float32 last. These are the steps of onnxruntime.quantization 1.30 (compute_scale_zp), so both give the same bits.
+ * A scale below the smallest normal float32 (a range that contains only zero) becomes scale 1, zero point 0.
  *
- * @throws QuantError `bad-range` where an end is not finite or the ends are reversed.
+ * @throws QuantError `bad-range` if an end is not finite, or low is above high.
  */
 export function computeQParams(range: Range, scheme: IntegerScheme): QParams {
   if (!Number.isFinite(range.low) || !Number.isFinite(range.high) || range.low > range.high) {
-    throw new QuantError('bad-range', `[${range.low}, ${range.high}] is no range of finite numbers`);
+    throw new QuantError('bad-range', `[${range.low}, ${range.high}] is not a range of finite numbers with low ≤ high`);
   }
   const { low, high } = widen(range, scheme.symmetric);
   const integers = mappedRange(scheme);
   const scale = Math.fround(high - low) / (integers.high - integers.low);
-  if (scale < LEAST_SCALE) return { scale: 1, zeroPoint: 0 };
+  if (scale < MIN_SCALE) return { scale: 1, zeroPoint: 0 };
   const zeroPoint = scheme.symmetric ? middleOf(scheme) : zeroPointOf(low, scale, integers);
   return { scale: Math.fround(scale), zeroPoint };
 }
 
-/** The integer that stands for zero where `scheme` is symmetric: 0, or the middle of an unsigned type (128, 32768). */
+/** The integer for zero in a symmetric scheme: 0, or the middle of an unsigned type (128, 32768). */
 export function middleOf(scheme: IntegerScheme): number {
   const { low, high } = mappedRange(scheme);
   return roundHalfEven((low + high) / 2) + 0;
 }
 
-/** The integer that stands for zero where `low` is mapped to the least integer. */
+/** The integer for zero if `low` maps to the smallest integer. */
 export function zeroPointOf(low: number, scale: number, integers: IntegerRange): number {
   return saturate(integers.low - low / scale, integers.low, integers.high) + 0;
 }
 
-/** The real numbers that the integers of `dtype` can stand for. */
+/** The real range that the integers of `dtype` represent. */
 export function coveredRange({ scale, zeroPoint }: QParams, dtype: QuantizedDType): Range {
   const { low, high } = storageRange(dtype);
   return { low: (low - zeroPoint) * scale + 0, high: (high - zeroPoint) * scale };

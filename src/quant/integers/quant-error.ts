@@ -1,4 +1,4 @@
-/** What can be wrong with a quantization request? */
+/** The error class of src/quant. */
 import { CodedError } from '../../base/coded-error.js';
 
 /** Thrown by everything in src/quant; codes are listed in docs/errors.md. */

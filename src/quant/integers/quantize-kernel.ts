@@ -1,4 +1,4 @@
-/** How are millions of weights quantized in little time? QuantizeLinear to eight bits, and what it loses, in WebAssembly: the same integers as in plain code. */
+/** QuantizeLinear to 8 bits and its quantization error, in WebAssembly. Gives the same integers as the scalar code. */
 import { getDefined } from '../../base/invariant.js';
 import { openWasm } from '../../base/wasm-instance.js';
 import { quantizeWasm } from './generated/quantize.js';
@@ -6,10 +6,10 @@ import { CHUNK_BYTES, eachChunk } from './kernel-chunks.js';
 import type { QParams } from './qparams.js';
 import type { IntegerRange } from './quantized-dtype.js';
 
-/** What lies where in the kernel's memory: two pairs of sums, the floats, the integers of them. */
+/** Addresses in the kernel's memory: two groups of four sums, the floats, their integers. */
 const [NOISE, SIGNAL, DATA, INTEGERS] = [0, 32, 64 * 1024, 64 * 1024 + CHUNK_BYTES];
 
-/** Elements that `quantizeGroups` takes at a time, and `measureGroups`. */
+/** `quantizeGroups` and `measureGroups` take multiples of these element counts. */
 export const QUANTIZE_GROUP = 16;
 export const MEASURE_GROUP = 4;
 
@@ -32,7 +32,7 @@ function openKernel(): Kernel {
   return opened;
 }
 
-/** Writes the integers of `x`, a multiple of QUANTIZE_GROUP elements, to `y`. NaN gives the least one. */
+/** Writes the integers of `x` to `y`. The length is a multiple of QUANTIZE_GROUP. NaN gives the smallest integer. */
 export function quantizeGroups(
   x: Float32Array,
   y: Int8Array | Uint8Array,
@@ -48,16 +48,16 @@ export function quantizeGroups(
   });
 }
 
-/** Sums in double: element i is added to sum i mod 4, in order, and the four are added as (0 + 1) + (2 + 3). */
-export interface QuantizedLoss {
+/** Sums in double: element i is added to sum i mod 4, in order; the four sums are added as (0 + 1) + (2 + 3). */
+export interface SignalAndNoise {
   /** Σ x² */
   readonly signal: number;
-  /** Σ (x − float32(its integer · scale))² */
+  /** Σ (x − float32(integer of x · scale))² */
   readonly noise: number;
 }
 
-/** What `x`, a multiple of MEASURE_GROUP finite elements, loses. */
-export function measureGroups(x: Float32Array, { scale, zeroPoint }: QParams, { low, high }: IntegerRange): QuantizedLoss {
+/** Signal and noise of quantizing `x`: finite elements, a multiple of MEASURE_GROUP. */
+export function measureGroups(x: Float32Array, { scale, zeroPoint }: QParams, { low, high }: IntegerRange): SignalAndNoise {
   if (x.length === 0) return { signal: 0, noise: 0 };
   const { measure, memory } = openKernel();
   const sums = new Float64Array(memory, NOISE, 8).fill(0);

@@ -1,4 +1,4 @@
-/** What are QuantizeLinear and DequantizeLinear on arrays? */
+/** QuantizeLinear and DequantizeLinear on arrays. */
 import { getDefined } from '../../base/invariant.js';
 import { countElements, type Shape } from '../../tensor/shape.js';
 import { TensorError } from '../../tensor/tensor-error.js';
@@ -7,7 +7,7 @@ import { QUANTIZE_GROUP, quantizeGroups } from './quantize-kernel.js';
 import { type IntegerRange, type QuantizedDType, storageRange } from './quantized-dtype.js';
 import { saturate } from './rounding.js';
 
-/** Taken out of the global object once: a look-up per element is slow where globals are intercepted. */
+/** A local constant: looking up a global per element is slow where globals are intercepted, as in jest. */
 const { fround } = Math;
 
 export type QuantizedArray = Int8Array | Uint8Array | Int16Array | Uint16Array;
@@ -19,10 +19,10 @@ export function makeQuantizedArray(dtype: QuantizedDType, length: number): Quant
 }
 
 /**
- * Quantizes `x`: round(x / scale) + zeroPoint, the quotient a float32 division, halves to even, saturating at the limits of the type.
+ * Quantizes `x`: round(x / scale) + zeroPoint, saturated to the type. The quotient is a float32 division, rounded half to even.
  *
  * @param x float32 values of shape `dims`, row-major; not changed.
- * @throws TensorError `qparams-length` where the number of slices is not the size of the axis (one: per tensor).
+ * @throws TensorError `qparams-length` if the number of slices is not the size of the axis (one slice for per-tensor).
  * @see ONNX QuantizeLinear, opset 13.
  */
 export function quantizeLinear(x: Float32Array, dims: Shape, qparams: TensorQParams): QuantizedArray {
@@ -32,12 +32,12 @@ export function quantizeLinear(x: Float32Array, dims: Shape, qparams: TensorQPar
   return y;
 }
 
-/** Below so many elements, copying to the kernel costs more than it saves. */
-const FEW = 64;
+/** For fewer elements, copying to the kernel costs more than it saves. */
+const KERNEL_MIN_ELEMENTS = 64;
 
 function quantizeRun(x: Float32Array, y: QuantizedArray, slice: QParams, integers: IntegerRange): void {
   const hasKernel = y instanceof Int8Array || y instanceof Uint8Array;
-  const whole = hasKernel && x.length >= FEW ? x.length - (x.length % QUANTIZE_GROUP) : 0;
+  const whole = hasKernel && x.length >= KERNEL_MIN_ELEMENTS ? x.length - (x.length % QUANTIZE_GROUP) : 0;
   if (hasKernel && whole > 0) quantizeGroups(x.subarray(0, whole), y.subarray(0, whole), slice, integers);
   const { scale, zeroPoint } = slice;
   const [least, greatest] = [integers.low - zeroPoint, integers.high - zeroPoint];
@@ -45,7 +45,7 @@ function quantizeRun(x: Float32Array, y: QuantizedArray, slice: QParams, integer
 }
 
 /**
- * The real numbers that `y` stands for: float32((y − zeroPoint) · scale).
+ * The real numbers of `y`: float32((y − zeroPoint) · scale).
  * @throws TensorError `qparams-length` as quantizeLinear.
  * @see ONNX DequantizeLinear, opset 13.
  */

@@ -1,4 +1,4 @@
-/** Which integers can a quantized tensor hold, and which of them does a scheme use? */
+/** The integer types of quantized tensors, and the part of each type that a scheme uses. */
 
 export type QuantizedDType = 'int8' | 'uint8' | 'int16' | 'uint16';
 
@@ -20,7 +20,7 @@ const SYMMETRIC: Readonly<Record<QuantizedDType, IntegerRange>> = {
   int16: { low: -32767, high: 32767 },
 };
 
-/** One bit less: products of two such integers do not saturate 16-bit accumulators of processors without VNNI. */
+/** One bit less, so that sums of two products fit the 16-bit accumulators of processors without VNNI. */
 const REDUCED: Readonly<Record<QuantizedDType, IntegerRange>> = {
   int8: { low: -64, high: 64 },
   uint8: { low: 0, high: 127 },
@@ -28,19 +28,19 @@ const REDUCED: Readonly<Record<QuantizedDType, IntegerRange>> = {
   uint16: { low: 0, high: 32767 },
 };
 
-/** How a tensor's integers are chosen: their type, whether zero stands in the middle, and whether one bit is left unused. */
+/** The integers of a tensor: the type, whether zero is in the middle, and whether one bit stays unused. */
 export interface IntegerScheme {
   readonly dtype: QuantizedDType;
   readonly symmetric: boolean;
   readonly reduceRange: boolean;
 }
 
-/** What the type can store: quantized values saturate here. */
+/** All integers of the type. Quantized values saturate at these limits. */
 export function storageRange(dtype: QuantizedDType): IntegerRange {
   return FULL[dtype];
 }
 
-/** The integers that a data range is mapped to: signed symmetric types leave out their lowest value, so that zero is the middle. */
+/** The integers that a data range maps to. Signed symmetric types omit their lowest value, so that zero is the middle. */
 export function mappedRange({ dtype, symmetric, reduceRange }: IntegerScheme): IntegerRange {
   if (reduceRange) return REDUCED[dtype];
   return symmetric ? SYMMETRIC[dtype] : FULL[dtype];

@@ -1,15 +1,15 @@
-/** How are halves rounded? To even, everywhere, as ONNX QuantizeLinear asks. */
+/** Rounding half to even, as ONNX QuantizeLinear specifies. */
 
-/** 1.5 · 2⁵²: adding it leaves no bits for a fraction, so the addition itself rounds, halves to even. */
+/** 1.5 · 2⁵²: adding it leaves no bits for a fraction, so that the addition itself rounds half to even. */
 const MAGIC = 6755399441055744;
 const INTEGRAL_FROM = 2 ** 51;
 
-/** `x` rounded to an integer, halves to even. Every double from 2⁵¹ on counts as integral: all are multiples of ½ there, and every user saturates far below. */
+/** `x` rounded half to even. Doubles from 2⁵¹ on are returned as they are: they are multiples of ½, and every caller saturates far below. */
 export function roundHalfEven(x: number): number {
   return x < INTEGRAL_FROM && x > -INTEGRAL_FROM ? x + MAGIC - MAGIC : x;
 }
 
-/** round(x) limited to [low, high]; NaN gives `low`. */
+/** round(x), limited to [low, high]. NaN gives `low`. */
 export function saturate(x: number, low: number, high: number): number {
   const rounded = roundHalfEven(x);
   if (rounded >= high) return high;

@@ -1,4 +1,4 @@
-;; Kernel of ort-kernel.ts: counts elements between bin edges as numpy.histogram does. `countEdgesPlainly` in ort-histogram.ts defines the results.
+;; Kernel of ort-kernel.ts: counts elements between bin edges as numpy.histogram does. `countEdgesScalar` in ort-histogram.ts defines the results.
 ;; Memory, in bytes:
 ;;      0  the edges (f32)
 ;;  16400  tables of counts (i32), one per lane, 16392 bytes each; slot 0 of each lies before the first bin

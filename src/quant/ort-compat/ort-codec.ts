@@ -1,4 +1,4 @@
-/** How is what onnxruntime.quantization would have collected written as JSON, and how are the bins that a second pass counts in? */
+/** JSON forms of onnxruntime.quantization's calibration data, and of the bins for its second pass. */
 import type { Json, JsonObject } from '../../base/json.js';
 import { fields, integer, type JsonReader, list, literal, maybe, number, record, text } from '../../base/json-shape.js';
 import { decodeCounts, decodeFloats, encodeCounts, encodeFloats } from '../sketch/counts-codec.js';
@@ -28,7 +28,7 @@ const encodedReader = fields<EncodedObserved>({
   histograms: maybe(list(histogramReader)) as JsonReader<EncodedObserved['histograms']>,
 });
 
-/** Reads what `encodeOrtObserved` wrote, inside a larger JSON value. */
+/** Reads the output of `encodeOrtObserved` inside a larger JSON value. */
 export const ortObservedReader: JsonReader<OrtObserved> = (value, path, problems) => {
   const encoded = encodedReader(value, path, problems);
   if (encoded === undefined || problems.length > 0) return undefined;
@@ -36,7 +36,7 @@ export const ortObservedReader: JsonReader<OrtObserved> = (value, path, problems
   return { sampleMin: decodeFloats(encoded.sampleMin), sampleMax: decodeFloats(encoded.sampleMax), histograms };
 };
 
-/** The bins of every value, as they stand in the manifest of the part that counts in them. */
+/** The bins of every value, in the form of the manifest of the part that counts them. */
 export function encodeBinnings(binnings: OrtBinnings): JsonObject {
   return Object.fromEntries(
     [...binnings].sort(([a], [b]) => (a < b ? -1 : 1)).map(([address, own]) => [address, own.map(binning => ({ ...binning }))]),

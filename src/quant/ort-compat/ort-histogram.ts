@@ -1,14 +1,14 @@
-/** How does onnxruntime.quantization bin the values of a tensor? With NumPy 2's histogram of float32 data, step by step, so that every count is the same. */
+/** Histograms as onnxruntime.quantization computes them: NumPy 2's histogram of float32 data, step by step, with equal counts. */
 
 import type { Sketch } from '../sketch/sketch.js';
-import { countEdgesByKernel, MOST_BINS } from './ort-kernel.js';
+import { countEdgesByKernel, KERNEL_MAX_BINS } from './ort-kernel.js';
 import type { OrtBinning, OrtHistogramOf } from './ort-method.js';
 
 const { fround, trunc } = Math;
 
 /**
- * The bins of all samples together, as its calibrators make them from one call: magnitudes from the least to the greatest (`collect_absolute_value`), or values
- * between minus and plus the greatest magnitude (`collect_value`). An empty range is widened by a half on either side, as numpy.histogram does.
+ * The bins over all samples, as the calibrators make them in one call: magnitudes from the smallest to the largest (`collect_absolute_value`),
+ * or values between −m and m for the largest magnitude m (`collect_value`). An empty range is widened by ½ on both sides, as numpy.histogram does.
  * @see onnxruntime 1.30, python/tools/quantization/calibrate.py, HistogramCollector.
  */
 export function planBinning({ min = 0, max = 0, leastMagnitude = 0 }: Sketch, of: OrtHistogramOf, bins: number): OrtBinning {
@@ -28,17 +28,17 @@ export function edgesOf({ bins, first, last }: OrtBinning): Float32Array {
   return edges;
 }
 
-/** Counts the elements of `data`, all between the outer edges: the last bin holds its upper edge too. */
+/** Counts the elements of `data`. All lie between the outer edges; the last bin includes its upper edge. */
 export function countByEdges(data: Float32Array, binning: OrtBinning, edges: Float32Array): Float64Array {
   const counts = new Float64Array(binning.bins);
-  const whole = binning.bins <= MOST_BINS ? data.length - (data.length % 4) : 0;
+  const whole = binning.bins <= KERNEL_MAX_BINS ? data.length - (data.length % 4) : 0;
   countEdgesByKernel(counts, data.subarray(0, whole), binning, edges);
-  countEdgesPlainly(counts, data.subarray(whole), binning, edges);
+  countEdgesScalar(counts, data.subarray(whole), binning, edges);
   return counts;
 }
 
-/** numpy.histogram's steps, element by element, each in float32. */
-export function countEdgesPlainly(
+/** The steps of numpy.histogram, element by element, each in float32. */
+export function countEdgesScalar(
   counts: Float64Array,
   data: Float32Array,
   { of, bins, first, last }: OrtBinning,
@@ -52,7 +52,7 @@ export function countEdgesPlainly(
     const x = isMagnitude && value < 0 ? -value : value;
     let bin = trunc(fround(fround(fround(x - first) / span) * numerator));
     if (bin === bins) bin--;
-    // The quotient may be off by a rounding: the edges decide.
+    // The quotient may be one rounding step off, so the edges decide.
     if (x < (edges[bin] as number)) bin--;
     if (bin !== bins - 1 && x >= (edges[bin + 1] as number)) bin++;
     counts[bin] = (counts[bin] as number) + 1;

@@ -1,17 +1,17 @@
-/** How are elements counted between given edges in little time? In WebAssembly: the same bins as in plain code (ort-histogram.ts). */
+/** Counts elements between bin edges in WebAssembly, with the same counts as the scalar code in ort-histogram.ts. */
 import { getDefined } from '../../base/invariant.js';
 import { openWasm } from '../../base/wasm-instance.js';
 import { eachChunk } from '../integers/kernel-chunks.js';
 import { countEdgesWasm } from './generated/count-edges.js';
 import type { OrtBinning } from './ort-method.js';
 
-/** Histograms of more bins are counted in plain code. */
-export const MOST_BINS = 4096;
+/** Histograms with more bins use the scalar code. */
+export const KERNEL_MAX_BINS = 4096;
 
-/** What lies where in the kernel's memory: the edges, a table per lane with a slot before its first bin, the elements. */
+/** Addresses in the kernel's memory: the edges, one table per lane with a slot before its first bin, the elements. */
 const EDGES = 0;
-const TABLE_BYTES = 4 * (MOST_BINS + 2);
-const TABLES = 4 * (MOST_BINS + 4);
+const TABLE_BYTES = 4 * (KERNEL_MAX_BINS + 2);
+const TABLES = 4 * (KERNEL_MAX_BINS + 4);
 const DATA = 128 * 1024;
 
 interface Kernel {
@@ -28,7 +28,7 @@ function openKernel(): Kernel {
   return opened;
 }
 
-/** Adds `data`, a multiple of four elements between the outer edges, to `counts`. */
+/** Adds the counts of `data` to `counts`. `data` has a multiple of four elements, all between the outer edges. */
 export function countEdgesByKernel(
   counts: Float64Array,
   data: Float32Array,
@@ -37,7 +37,7 @@ export function countEdgesByKernel(
 ): void {
   if (data.length === 0) return;
   const { count, memory } = openKernel();
-  new Float32Array(memory, EDGES, MOST_BINS + 1).set(edges);
+  new Float32Array(memory, EDGES, KERNEL_MAX_BINS + 1).set(edges);
   const tables = new Uint32Array(memory, TABLES, TABLE_BYTES).fill(0);
   const mask = of === 'magnitudes' ? 0x7fffffff : -1;
   eachChunk(data, memory, DATA, (from, to) => count(from, to, first, Math.fround(last - first), bins, bins - 1, mask));

@@ -1,35 +1,35 @@
-/** What would onnxruntime.quantization have collected of a model? Histograms whose bins the first pass over the samples fixed, added up over a second one. */
+/** Collects the calibration data of onnxruntime.quantization. The first pass over the samples fixes the bins; the second pass counts. */
 
 import type { Sketch } from '../sketch/sketch.js';
 import { planBinning } from './ort-histogram.js';
 import type { OrtBinning, OrtHistogram, OrtHistogramOf, OrtObserved } from './ort-method.js';
 
-/** A histogram to collect of every value. */
-export interface OrtWish {
+/** A histogram to collect for every value. */
+export interface OrtHistogramRequest {
   readonly of: OrtHistogramOf;
   readonly bins: number;
 }
 
-/** The bins of each value, by address, in the order of the wishes. */
+/** The bins of each value, by address, in the order of the requests. */
 export type OrtBinnings = ReadonlyMap<string, readonly OrtBinning[]>;
 
-/** One sample's counts in them. */
+/** The counts of one sample in these bins. */
 export type SampleCounts = ReadonlyMap<string, readonly Float64Array[]>;
 
-/** Values of which nothing was seen have no bins. */
-export function planBinnings(total: ReadonlyMap<string, Sketch>, wishes: readonly OrtWish[]): OrtBinnings {
+/** Values without a finite element get no bins. */
+export function planBinnings(total: ReadonlyMap<string, Sketch>, requests: readonly OrtHistogramRequest[]): OrtBinnings {
   const seen = [...total].filter(([, sketch]) => sketch.min !== undefined);
-  return new Map(seen.map(([address, sketch]) => [address, wishes.map(({ of, bins }) => planBinning(sketch, of, bins))]));
+  return new Map(seen.map(([address, sketch]) => [address, requests.map(({ of, bins }) => planBinning(sketch, of, bins))]));
 }
 
-/** Collects one value's parts sample by sample. */
+/** The data of one value, collected sample by sample. */
 export interface OrtTotal {
   readonly sampleMin: number[];
   readonly sampleMax: number[];
   counts: readonly Float64Array[];
 }
 
-/** Appends a sample's least and greatest elements: NaN where it has none, as NumPy's means leave those out. */
+/** Appends the minimum and maximum of a sample. NaN if it has no finite element: NumPy's nanmean ignores those. */
 export function addSampleRanges(totals: Map<string, OrtTotal>, sample: ReadonlyMap<string, Sketch>): void {
   for (const [address, { min = Number.NaN, max = Number.NaN }] of sample) {
     const total = totals.get(address) ?? { sampleMin: [], sampleMax: [], counts: [] };
@@ -47,8 +47,8 @@ export function addSampleCounts(totals: Map<string, OrtTotal>, sample: SampleCou
   }
 }
 
-export function toOrtObserved({ sampleMin, sampleMax, counts }: OrtTotal, wishes: readonly OrtWish[]): OrtObserved {
-  const histograms: OrtHistogram[] = wishes.flatMap(({ of }, i) => {
+export function finishOrtObserved({ sampleMin, sampleMax, counts }: OrtTotal, requests: readonly OrtHistogramRequest[]): OrtObserved {
+  const histograms: OrtHistogram[] = requests.flatMap(({ of }, i) => {
     const own = counts[i];
     return own === undefined ? [] : [{ of, counts: own }];
   });

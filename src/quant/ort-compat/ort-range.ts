@@ -1,4 +1,4 @@
-/** Which range would onnxruntime.quantization 1.30 choose? Its arithmetic, step by step, on the histograms that it would have collected. */
+/** The ranges of onnxruntime.quantization 1.30, computed with its arithmetic step by step. */
 
 import type { Range } from '../integers/qparams.js';
 import { QuantError } from '../integers/quant-error.js';
@@ -9,7 +9,7 @@ import { sumPairwise } from './pairwise-sum.js';
 
 const { fround } = Math;
 
-/** A value that calibration saw; its sketch has at least one finite element. */
+/** A calibrated value whose sketch has at least one finite element. */
 interface Seen {
   readonly name: string;
   readonly sketch: Sketch;
@@ -17,20 +17,20 @@ interface Seen {
 }
 
 /**
- * MinMaxCalibrater(moving_average=True) given all samples at once, as quantize_static does: the mean of each sample's least and greatest element, added in float32
- * in NumPy's order. The averaging constant has no part in it: it joins calls, and there is one.
+ * MinMaxCalibrater(moving_average=True) with all samples in one call, as quantize_static does: the mean of the samples' minima and maxima,
+ * added in float32 in NumPy's order. The averaging constant is not used, because it applies between calls.
  */
 export function ortMovingAverage({ ort: { sampleMin, sampleMax } }: Seen): Range {
   return { low: meanOf(sampleMin), high: meanOf(sampleMax) };
 }
 
-/** numpy.nanmean; samples without elements are NaN. */
+/** numpy.nanmean: NaN stands for samples without elements. */
 function meanOf(values: Float32Array): number {
   const present = values.filter(x => !Number.isNaN(x));
   return fround(sumPairwise(values.map(x => (Number.isNaN(x) ? 0 : x))) / present.length);
 }
 
-/** PercentileCalibrater: the left edge of the bin at which the cumulated share reaches the percentile, cut to what was seen. */
+/** PercentileCalibrater: the left edge of the bin where the cumulated share reaches the percentile, clipped to the data range. */
 export function ortPercentile(seen: Seen, { percentile, of, bins }: OrtRangeMethod & { kind: 'ort-percentile' }): Range {
   const { counts, edges } = histogramOf(seen, of, bins);
   const total = counts.reduce((sum, count) => sum + count, 0);
@@ -45,22 +45,22 @@ export function ortPercentile(seen: Seen, { percentile, of, bins }: OrtRangeMeth
   return cut({ low: edgeAt(side), high: edgeAt(1 - side) }, seen.sketch);
 }
 
-/** The first index whose value is at least `wanted`. */
+/** Index of the first value that is at least `wanted`. */
 function searchSorted(sorted: Float64Array, wanted: number): number {
   const index = sorted.findIndex(value => value >= wanted);
   return index === -1 ? sorted.length : index;
 }
 
 /**
- * Ends beyond what was seen move there. One end alone may: the left edge of the bin that holds a constant lies below it. The peer's quantizer widens such reversed
- * ends to contain zero, and so gets a range; so do we.
+ * Clips the ends to the data range. Only one end may need it: the left edge of the bin of a constant lies below that constant, which reverses the ends.
+ * onnxruntime.quantization then widens the range to contain zero, and so does this function.
  */
 function cut({ low, high }: Range, { min = 0, max = 0 }: Sketch): Range {
   const range = { low: low < min ? min : low, high: high > max ? max : high };
   return range.low <= range.high ? range : { low: Math.min(range.low, 0), high: Math.max(range.high, 0) };
 }
 
-/** EntropyCalibrater: of the ranges that grow bin by bin from the middle, the first with the least divergence, cut to what was seen. */
+/** EntropyCalibrater: of the ranges that grow bin by bin from the middle, the first with the smallest divergence, clipped to the data range. */
 export function ortEntropy(seen: Seen, { bins, quantizedBins }: OrtRangeMethod & { kind: 'ort-entropy' }): Range {
   const { counts, edges } = histogramOf(seen, 'values', bins);
   const middle = Math.floor(bins / 2);
@@ -72,14 +72,14 @@ export function ortEntropy(seen: Seen, { bins, quantizedBins }: OrtRangeMethod &
     if (best === undefined || divergence < best.divergence) best = { range, divergence };
   }
   if (best === undefined) {
-    throw new QuantError('no-ort-histogram', `value "${seen.name}": ${bins} bins cannot be searched with ${quantizedBins} quantized ones`, {
-      help: 'take at least as many bins as quantized bins',
+    throw new QuantError('no-ort-histogram', `value "${seen.name}": ${bins} bins are fewer than ${quantizedBins} quantized bins`, {
+      help: 'set bins to at least quantizedBins',
     });
   }
   return cut(best.range, seen.sketch);
 }
 
-/** The divergence of bins `start` … `end` from their image in `levels` groups, in float32; infinite where a distribution has nothing. */
+/** Divergence of bins `start` … `end` from their quantization in `levels` groups, in float32. Infinite for an empty distribution. */
 function divergenceOf(counts: Float64Array, start: number, end: number, levels: number): number {
   const slice = counts.slice(start, end);
   const sum = (from: number, to: number): number => counts.subarray(from, to).reduce((total, count) => total + count, 0);
@@ -93,14 +93,14 @@ function divergenceOf(counts: Float64Array, start: number, end: number, levels: 
     const last = level === levels - 1;
     const mass = slice.subarray(from, last ? slice.length : from + merged).reduce((total, count) => total + count, 0);
     const filled = clipped.subarray(from, from + merged).reduce((total, count) => total + (count === 0 ? 0 : 1), 0);
-    // Assigned to integers: cut off.
+    // The peer assigns to an integer array, which truncates.
     if (filled !== 0) image.fill(Math.trunc(mass / filled), from, from + merged);
   }
   const [p, q] = [smooth(clipped), smooth(image)];
   return p === undefined || q === undefined ? Number.POSITIVE_INFINITY : relativeEntropy(normalize(p), normalize(q));
 }
 
-/** smooth_distribution: empty bins get 1e-4, which the others give. */
+/** smooth_distribution: empty bins get 1e-4, taken evenly from the other bins. */
 function smooth(counts: Float64Array): Float32Array | undefined {
   const empty = counts.reduce((count, x) => count + (x === 0 ? 1 : 0), 0);
   const filled = counts.length - empty;
@@ -122,8 +122,8 @@ function relativeEntropy(p: Float32Array, q: Float32Array): number {
 function histogramOf({ name, sketch, ort }: Seen, of: OrtHistogramOf, bins: number): { counts: Float64Array; edges: Float32Array } {
   const found: OrtHistogram | undefined = ort.histograms.find(histogram => histogram.of === of && histogram.counts.length === bins);
   if (found === undefined) {
-    throw new QuantError('no-ort-histogram', `value "${name}": calibrate collected no histogram of ${of} in ${bins} bins`, {
-      help: 'set ortHistograms of calibrate to what the method needs',
+    throw new QuantError('no-ort-histogram', `value "${name}": calibration has no histogram of ${of} with ${bins} bins`, {
+      help: 'add this histogram to ortHistograms of the calibrate stage',
     });
   }
   return { counts: found.counts, edges: edgesOf(planBinning(sketch, of, bins)) };

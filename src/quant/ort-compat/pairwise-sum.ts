@@ -1,4 +1,4 @@
-/** In which order does NumPy add float32 numbers? Eight sums side by side in blocks of 128, joined in pairs, so that every rounding is the same. */
+/** NumPy's pairwise sum of float32 numbers: eight partial sums in blocks of 128, joined in pairs, with the same rounding. */
 
 const { fround } = Math;
 const BLOCK = 128;

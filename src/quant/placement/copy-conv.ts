@@ -1,12 +1,12 @@
-/** Which convolutions only pick elements? A depthwise 1×1 of ones: a strided MaxPool 1×1 in the form that NPUs take. */
+/** Recognizes convolutions that only copy elements: a depthwise 1×1 convolution of ones, the NPU form of a strided 1×1 MaxPool. */
 import { findInts, getInt } from '../../onnx/ir/attribute.js';
 import type { Graph, Node } from '../../onnx/ir/model.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import { decodeFloats } from '../weights/weights.js';
 
-/** Whether `node`, a Conv, copies elements of its input: one 1×1 filter of value 1 per channel, no padding, no bias other than 0. */
+/** Whether the Conv `node` copies elements of its input: one 1×1 filter of value 1 per channel, no padding, no bias other than 0. */
 export function isCopyConv(graph: Graph, node: Node): boolean {
-  // Shapes first: weights need not be decoded to see that most are none.
+  // Shapes first: they rule out most nodes without decoding the weights.
   const [filters, perGroup, ...kernel] = dimsOf(graph, node, 1);
   if (perGroup !== 1 || kernel.some(size => size !== 1) || getInt(node, 'group', 1) !== filters) return false;
   const weight = findFloats(graph, node, 1);

@@ -1,4 +1,4 @@
-/** Which tensors should be quantized, and whose parameters do they take? Collected node by node in graph order; integers come later. */
+/** Collects, node by node in graph order, which tensors to quantize and whose parameters they take. The parameters are computed later. */
 import { getDefined } from '../../base/invariant.js';
 import { getValue, indexUses, type Use } from '../../onnx/ir/edit.js';
 import type { Constant, Graph, Node, NodeId, ValueId } from '../../onnx/ir/model.js';
@@ -10,37 +10,37 @@ import type { Chosen, Observation, RangeMethod } from '../range/range-method.js'
 import type { QuantizationScheme } from '../scheme/scheme.js';
 import { isFixedRange, NO_SETTINGS, type TensorSettings } from '../scheme/tensor-settings.js';
 
-/** A float32 constant in the role of a weight (int8 symmetric, say) or of an activation (a constant operand of Add). */
-export interface WeightWish {
+/** A float32 constant quantized as a weight (for example int8 symmetric) or as an activation (for example a constant operand of Add). */
+export interface PendingWeight {
   readonly role: 'weight' | 'activation';
-  /** The axis of output channels, where there is one. */
+  /** The axis of output channels, if there is one. */
   readonly axis: number | undefined;
 }
 
-export interface BiasWish {
+export interface PendingBias {
   readonly node: NodeId;
   readonly bias: ValueId;
   readonly input: ValueId;
   readonly weight: ValueId;
 }
 
-/** An activation function that saturation replaces: `from` is no longer computed, its producer gives `to`. */
+/** An activation function that saturation replaces: `from` is no longer computed, and its producer computes `to`. */
 export interface Removal {
   readonly node: NodeId;
   readonly from: ValueId;
   readonly to: ValueId;
 }
 
-/** An activation function that is computed with the operator before it: `from` between them has no integers. */
+/** An activation function fused with the operator before it: `from` between them is not quantized. */
 export interface Fusion {
   readonly node: NodeId;
   readonly from: ValueId;
 }
 
-/** What the plan of a graph starts from. */
+/** The inputs of planning. */
 export interface DraftRequest {
   readonly scheme: QuantizationScheme;
-  /** What is known of each float32 activation. */
+  /** The observation of each float32 activation. */
   readonly observations: ReadonlyMap<ValueId, Observation>;
   /** Values that stay in float. */
   readonly excludedValues: ReadonlySet<ValueId>;
@@ -50,13 +50,13 @@ export interface DraftRequest {
 export interface Draft extends DraftRequest {
   readonly graph: Graph;
   readonly uses: ReadonlyMap<ValueId, readonly Use[]>;
-  /** Activation → the value whose parameters it takes; undefined: its own range. In graph order. */
+  /** Activation → the value whose parameters it takes; undefined if it has a range of its own. In graph order. */
   readonly activations: Map<ValueId, ValueId | undefined>;
-  readonly weights: Map<ValueId, WeightWish>;
-  readonly biases: Map<string, BiasWish>;
+  readonly weights: Map<ValueId, PendingWeight>;
+  readonly biases: Map<string, PendingBias>;
   readonly removals: Removal[];
   readonly fusions: Fusion[];
-  /** Parameters that were chosen already. */
+  /** Cache of chosen parameters. */
   readonly chosen: Map<ValueId, Chosen>;
 }
 
@@ -74,7 +74,7 @@ export function makeDraft(graph: Graph, request: DraftRequest): Draft {
   };
 }
 
-/** The constant of `id` where it is float32. */
+/** The constant `id` if it is float32. */
 export function findFloatConstant(graph: Graph, id: ValueId | undefined): RawTensor | undefined {
   const constant: Constant | undefined = id === undefined ? undefined : graph.values.get(id)?.constant;
   return constant?.dtype === 'float32' ? constant : undefined;
@@ -88,19 +88,19 @@ export function settingsOf({ settings }: Pick<DraftRequest, 'settings'>, id: Val
   return settings.get(id) ?? NO_SETTINGS;
 }
 
-/** The integers of an activation: the scheme's with what its own settings turn. */
+/** The integers of an activation: those of the scheme with the tensor's own settings. */
 export function integersOf(request: Pick<DraftRequest, 'scheme' | 'settings'>, id: ValueId): IntegerScheme {
   return { ...request.scheme.activation, ...settingsOf(request, id).integers };
 }
 
-/** How the parameters of an activation are chosen; undefined where they are set. */
+/** The range method of an activation; undefined if its range or scale is fixed. */
 export function methodOf(request: Pick<DraftRequest, 'scheme' | 'settings'>, id: ValueId): RangeMethod | undefined {
   const { range, qparams } = settingsOf(request, id);
   if (qparams !== undefined || (range !== undefined && isFixedRange(range))) return undefined;
   return range ?? request.scheme.range;
 }
 
-/** The parameters of an activation that shares nobody's. @throws QuantError as chooseQParams. */
+/** The parameters of an activation with a range of its own. @throws QuantError as chooseQParams. */
 export function chooseFor(draft: Draft, id: ValueId): Chosen {
   const known = draft.chosen.get(id);
   if (known !== undefined) return known;
@@ -116,8 +116,8 @@ function choose(draft: Draft, id: ValueId): Chosen {
   return chooseQParams(getDefined(draft.observations.get(id), 'observation'), methodOf(draft, id) ?? draft.scheme.range, integers);
 }
 
-/** Quantizes a value by its own range, or a constant as an activation. Values that are not float32 stay as they are. */
-export function wantActivation(draft: Draft, id: ValueId | undefined): void {
+/** Adds an activation with a range of its own, or a constant in the role of an activation. Values that are not float32 are ignored. */
+export function addActivation(draft: Draft, id: ValueId | undefined): void {
   if (id === undefined || isQuantized(draft, id) || draft.excludedValues.has(id)) return;
   if (getValue(draft.graph, id).constant !== undefined) {
     if (findFloatConstant(draft.graph, id) !== undefined) draft.weights.set(id, { role: 'activation', axis: undefined });
@@ -126,21 +126,21 @@ export function wantActivation(draft: Draft, id: ValueId | undefined): void {
   if (draft.observations.has(id)) draft.activations.set(id, undefined);
 }
 
-/** Gives `id` the parameters of `provider`. */
-export function wantShared(draft: Draft, id: ValueId | undefined, provider: ValueId | undefined): void {
+/** Adds `id` with the parameters of `provider`. */
+export function addShared(draft: Draft, id: ValueId | undefined, provider: ValueId | undefined): void {
   if (id === undefined || provider === undefined || !draft.observations.has(id) || draft.excludedValues.has(id)) return;
   if (draft.activations.has(provider)) draft.activations.set(id, provider);
 }
 
-/** Quantizes a constant as a weight, per slice of `axis` where the scheme says so; what is no constant, as an activation. */
-export function wantWeight(draft: Draft, id: ValueId | undefined, axis: number | undefined): void {
+/** Adds a constant as a weight, per slice along `axis` if the scheme says so. A value that is not constant is added as an activation. */
+export function addWeight(draft: Draft, id: ValueId | undefined, axis: number | undefined): void {
   const isConstant = findFloatConstant(draft.graph, id) !== undefined;
-  if (!isConstant) wantActivation(draft, id);
+  if (!isConstant) addActivation(draft, id);
   else if (id !== undefined && !isQuantized(draft, id) && !draft.excludedValues.has(id)) draft.weights.set(id, { role: 'weight', axis });
 }
 
-/** Quantizes the bias of `node`. One bias may serve several nodes with other scales: each pair gets integers of its own. */
-export function wantBias(draft: Draft, node: Node): void {
+/** Adds the bias of `node`. A bias that several nodes read with different scales gets integers for each scale. */
+export function addBias(draft: Draft, node: Node): void {
   const [input, weight, bias] = node.inputs;
   if (input === undefined || weight === undefined || bias === undefined || draft.excludedValues.has(bias)) return;
   if (findFloatConstant(draft.graph, bias) === undefined || !draft.weights.has(weight) || !draft.activations.has(input)) return;
@@ -148,8 +148,8 @@ export function wantBias(draft: Draft, node: Node): void {
 }
 
 /**
- * Leaves out `node`, a Relu or Clip, where its input's producer can give its output, quantized to a range that saturates in its place: integers that stand
- * for nothing outside `bounds`, to half a step.
+ * Removes the Relu or Clip `node` if its producer can compute its output directly: the quantized range saturates at the same place.
+ * That holds if the integers represent nothing outside `bounds`, within half a step.
  */
 export function tryRemove(draft: Draft, node: Node, bounds: Range): boolean {
   const [from] = node.inputs;
@@ -166,10 +166,10 @@ export function tryRemove(draft: Draft, node: Node, bounds: Range): boolean {
   return true;
 }
 
-/** Operators whose results an NPU passes through an activation function before it writes them; those of AMD's quantizers. */
+/** Operators that an NPU fuses with a following activation function; the list of AMD's quantizers. */
 const FUSING: ReadonlySet<string> = new Set(['Add', 'Conv', 'ConvTranspose', 'Gemm', 'GlobalAveragePool', 'MatMul']);
 
-/** Takes the integers from between `node`, an activation function, and the operator before it, where nothing else reads them. */
+/** Removes quantization between the activation function `node` and the operator before it, if nothing else reads that value. */
 export function tryFuse(draft: Draft, node: Node): boolean {
   const [from] = node.inputs;
   if (from === undefined || !isBetween(draft, from)) return false;
@@ -181,7 +181,7 @@ export function tryFuse(draft: Draft, node: Node): boolean {
   return true;
 }
 
-/** Whether `id` is quantized by its own range, and is nothing but what one node gives to another. */
+/** Whether `id` has a range of its own, one reader, and is not a graph output. */
 function isBetween({ graph, uses, activations }: Draft, id: ValueId): boolean {
   if (!activations.has(id) || activations.get(id) !== undefined) return false;
   return uses.get(id)?.length === 1 && !graph.outputs.includes(id) && !graph.inputs.includes(id);

@@ -1,25 +1,15 @@
-/** Where do Q and DQ go around each kind of node? One rule per operator, those of onnxruntime.quantization's QDQ quantizer. */
+/** The placement of Q and DQ around each operator type, as onnxruntime.quantization's QDQ quantizer defines it. */
 import { getFloat, getInt, getString } from '../../onnx/ir/attribute.js';
 import type { Node } from '../../onnx/ir/model.js';
 import type { Range } from '../integers/qparams.js';
 import { decodeFloats } from '../weights/weights.js';
 import { isCopyConv } from './copy-conv.js';
-import {
-  type Draft,
-  findFloatConstant,
-  isQuantized,
-  tryFuse,
-  tryRemove,
-  wantActivation,
-  wantBias,
-  wantShared,
-  wantWeight,
-} from './draft.js';
+import { addActivation, addBias, addShared, addWeight, type Draft, findFloatConstant, isQuantized, tryFuse, tryRemove } from './draft.js';
 
-/** Adds what `node` needs to the draft. Returns the reason where the node stays in float. */
+/** Adds the tensors of `node` to the draft. Returns a reason if the node stays in float. */
 export type PlacementRule = (node: Node, draft: Draft) => string | undefined;
 
-/** The rule for `opType`: every float input and output quantized by its own range, unless the operator has one of its own. */
+/** The rule for `opType`. By default, every float input and output gets a range of its own. */
 export function placementOf(opType: string): PlacementRule {
   return RULES.get(opType) ?? eachByItself;
 }
@@ -27,62 +17,62 @@ export function placementOf(opType: string): PlacementRule {
 const INPUT_IN_FLOAT = 'its input is not quantized';
 
 const eachByItself: PlacementRule = (node, draft) => {
-  for (const id of [...node.inputs, ...node.outputs]) wantActivation(draft, id);
+  for (const id of [...node.inputs, ...node.outputs]) addActivation(draft, id);
   return undefined;
 };
 
-/** Output elements are input elements: their parameters too, so that moving them loses nothing. */
+/** Output elements are copies of input elements, so they take the input's parameters and nothing is lost. */
 const moveQuantized: PlacementRule = (node, draft) => {
-  if (draft.scheme.placement.dataMovement === 'force') wantActivation(draft, node.inputs[0]);
+  if (draft.scheme.placement.dataMovement === 'force') addActivation(draft, node.inputs[0]);
   if (!isQuantized(draft, node.inputs[0])) return INPUT_IN_FLOAT;
-  for (const output of node.outputs) wantShared(draft, output, node.inputs[0]);
+  for (const output of node.outputs) addShared(draft, output, node.inputs[0]);
   return undefined;
 };
 
 const move: PlacementRule = (node, draft) => {
-  wantActivation(draft, node.inputs[0]);
+  addActivation(draft, node.inputs[0]);
   return moveQuantized(node, draft);
 };
 
 const conv: PlacementRule = (node, draft) => (isCopyConv(draft.graph, node) ? copyConv(node, draft) : weighted(node, draft, 0));
 
 const copyConv: PlacementRule = (node, draft) => {
-  wantWeight(draft, node.inputs[1], undefined);
+  addWeight(draft, node.inputs[1], undefined);
   return move(node, draft);
 };
 
-// Weights are [in, out / groups, …]: with groups, a slice of axis 1 is one channel of every group.
+// Weights are [in, out / groups, …]: with groups, a slice along axis 1 is one channel of every group.
 const convTranspose: PlacementRule = (node, draft) => weighted(node, draft, getInt(node, 'group', 1) === 1 ? 1 : undefined);
 
 const gemm: PlacementRule = (node, draft) => weighted(node, draft, getInt(node, 'transB', 0) !== 0 ? 0 : 1);
 
-/** @param axis of the weight's output channels. */
+/** @param axis the weight's output channel axis. */
 function weighted(node: Node, draft: Draft, axis: number | undefined): undefined {
-  wantActivation(draft, node.inputs[0]);
-  wantActivation(draft, node.outputs[0]);
-  wantWeight(draft, node.inputs[1], axis);
-  wantBias(draft, node);
+  addActivation(draft, node.inputs[0]);
+  addActivation(draft, node.outputs[0]);
+  addWeight(draft, node.inputs[1], axis);
+  addBias(draft, node);
 }
 
 const matMul: PlacementRule = (node, draft) => {
   for (const input of node.inputs) {
     const rank = findFloatConstant(draft.graph, input)?.dims.length ?? 0;
-    wantWeight(draft, input, rank > 1 ? rank - 1 : undefined);
+    addWeight(draft, input, rank > 1 ? rank - 1 : undefined);
   }
-  wantActivation(draft, node.outputs[0]);
+  addActivation(draft, node.outputs[0]);
   return undefined;
 };
 
-/** Scale as a weight, bias as a bias; running mean and variance stay float. */
+/** The scale is a weight and the bias a bias; running mean and variance stay float. */
 const normalization: PlacementRule = (node, draft) => {
-  wantActivation(draft, node.inputs[0]);
-  wantWeight(draft, node.inputs[1], undefined);
-  wantBias(draft, node);
-  wantActivation(draft, node.outputs[0]);
+  addActivation(draft, node.inputs[0]);
+  addWeight(draft, node.inputs[1], undefined);
+  addBias(draft, node);
+  addActivation(draft, node.outputs[0]);
   return undefined;
 };
 
-/** Relu and Clip: left out where the output's range saturates at the same place, or computed with the operator before them. */
+/** Relu and Clip: removed if the output range saturates at the same place, or fused with the operator before them. */
 const saturating: PlacementRule = (node, draft) => {
   if (!isQuantized(draft, node.inputs[0])) return INPUT_IN_FLOAT;
   const bounds = boundsOf(node, draft);
@@ -90,18 +80,18 @@ const saturating: PlacementRule = (node, draft) => {
   const joined =
     (dropSaturating && bounds !== undefined && tryRemove(draft, node, bounds)) ||
     (fuseActivations && bounds !== undefined && tryFuse(draft, node));
-  if (!joined) wantActivation(draft, node.inputs[0]);
-  wantActivation(draft, node.outputs[0]);
+  if (!joined) addActivation(draft, node.inputs[0]);
+  addActivation(draft, node.outputs[0]);
   return undefined;
 };
 
-/** LeakyRelu and PRelu saturate nowhere. */
+/** LeakyRelu and PRelu, which do not saturate. */
 const leaky: PlacementRule = (node, draft) => {
   const joined = draft.scheme.placement.fuseActivations && isQuantized(draft, node.inputs[0]) && tryFuse(draft, node);
   return joined ? eachByItself({ ...node, inputs: node.inputs.with(0, undefined) }, draft) : eachByItself(node, draft);
 };
 
-/** What a Relu or Clip lets through; undefined where it is not known, or where 0 is outside: a quantized range always contains 0. */
+/** The output bounds of a Relu or Clip; undefined if they are not constant, or exclude 0: a quantized range always contains 0. */
 function boundsOf(node: Node, draft: Draft): Range | undefined {
   if (node.opType === 'Relu') return { low: 0, high: Number.POSITIVE_INFINITY };
   const low = findBound(node, draft, 1, 'min');
@@ -109,7 +99,7 @@ function boundsOf(node: Node, draft: Draft): Range | undefined {
   return low !== undefined && low <= 0 && high !== undefined && high >= 0 ? { low, high } : undefined;
 }
 
-/** A bound of Clip: an input from opset 11 on, an attribute before; undefined where it is computed. */
+/** A bound of Clip: an input since opset 11, an attribute before; undefined if it is computed. */
 function findBound(node: Node, draft: Draft, index: number, name: 'min' | 'max'): number | undefined {
   const absent = getFloat(node, name, name === 'min' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);
   const id = node.inputs[index];
@@ -118,11 +108,11 @@ function findBound(node: Node, draft: Draft, index: number, name: 'min' | 'max')
   return bound === undefined ? undefined : decodeFloats(bound)[0];
 }
 
-/** Padding with zeros, or with elements of the input, needs no parameters of its own. */
+/** Padding with zeros or with input elements needs no parameters of its own. */
 const pad: PlacementRule = (node, draft) => {
-  for (const input of node.inputs) wantActivation(draft, input);
+  for (const input of node.inputs) addActivation(draft, input);
   if (!padsWithKnown(node, draft)) {
-    wantActivation(draft, node.outputs[0]);
+    addActivation(draft, node.outputs[0]);
     return undefined;
   }
   return moveQuantized(node, draft);
@@ -136,22 +126,22 @@ function padsWithKnown(node: Node, draft: Draft): boolean {
   return value !== undefined && decodeFloats(value).every(x => x === 0);
 }
 
-/** A table of constants is quantized as a weight is; elements of an activation keep its parameters. */
+/** A constant table is quantized as a weight; elements of an activation keep its parameters. */
 const gather: PlacementRule = (node, draft) => {
   const [table] = node.inputs;
   if (findFloatConstant(draft.graph, table) !== undefined) {
-    wantActivation(draft, table);
-    for (const output of node.outputs) wantActivation(draft, output);
+    addActivation(draft, table);
+    for (const output of node.outputs) addActivation(draft, output);
     return undefined;
   }
   if (!isQuantized(draft, table)) return INPUT_IN_FLOAT;
-  for (const output of node.outputs) wantShared(draft, output, table);
+  for (const output of node.outputs) addShared(draft, output, table);
   return undefined;
 };
 
 const where: PlacementRule = (node, draft) => {
   if (!isQuantized(draft, node.inputs[1]) || !isQuantized(draft, node.inputs[2])) return INPUT_IN_FLOAT;
-  wantActivation(draft, node.outputs[0]);
+  addActivation(draft, node.outputs[0]);
   return undefined;
 };
 
@@ -174,7 +164,7 @@ const RULES: ReadonlyMap<string, PlacementRule> = new Map<string, PlacementRule>
   ['Resize', move],
   ['Split', move],
   ['MaxPool', moveQuantized],
-  // An average stays within the range of what it averages.
+  // An average lies within the range of its inputs.
   ['AveragePool', moveQuantized],
   ['Reshape', moveQuantized],
   ['Transpose', moveQuantized],

@@ -1,4 +1,4 @@
-/** Which parameters does each activation get? Its own range's, or those of the value that it shares them with. */
+/** Plans the parameters of activations: from their own range, or shared with another value. */
 import { getDefined } from '../../base/invariant.js';
 import { indexUses } from '../../onnx/ir/edit.js';
 import type { Graph, Node, ValueId } from '../../onnx/ir/model.js';
@@ -10,17 +10,17 @@ import { chooseFor, type Draft, integersOf } from './draft.js';
 
 export interface ActivationPlan {
   readonly value: ValueId;
-  /** What the parameters cover (see Chosen); the provider's where `sharedWith` is set. */
+  /** The range that the parameters cover (see Chosen); the provider's range if `sharedWith` is set. */
   readonly range: Range;
   readonly dtype: QuantizedDType;
   readonly qparams: QParams;
-  /** The value whose parameters these are. */
+  /** The value whose parameters are used. */
   readonly sharedWith: ValueId | undefined;
 }
 
 /**
- * What is known of each activation beside what was seen: a range that the user set; of what feeds a Relu or Clip alone, its output, as what is cut off needs
- * no integers; of Softmax, 0 … 1. The last two as onnxruntime.quantization does, one node after the other.
+ * Replaces observations: with a range that the user set; for the only input of a Relu or Clip, with that of its output, because clipped values need no integers;
+ * for Softmax, with 0 … 1. The last two follow onnxruntime.quantization, node by node.
  */
 export function adjustObservations(
   graph: Graph,
@@ -51,7 +51,7 @@ export function adjustObservations(
 export function planActivations(draft: Draft): Map<ValueId, ActivationPlan> {
   const plans = new Map<ValueId, ActivationPlan>();
   for (const [value, provider] of draft.activations) {
-    // A provider is produced before what it is shared with, so its plan exists.
+    // A provider comes before the values that share its parameters, so its plan exists.
     if (provider === undefined)
       plans.set(value, { value, dtype: integersOf(draft, value).dtype, ...chooseFor(draft, value), sharedWith: undefined });
     else {

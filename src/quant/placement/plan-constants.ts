@@ -1,4 +1,4 @@
-/** Which parameters and integers do weights and biases get? */
+/** Plans the parameters and integers of weights and biases. */
 import { getDefined } from '../../base/invariant.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Graph, NodeId, ValueId } from '../../onnx/ir/model.js';
@@ -9,9 +9,9 @@ import { chooseQParams } from '../range/range.js';
 import { isWeightMethod, type WeightRangeMethod } from '../range/weight-range.js';
 import type { BiasScheme } from '../scheme/scheme.js';
 import { isFixedRange } from '../scheme/tensor-settings.js';
-import { type QuantizedBias, quantizeBias, quantizeBiasByItself, widenForBias } from '../weights/biases.js';
+import { type QuantizedBias, quantizeBias, quantizeBiasAtOwnScale, widenForBias } from '../weights/biases.js';
 import { computeWeightQParams, quantizeWeight } from '../weights/weights.js';
-import { type BiasWish, type Draft, findFloatConstant, integersOf, settingsOf, type WeightWish } from './draft.js';
+import { type Draft, findFloatConstant, integersOf, type PendingBias, type PendingWeight, settingsOf } from './draft.js';
 import type { ActivationPlan } from './plan-activations.js';
 
 export interface WeightPlan {
@@ -20,9 +20,9 @@ export interface WeightPlan {
   readonly qparams: TensorQParams;
   readonly integers: RawTensor;
   readonly sqnrDb: number;
-  /** How its range was chosen; 'set': by the user. */
+  /** The range method; 'set' if the user set the range or scale. */
   readonly method: WeightRangeMethod | 'set';
-  /** Its scale was widened so that a bias fits into int32. */
+  /** Whether the scale was increased so that a bias fits into int32. */
   readonly widened: boolean;
 }
 
@@ -39,7 +39,7 @@ interface WeightParameters {
 }
 
 export function planWeights(draft: Draft, activations: ReadonlyMap<ValueId, ActivationPlan>): Map<ValueId, WeightPlan> {
-  const parameters = new Map([...draft.weights].map(([value, wish]) => [value, weightParameters(draft, value, wish)]));
+  const parameters = new Map([...draft.weights].map(([value, pending]) => [value, weightParameters(draft, value, pending)]));
   const widened = widenForBiases(draft, activations, parameters);
   return new Map(
     [...draft.weights].map(([value, { role }]) => {
@@ -51,10 +51,10 @@ export function planWeights(draft: Draft, activations: ReadonlyMap<ValueId, Acti
   );
 }
 
-function weightParameters(draft: Draft, value: ValueId, { role, axis }: WeightWish): WeightParameters {
+function weightParameters(draft: Draft, value: ValueId, { role, axis }: PendingWeight): WeightParameters {
   const { integers: own, perChannel, range, qparams } = settingsOf(draft, value);
   const { weight } = draft.scheme;
-  // Constants in the role of an activation lose a bit with the weights: products of both saturate alike.
+  // Constants in the role of an activation use reduceRange like weights: products of both saturate in the same way.
   const scheme: IntegerScheme =
     role === 'weight' ? { ...weight, ...own } : { ...integersOf(draft, value), reduceRange: own.reduceRange ?? weight.reduceRange };
   const inAll = (slice: QParams): WeightParameters => ({
@@ -90,33 +90,33 @@ function sameScales(a: TensorQParams, b: TensorQParams): boolean {
   return a.slices.every((slice, i) => slice.scale === b.slices[i]?.scale);
 }
 
-/** One plan per bias and scales: several nodes share it where both are the same. */
+/** One plan per pair of bias and scales. Several nodes share it if both are equal. */
 export function planBiases(
   draft: Draft,
   activations: ReadonlyMap<ValueId, ActivationPlan>,
   weights: ReadonlyMap<ValueId, WeightPlan>,
 ): BiasPlan[] {
   const plans = new Map<string, BiasPlan>();
-  for (const wish of draft.biases.values()) {
-    const plan = planBias(draft, wish, activations, weights);
+  for (const pending of draft.biases.values()) {
+    const plan = planBias(draft, pending, activations, weights);
     if (plan === undefined) continue;
     const key = `${plan.value} ${plan.scales.join(' ')}`;
     const earlier = plans.get(key);
-    plans.set(key, earlier === undefined ? plan : { ...earlier, nodes: [...earlier.nodes, wish.node] });
+    plans.set(key, earlier === undefined ? plan : { ...earlier, nodes: [...earlier.nodes, pending.node] });
   }
   return [...plans.values()];
 }
 
 function planBias(
   draft: Draft,
-  { node, bias, input, weight }: BiasWish,
+  { node, bias, input, weight }: PendingBias,
   activations: ReadonlyMap<ValueId, ActivationPlan>,
   weights: ReadonlyMap<ValueId, WeightPlan>,
 ): BiasPlan | undefined {
   const { dtype, scale } = biasScheme(draft, bias);
   if (dtype === 'float32') return undefined;
   const constant = constantOf(draft.graph, bias);
-  if (scale === 'power-of-two') return { value: bias, nodes: [node], axis: undefined, ...quantizeBiasByItself(constant, dtype) };
+  if (scale === 'power-of-two') return { value: bias, nodes: [node], axis: undefined, ...quantizeBiasAtOwnScale(constant, dtype) };
   const inputScale = getDefined(activations.get(input), 'input of a bias').qparams.scale;
   const scales = getDefined(weights.get(weight), 'weight of a bias').qparams.slices.map(slice => slice.scale);
   const perChannel = scales.length > 1;

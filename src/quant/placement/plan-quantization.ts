@@ -1,4 +1,4 @@
-/** Which tensors of a model are quantized, with which parameters, and which nodes stay in float and why? Decided without touching the model. */
+/** Plans the quantization of a model without changing it: quantized tensors with their parameters, and float nodes with the reason. */
 import { getNode } from '../../onnx/ir/edit.js';
 import type { Graph, Node, NodeId, ValueId } from '../../onnx/ir/model.js';
 import { QuantError } from '../integers/quant-error.js';
@@ -24,18 +24,18 @@ export interface QuantizationPlan {
 
 export interface PlanRequest {
   readonly scheme: QuantizationScheme;
-  /** What is known of each float32 activation. */
+  /** The observation of each float32 activation. */
   readonly observations: ReadonlyMap<ValueId, Observation>;
   readonly excluded: ReadonlySet<NodeId>;
   readonly excludedValues?: ReadonlySet<ValueId>;
-  /** What single tensors get that differs from the scheme. */
+  /** Settings of single tensors that differ from the scheme. */
   readonly settings?: ReadonlyMap<ValueId, TensorSettings>;
 }
 
 /**
- * Plans the quantization of `graph`, whose nodes are in topological order. Nothing is changed.
- * Placement comes first, then the parameters of activations, of weights, of biases: what joins them (positions that an NPU can shift by, say) stands between.
- * @throws QuantError `nothing-to-quantize` where no node is left to quantize; `bad-range` where a weight is not finite; as chooseQParams.
+ * Plans the quantization of `graph`, whose nodes must be in topological order. Changes nothing.
+ * The order is placement, parameters of activations, of weights, of biases.
+ * @throws QuantError `nothing-to-quantize` if no node can be quantized; `bad-range` if a weight is not finite; as chooseQParams.
  */
 export function planQuantization(graph: Graph, request: PlanRequest): QuantizationPlan {
   const { scheme, settings = new Map(), excludedValues = new Set() } = request;
@@ -68,7 +68,7 @@ export function planQuantization(graph: Graph, request: PlanRequest): Quantizati
 function placeNode(node: Node, draft: Draft): string | undefined {
   const reason = placementOf(node.opType)(node, draft);
   if (draft.scheme.placement.floatOutputs.includes(node.opType)) {
-    // A quantized reader, which comes later, asks for it again.
+    // A quantized reader later in the graph adds it again.
     for (const output of node.outputs) if (output !== undefined) draft.activations.delete(output);
   }
   return reason;
@@ -76,14 +76,14 @@ function placeNode(node: Node, draft: Draft): string | undefined {
 
 function reasonToSkip(node: Node, { scheme, excluded }: PlanRequest): string | undefined {
   if (excluded.has(node.id)) return 'excluded';
-  if (node.domain !== '') return `its domain is ${node.domain}`;
-  return scheme.opTypes.includes(node.opType) ? undefined : `${node.opType} is not among the operators to quantize`;
+  if (node.domain !== '') return `domain ${node.domain} is not quantized`;
+  return scheme.opTypes.includes(node.opType) ? undefined : `${node.opType} is not in the list of operators to quantize`;
 }
 
 function nothingToQuantize(kept: ReadonlyMap<NodeId, string>, graph: Graph): QuantError {
   const reasons = [...new Set(kept.values())].slice(0, 5);
   const [first] = kept.keys();
-  const example = first === undefined ? '' : `, such as ${getNode(graph, first).opType} "${getNode(graph, first).name}"`;
+  const example = first === undefined ? '' : `, for example ${getNode(graph, first).opType} "${getNode(graph, first).name}"`;
   return new QuantError('nothing-to-quantize', `graph "${graph.name}": all ${graph.nodes.size} nodes stay in float${example}`, {
     details: reasons,
     help: `reasons: ${reasons.join('; ') || 'the graph has no nodes'}`,

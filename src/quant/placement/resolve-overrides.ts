@@ -1,4 +1,4 @@
-/** What does each tensor get after all overrides, and did every override reach one that is quantized? */
+/** Resolves overrides to settings per tensor, and checks that every override affected a quantized tensor. */
 import { getDefined } from '../../base/invariant.js';
 import { getNode, getValue } from '../../onnx/ir/edit.js';
 import type { Graph, Value, ValueId } from '../../onnx/ir/model.js';
@@ -14,25 +14,25 @@ import type { QuantizationPlan } from './plan-quantization.js';
 
 export interface ResolvedOverrides {
   readonly settings: ReadonlyMap<ValueId, TensorSettings>;
-  /** What each override means, in their order. */
+  /** The tensors of each override, in the order of the overrides. */
   readonly hits: readonly { readonly override: Override; readonly values: readonly Value[] }[];
 }
 
 /**
- * Later overrides win, knob by knob; a range takes the place of an earlier scale, and the reverse.
+ * Later overrides win, setting by setting. A range replaces an earlier scale, and the reverse.
  * @throws OnnxError `selector-matches-nothing`; QuantError `contradictory-knobs`, `bad-range`.
  */
 export function resolveOverrides(graph: Graph, overrides: readonly Override[], scheme: QuantizationScheme): ResolvedOverrides {
   const settings = new Map<ValueId, TensorSettings>();
   const hits = overrides.map(override => {
     const values = findOverridden(graph, override);
-    for (const value of values) settings.set(value.id, turn(settings.get(value.id) ?? NO_SETTINGS, override.set, value, scheme));
+    for (const value of values) settings.set(value.id, applyOverride(settings.get(value.id) ?? NO_SETTINGS, override.set, value, scheme));
     return { override, values };
   });
   return { settings, hits };
 }
 
-function turn(before: TensorSettings, knobs: OverrideKnobs, value: Value, scheme: QuantizationScheme): TensorSettings {
+function applyOverride(before: TensorSettings, knobs: OverrideKnobs, value: Value, scheme: QuantizationScheme): TensorSettings {
   const { dtype, symmetric, reduceRange, perChannel, range, scale, bias } = knobs;
   const integers = { ...before.integers, ...(dtype && { dtype }), ...pick({ symmetric, reduceRange }) };
   const base = value.constant === undefined ? scheme.activation : scheme.weight;
@@ -51,7 +51,7 @@ function pick(knobs: { symmetric?: boolean | undefined; reduceRange?: boolean | 
   symmetric?: boolean;
   reduceRange?: boolean;
 } {
-  return Object.fromEntries(Object.entries(knobs).filter(([, turned]) => turned !== undefined));
+  return Object.fromEntries(Object.entries(knobs).filter(([, set]) => set !== undefined));
 }
 
 function keepOld(
@@ -69,23 +69,27 @@ function setQParams(knobs: OverrideKnobs, integers: IntegerScheme, value: Value,
   const method = value.constant === undefined ? scheme.range : scheme.weight.range;
   if (method.kind === 'power-of-two' && findPosition(scale) === undefined) {
     const near = scaleAt(nearestPosition(scale));
-    throw new QuantError('contradictory-knobs', `tensor "${value.name}": scale ${knobs.scale} is no power of two, as its method asks`, {
-      help: `${near} is the nearest; or turn the tensor's or the scheme's range to another method`,
-    });
+    throw new QuantError(
+      'contradictory-knobs',
+      `tensor "${value.name}": scale ${knobs.scale} is not a power of two, which its range method requires`,
+      {
+        help: `set scale to ${near}, the nearest power of two, or choose another range method for the tensor or the scheme`,
+      },
+    );
   }
   const { low, high } = storageRange(integers.dtype);
   const zeroPoint = knobs.zeroPoint ?? (integers.symmetric ? middleOf(integers) : 0);
   if (zeroPoint < low || zeroPoint > high) {
     throw new QuantError(
       'contradictory-knobs',
-      `tensor "${value.name}": zero point ${zeroPoint} is no ${integers.dtype} (${low} … ${high})`,
+      `tensor "${value.name}": zero point ${zeroPoint} is outside of ${integers.dtype} (${low} … ${high})`,
     );
   }
   return { scale, zeroPoint };
 }
 
 /**
- * Checks that each override set something: a tensor that has no integers, or takes another's, would ignore it silently.
+ * Checks that each override has an effect: a tensor that is not quantized, or takes another tensor's parameters, would ignore it silently.
  * @throws QuantError `override-without-effect`.
  */
 export function checkEffect(graph: Graph, plan: QuantizationPlan, { hits }: ResolvedOverrides): void {
@@ -93,40 +97,40 @@ export function checkEffect(graph: Graph, plan: QuantizationPlan, { hits }: Reso
     const reasons = values.map(value => whyUnaffected(graph, plan, value, override.set));
     const [first] = reasons;
     if (first === undefined || reasons.includes(undefined)) continue;
-    const more = values.length === 1 ? '' : `, nor any other of the ${values.length} that it means`;
-    throw new QuantError('override-without-effect', `the override of "${values[0]?.name}" changes nothing: ${first}${more}`, {
+    const more = values.length === 1 ? '' : ` (the same for all ${values.length} tensors that it selects)`;
+    throw new QuantError('override-without-effect', `the override of "${values[0]?.name}" has no effect: ${first}${more}`, {
       details: reasons.map(reason => reason ?? ''),
-      help: 'select a tensor that is quantized by itself: the report and `tanren quant explain` name them',
+      help: 'select a tensor that is quantized with its own range; the report and `tanren quant explain` list them',
     });
   }
 }
 
-/** Why `knobs` do nothing for `value`; undefined where they do something. */
+/** Why `knobs` have no effect on `value`; undefined if they have one. */
 function whyUnaffected(graph: Graph, plan: QuantizationPlan, value: Value, knobs: OverrideKnobs): string | undefined {
   const { bias, perChannel, ...others } = knobs;
   const activation = plan.activations.find(one => one.value === value.id);
   const weight = plan.weights.find(one => one.value === value.id);
   if (activation?.sharedWith !== undefined) {
-    return `it takes scale and zero point of "${getValue(graph, activation.sharedWith).name}", which it is made of: set them there`;
+    return `it takes scale and zero point from "${getValue(graph, activation.sharedWith).name}": set them there`;
   }
-  if (activation !== undefined) return Object.keys(others).length > 0 ? undefined : 'an activation has neither channels nor a bias to set';
-  if (weight !== undefined) return whyNoWeight(knobs);
+  if (activation !== undefined) return Object.keys(others).length > 0 ? undefined : 'perChannel and bias do not apply to an activation';
+  if (weight !== undefined) return whyNoEffectOnWeight(knobs);
   if (plan.biases.some(one => one.value === value.id) || bias?.dtype === 'float32') {
-    return bias === undefined ? 'it is a bias: set `bias`, its dtype and scale' : undefined;
+    return bias === undefined ? 'it is a bias: set `bias` with dtype and scale' : undefined;
   }
   const joined = [...plan.removals, ...plan.fusions].find(({ from }) => from === value.id);
   if (joined !== undefined) {
     const { opType, outputs } = getNode(graph, joined.node);
     const to = outputs[0] === undefined ? '' : getValue(graph, outputs[0]).name;
-    return `it has no integers, as ${opType} is computed with what makes it: set "${to}"`;
+    return `it is not quantized, because ${opType} is fused with the operator before it: set "${to}"`;
   }
-  if (value.constant !== undefined && value.constant.dtype !== 'float32') return `it is ${value.constant.dtype}`;
-  return 'it stays in float, as no quantized node reads or makes it, or it is excluded';
+  if (value.constant !== undefined && value.constant.dtype !== 'float32') return `its type is ${value.constant.dtype}, not float32`;
+  return 'it stays in float: no quantized node reads or computes it, or it is excluded';
 }
 
-function whyNoWeight({ range, bias, ...others }: OverrideKnobs): string | undefined {
+function whyNoEffectOnWeight({ range, bias, ...others }: OverrideKnobs): string | undefined {
   if (range !== undefined && !isFixedRange(range) && !isWeightMethod(range)) {
-    return `it is a constant: its method can be min-max or power-of-two, not ${range.kind}`;
+    return `it is a constant: its range method must be min-max or power-of-two, not ${range.kind}`;
   }
-  return range === undefined && Object.keys(others).length === 0 && bias !== undefined ? 'it is no bias' : undefined;
+  return range === undefined && Object.keys(others).length === 0 && bias !== undefined ? 'it is not a bias' : undefined;
 }

@@ -1,4 +1,4 @@
-/** What integers does a float value of a QDQ model stand for? Read backwards from DequantizeLinear. */
+/** Finds the integers, scales and zero points behind a float value of a QDQ model, by reading DequantizeLinear backwards. */
 import { getInt } from '../../onnx/ir/attribute.js';
 import type { Constant, Dim, Graph, Node, ValueId } from '../../onnx/ir/model.js';
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
@@ -6,23 +6,23 @@ import type { RawTensor } from '../../tensor/tensor.js';
 import { storageRange } from '../integers/quantized-dtype.js';
 
 export interface Dequantized {
-  /** Limits of the integers' type. */
+  /** Limits of the integer type. */
   readonly low: number;
   readonly high: number;
-  /** One, or one per slice of `axis`. */
+  /** One entry, or one per slice along `axis`. */
   readonly scales: readonly number[];
   readonly zeroPoints: readonly [number, ...number[]];
   readonly axis: number;
-  /** Stated sizes; undefined where nothing states them. */
+  /** The declared shape; undefined if the model does not declare one. */
   readonly dims: readonly Dim[] | undefined;
-  /** The integers themselves, where they are a constant. */
+  /** The integers, if they are constant. */
   readonly constant: RawTensor | undefined;
 }
 
 const INT32 = { low: -(2 ** 31), high: 2 ** 31 - 1 };
 const DOMAINS = ['', 'com.microsoft'];
 
-/** Undefined where `id` is not the output of a DequantizeLinear with constant scale and zero point and without blocks. */
+/** Undefined unless `id` is the output of a DequantizeLinear with constant scale and zero point and without blocks. */
 export function findDequantized(graph: Graph, id: ValueId): Dequantized | undefined {
   const node = producerOf(graph, id);
   if (node?.opType !== 'DequantizeLinear' || !DOMAINS.includes(node.domain) || getInt(node, 'block_size', 0) !== 0) return undefined;

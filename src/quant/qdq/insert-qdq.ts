@@ -1,4 +1,4 @@
-/** How does a plan become a QDQ model? QuantizeLinear and DequantizeLinear around every planned activation, DequantizeLinear after every constant. */
+/** Turns a quantization plan into a QDQ model: Q and DQ around every planned activation, DQ after every quantized constant. */
 import { getDefined } from '../../base/invariant.js';
 import { getNode, getValue, indexUses, removeNode, removeValue, replaceAllUses, setInput, type Use } from '../../onnx/ir/edit.js';
 import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
@@ -23,17 +23,17 @@ import {
 } from './qdq-editor.js';
 
 /**
- * Edits `model`, the model that `plan` was made for, into its QDQ form. Inputs, outputs and their names stay; an output is what DequantizeLinear gives.
- * Tensors are named as onnxruntime.quantization names them: X_scale, X_zero_point, X_QuantizeLinear_Output, X_DequantizeLinear_Output, W_quantized.
+ * Edits `model`, for which `plan` was made, into its QDQ form. Inputs, outputs and their names stay; the graph output is the output of DequantizeLinear.
+ * Names follow onnxruntime.quantization: X_scale, X_zero_point, X_QuantizeLinear_Output, X_DequantizeLinear_Output, W_quantized.
  *
- * @throws QuantError `opset-too-old` where the domain's operators of the model's opset cannot say what the plan needs.
+ * @throws QuantError `opset-too-old` if the operators of the domain at the model's opset do not support what the plan needs.
  */
 export function insertQdq(model: Model, plan: QuantizationPlan, domain: QdqDomain): void {
   checkOpset(model, plan, domain);
   if (domain !== 'ai.onnx' && !model.opsets.has(domain)) model.opsets.set(domain, 1);
   const editor = makeQdqEditor(model, domain === 'ai.onnx' ? '' : domain);
   removeActivations(model, plan);
-  // Biases first: a constant that is a weight elsewhere is replaced there by what remains.
+  // Biases first: a constant that is also a weight elsewhere is replaced there afterwards.
   for (const bias of plan.biases) insertBias(editor, bias);
   for (const weight of plan.weights) insertWeight(editor, weight, plan.scheme.placement.weights);
   const parameters = new Map<ValueId, Parameters>();
@@ -47,17 +47,17 @@ function checkOpset(model: Model, plan: QuantizationPlan, domain: QdqDomain): vo
   const dtypes = [...plan.activations, ...plan.biases, ...plan.weights.map(weight => weight.qparams)].map(({ dtype }) => dtype);
   const wide = dtypes.some(dtype => dtype === 'int16' || dtype === 'uint16');
   const perChannel = plan.weights.some(({ qparams }) => qparams.axis !== undefined);
-  const [needed, what] = domain !== 'ai.onnx' ? BASE : wide ? [21, '16-bit integers'] : perChannel ? [13, 'scales per channel'] : BASE;
+  const [needed, what] = domain !== 'ai.onnx' ? BASE : wide ? [21, '16-bit integers'] : perChannel ? [13, 'per-channel scales'] : BASE;
   if (opset >= needed) return;
-  throw new QuantError('opset-too-old', `the model has opset ${opset}; ${what} of the domain ai.onnx need ${needed}`, {
+  throw new QuantError('opset-too-old', `the model has opset ${opset}; ${what} in domain ai.onnx need opset ${needed}`, {
     help: needed === BASE[0] ? "upgrade the model's opset" : "set qdqDomain to 'com.microsoft', or upgrade the model's opset",
   });
 }
 
-/** Both domains: runtimes join Q and DQ into integer operators, which came with opset 10. */
+/** For both domains: runtimes fuse Q and DQ into integer operators, which exist since opset 10. */
 const BASE = [10, 'quantized operators'] as const;
 
-/** The producer of `from` gives `to` itself; the Relu or Clip between them goes. */
+/** The producer of `from` computes `to` directly; the Relu or Clip between them is removed. */
 function removeActivations({ graph }: Model, plan: QuantizationPlan): void {
   for (const { node, from, to } of plan.removals) {
     removeNode(graph, node);
@@ -87,7 +87,7 @@ function insertWeight(editor: QdqEditor, { value: id, qparams, integers }: Weigh
   const input = quantized ?? outputOf(getDefined(q, 'QuantizeLinear of a weight'));
   const dq = addDequantize(editor, name, { input, float: value, parameters, axis });
   replaceAllUses(graph, id, outputOf(dq));
-  // The pair's own Q reads the weight itself.
+  // Only the Q of the pair reads the weight.
   if (q !== undefined) setInput(q, 0, id);
   putBeforeFirst(editor, users, ...(q === undefined ? [] : [q]), dq);
 }
@@ -133,13 +133,13 @@ function insertActivation(editor: QdqEditor, plan: ActivationPlan, known: Map<Va
     const { graph } = model;
     const outputs = [...graph.outputs];
     replaceAllUses(graph, plan.value, addPair(isOutput ? name : undefined));
-    // A graph input that is an output too stays one: only what has a producer can give its name away.
+    // A graph input that is also an output stays an output: only a value with a producer can give up its name.
     if (!isOutput) graph.outputs = outputs;
     for (const q of quantizers) setInput(q, 0, plan.value);
   }
 }
 
-/** The nodes that read a value as an input, each once; those that read it inside a sub-graph share one pair. */
+/** The nodes that read a value as an input, each once. Readers inside sub-graphs share one pair. */
 function readersOf(uses: readonly Use[]): readonly Node[] {
   return [...new Set(uses.filter(({ index }) => index >= 0).map(({ node }) => node))];
 }
@@ -155,7 +155,7 @@ function addParameters(editor: QdqEditor, name: string, { qparams, dtype }: Acti
   };
 }
 
-/** Float constants that nothing reads any more; one that is a graph input with a default stays. */
+/** Removes float constants without readers, except graph inputs with a default. */
 function removeUnusedConstants({ graph }: Model, plan: QuantizationPlan): void {
   const uses = indexUses(graph);
   for (const { value } of [...plan.weights, ...plan.biases]) {

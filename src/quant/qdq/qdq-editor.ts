@@ -1,4 +1,4 @@
-/** How are Q and DQ added to a graph so that names stay unique and nodes stand in order? New nodes wait in lists and are placed at the end. */
+/** Adds Q and DQ nodes to a graph with unique names. New nodes are collected and put in topological order at the end. */
 import { getDefined } from '../../base/invariant.js';
 import { int } from '../../onnx/ir/attribute.js';
 import { addInitializer, addNode, addValue, getNode, getValue, replaceNodeOrder } from '../../onnx/ir/edit.js';
@@ -14,9 +14,9 @@ export interface QdqEditor {
   /** '' or the contrib domain. */
   readonly domain: string;
   readonly names: NameScope;
-  /** Names of nodes: each unique, or runtimes refuse the model. */
+  /** Node names in use. Runtimes refuse models with duplicate names. */
   readonly nodeNames: Set<string>;
-  /** Nodes to stand right before, and right after a node; `first` stands before all. */
+  /** New nodes to put right before or right after a node; `first` come before all nodes. */
   readonly before: Map<NodeId, Node[]>;
   readonly after: Map<NodeId, Node[]>;
   readonly first: Node[];
@@ -35,7 +35,7 @@ export function makeQdqEditor(model: Model, domain: string): QdqEditor {
   return { model, domain, names: makeNameScope(model.graph), nodeNames, before: new Map(), after: new Map(), first: [], original };
 }
 
-/** QuantizeLinear of `input`; `type` is that of the value that it makes. */
+/** Adds QuantizeLinear of `input`; `type` is the type of its output. */
 export function addQuantize(
   editor: QdqEditor,
   name: string,
@@ -59,7 +59,7 @@ export function addQuantize(
   });
 }
 
-/** DequantizeLinear of `input`, giving a value like `float` under the name `outputName`, or a free one. */
+/** Adds DequantizeLinear of `input`. Its output has the type of `float` and the name `outputName`, or a free name. */
 export function addDequantize(editor: QdqEditor, name: string, { input, float, parameters, axis, outputName }: DequantizeSpec): Node {
   const { model } = editor;
   const output = addValue(model, model.graph, outputName ?? editor.names.take(`${name}_DequantizeLinear_Output`), { type: float.type });
@@ -111,7 +111,7 @@ export function zeroPointTensor(dtype: QuantizedDType | 'int32', zeroPoints: rea
   return encodeRawTensor(makeTensor(dtype, form === 'scalar' ? [] : [zeroPoints.length], data as never));
 }
 
-/** Before the first of `users`, in the order of the original nodes. */
+/** Puts nodes before the first of `users`, in the order of the original graph. */
 export function putBeforeFirst(editor: QdqEditor, users: readonly Node[], ...nodes: Node[]): void {
   const ids = new Set(users.map(user => user.id));
   const user = editor.original.find(({ id }) => ids.has(id));
@@ -119,7 +119,7 @@ export function putBeforeFirst(editor: QdqEditor, users: readonly Node[], ...nod
   else append(editor.before, user.id, nodes);
 }
 
-/** Right after the node `producer`; before all where the value has none. */
+/** Puts nodes right after `producer`; before all nodes if the value has none. */
 export function putAfter(editor: QdqEditor, producer: NodeId | undefined, ...nodes: Node[]): void {
   if (producer === undefined) editor.first.push(...nodes);
   else append(editor.after, producer, nodes);

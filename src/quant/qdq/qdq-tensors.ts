@@ -1,4 +1,4 @@
-/** Which tensors does a QDQ model quantize, and how? Read from its nodes alone, whoever wrote it. */
+/** Lists the quantized tensors of any QDQ model with their parameters, from its nodes alone. */
 import { getDefined } from '../../base/invariant.js';
 import { getInt } from '../../onnx/ir/attribute.js';
 import { indexUses, type Use } from '../../onnx/ir/edit.js';
@@ -6,21 +6,21 @@ import type { Graph, Node, Value, ValueId } from '../../onnx/ir/model.js';
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 
 export interface QdqTensor {
-  /** As the float model called it, where Q and DQ are named as `quantize` names them; else the name that is nearest to the float value. */
+  /** The name in the float model if Q and DQ follow the naming of `quantize`; otherwise the name closest to the float value. */
   readonly name: string;
-  /** Other names that the model has for it: before Q, between Q and DQ, after DQ. */
+  /** Other names in the model: before Q, between Q and DQ, after DQ. */
   readonly aliases: readonly string[];
   readonly role: 'activation' | 'constant';
-  /** Of the integers; undefined where the model does not say. */
+  /** The integer type; undefined if the model does not declare it. */
   readonly dtype: string | undefined;
-  /** Empty where they are computed. */
+  /** Empty if they are computed. */
   readonly scales: readonly number[];
   readonly zeroPoints: readonly number[];
-  /** Of scales per channel. */
+  /** The axis of per-channel scales. */
   readonly axis: number | undefined;
   /** Undefined for inputs and constants. */
   readonly producer: TensorNode | undefined;
-  /** Nodes that read its dequantized form. */
+  /** Nodes that read the dequantized value. */
   readonly consumers: readonly TensorNode[];
   readonly isInput: boolean;
   readonly isOutput: boolean;
@@ -35,7 +35,7 @@ const BEFORE = '_QuantizeLinear_Input';
 const AFTER = '_DequantizeLinear_Output';
 const INTEGERS = '_quantized';
 
-/** In graph order of their Q, or DQ for constants. */
+/** In graph order of the Q nodes, or of the DQ nodes for constants. */
 export function listQdqTensors(graph: Graph): readonly QdqTensor[] {
   const uses = indexUses(graph);
   const tensors: QdqTensor[] = [];
@@ -49,7 +49,7 @@ export function listQdqTensors(graph: Graph): readonly QdqTensor[] {
   return mergePairs(tensors);
 }
 
-/** Readers with pairs of their own: one tensor all the same. */
+/** Several Q and DQ pairs of one value are one tensor. */
 function mergePairs(tensors: readonly QdqTensor[]): readonly QdqTensor[] {
   const merged = new Map<string, QdqTensor>();
   for (const tensor of tensors) {
@@ -97,7 +97,7 @@ function readConstant(graph: Graph, uses: ReadonlyMap<ValueId, readonly Use[]>, 
   };
 }
 
-/** The name of an output, which the value after DQ took over. What only looks like a suffix stays part of a name. */
+/** The name of a graph output, which the value after DQ takes over. A suffix is removed only where it was added by `quantize`. */
 function outputName(graph: Graph, source: Value, after: readonly Value[]): string | undefined {
   const renamed = [source.name, withoutCount(source.name)];
   return after.find(({ id, name }) => graph.outputs.includes(id) && renamed.includes(`${name}${BEFORE}`))?.name;
@@ -107,7 +107,7 @@ function withoutSuffix(name: string, suffix: string): string | undefined {
   return name.endsWith(suffix) && name.length > suffix.length ? name.slice(0, -suffix.length) : undefined;
 }
 
-/** Without the "_1" that made it unique. */
+/** Removes the suffix "_1" that made a name unique. */
 function withoutCount(name: string): string {
   return name.replace(/_\d+$/, '');
 }
@@ -150,7 +150,7 @@ function valueAt(graph: Graph, id: ValueId | undefined): Value | undefined {
   return id === undefined ? undefined : graph.values.get(id);
 }
 
-/** The tensor that `name` or one of its aliases means. */
+/** The tensor with the name or alias `name`. */
 export function findQdqTensor(tensors: readonly QdqTensor[], name: string): QdqTensor | undefined {
   return tensors.find(tensor => tensor.name === name) ?? tensors.find(tensor => tensor.aliases.includes(name));
 }

@@ -1,4 +1,4 @@
-/** Which power of two is the scale of an activation? By its range, or by the squared error that each candidate leaves. */
+/** Chooses power-of-two scales of activations: from the range, or by the smallest squared error over candidate positions. */
 
 import { nearestPosition, POSITIONS, positionNotBelow, scaleAt } from '../integers/power-of-two.js';
 import { computeQParams, middleOf, type QParams, type Range, zeroPointOf } from '../integers/qparams.js';
@@ -8,7 +8,7 @@ import type { Sketch } from '../sketch/sketch.js';
 import type { PositionRule } from './range-method.js';
 import { squaredError } from './squared-error.js';
 
-/** What fits a range: its float scale moved to a power of two. A range of nothing but zero gets scale 1. */
+/** The float scale of the range, moved to a power of two. A range that contains only zero gets scale 1. */
 export function fitPosition(range: Range, rounding: 'nearest' | 'up', integers: IntegerScheme): QParams {
   const { scale } = computeQParams(range, integers);
   const position = rounding === 'nearest' ? nearestPosition(scale) : positionNotBelow(scale);
@@ -16,8 +16,8 @@ export function fitPosition(range: Range, rounding: 'nearest' | 'up', integers: 
 }
 
 /**
- * Of the positions that `rule` names, counted from the nearest of the range of all that was seen, the one with the least squared error; of equal errors the least
- * position, which is the largest scale. Nothing but zeros gets scale 1, as of any range.
+ * Of the candidate positions of `rule`, counted from the nearest position of the data range, the one with the smallest squared error.
+ * Ties go to the smallest position, which is the largest scale. Data that contains only zeros gets scale 1.
  */
 export function findLeastError(sketch: Sketch, seen: Range, rule: PositionRule & { kind: 'min-mse' }, integers: IntegerScheme): QParams {
   const distribution = distributionOf(sketch);
@@ -33,7 +33,7 @@ export function findLeastError(sketch: Sketch, seen: Range, rule: PositionRule &
   return best?.qparams ?? paramsAt(start, seen, integers);
 }
 
-/** Symmetric schemes have zero in the middle; others where the low end of the range comes to lie on the least integer. */
+/** Zero point in the middle for symmetric schemes; otherwise the low end of the range maps to the smallest integer. */
 export function paramsAt(position: number, { low }: Range, integers: IntegerScheme): QParams {
   const scale = scaleAt(position);
   return { scale, zeroPoint: integers.symmetric ? middleOf(integers) : zeroPointOf(Math.min(low, 0), scale, mappedRange(integers)) };

@@ -1,4 +1,4 @@
-/** How is a rule for ranges said in a few words? For reports and messages. */
+/** Short texts for range methods, used in reports and messages. */
 import { assertNever } from '../../base/assert-never.js';
 import type { RangeMethod } from './range-method.js';
 

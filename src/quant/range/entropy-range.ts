@@ -1,19 +1,20 @@
-/** Which limit of magnitudes keeps most of what a distribution tells, when few equal steps have to tell it? The least Kullback-Leibler divergence. */
+/** Entropy calibration: the magnitude limit with the smallest Kullback-Leibler divergence between the data and its quantization. */
 
 import type { Range } from '../integers/qparams.js';
 import type { Distribution } from '../sketch/distribution.js';
 import { foldMagnitudes } from './percentile-range.js';
 
-/** Limits that are tried lie so many bins apart. */
+/** Distance between candidate limits, in bins. */
 const STRIDE = 8;
 const HALF = 0.5;
 
 /**
- * Of the limits t = k · STRIDE bins, and the end of the last bin, the one at which the clipped distribution P and its image Q in `levels` equal steps differ least; the
- * smaller of equal ones. P: counts of magnitudes up to t, with those above t in the last bin. Q: the counts up to t, joined to `levels` groups of bins, each group spread
- * evenly over those of its bins in which P is not empty; where all that P has in the last group lies above t, Q has half an element there. Both are scaled to sum 1.
- * Zeros count in neither: they are exact at every limit.
- * @see Migacz, 8-bit Inference with TensorRT, GTC 2017: the idea. The limits, the groups and zero are ours.
+ * Of the limits t = k · STRIDE bins and the end of the last bin, the one with the smallest divergence between the clipped distribution P and its
+ * quantization Q in `levels` equal steps. Ties go to the smaller limit.
+ * P: counts of magnitudes up to t, with those above t added to the last bin.
+ * Q: the counts up to t in `levels` groups of bins, each group spread evenly over its bins that are not empty in P; if all of P's last group lies above t, Q has half an element there.
+ * Both are scaled to sum 1. Zeros are left out: they are exact at every limit.
+ * @see Migacz, 8-bit Inference with TensorRT, GTC 2017: the idea. Limits, groups and the handling of zero differ.
  */
 export function leastDivergenceRange(distribution: Distribution, levels: number): Range {
   const { width, min, max } = distribution;
@@ -22,7 +23,7 @@ export function leastDivergenceRange(distribution: Distribution, levels: number)
   return { low: Math.max(min, Math.fround(-limit)), high: Math.min(max, Math.fround(limit)) };
 }
 
-/** The best limit, in bins. All bins where there are no more of them than `levels`. */
+/** The best limit, in bins. All bins if there are at most `levels`. */
 function findLimit(counts: Float64Array, levels: number): number {
   const sums = sumUp(counts);
   let best = { bins: counts.length, divergence: Number.POSITIVE_INFINITY };
@@ -34,7 +35,7 @@ function findLimit(counts: Float64Array, levels: number): number {
   return best.bins;
 }
 
-/** Sums over the bins before each: counts, bins that are not empty, and count · ln count. */
+/** Prefix sums over bins: counts, bins that are not empty, and count · ln count. */
 interface Sums {
   readonly counts: Float64Array;
   readonly filled: Float64Array;
@@ -54,8 +55,8 @@ function sumUp(counts: Float64Array): Sums {
 }
 
 /**
- * Σ p ln(p / q), where p and q are counts over their totals: (Σ P ln P − Σ P ln Q) / total P − ln(total P / total Q). Q is the same for all bins of a group, so that
- * sums over groups suffice.
+ * Σ p ln(p / q) with p and q as counts over their totals: (Σ P ln P − Σ P ln Q) / total P − ln(total P / total Q).
+ * Q is equal for all bins of a group, so sums over groups are sufficient.
  */
 function divergenceAt(sums: Sums, counts: Float64Array, { bins, levels }: { readonly bins: number; readonly levels: number }): number {
   const at = (array: Float64Array, index: number): number => array[index] as number;

@@ -1,4 +1,4 @@
-/** How far should a range be shrunk, so that what saturates and what is rounded lose least together? */
+/** The mse range method: shrinks the min-max range to the smallest sum of squared errors from saturation and rounding. */
 
 import { computeQParams, type Range } from '../integers/qparams.js';
 import type { IntegerScheme } from '../integers/quantized-dtype.js';
@@ -6,7 +6,7 @@ import type { Distribution } from '../sketch/distribution.js';
 import { squaredError } from './squared-error.js';
 
 /**
- * Of the ranges [min, max] · k / candidates, k = 1 … candidates, the one whose integers and scale leave the least squared error; of equal ones the largest.
+ * Of the ranges [min, max] · k / candidates, k = 1 … candidates, the one with the smallest squared error after quantization. Ties go to the largest range.
  */
 export function leastErrorRange(distribution: Distribution, candidates: number, integers: IntegerScheme): Range {
   const { min, max } = distribution;

@@ -1,9 +1,9 @@
-/** Between which limits do so many of 100 elements lie? Read off the distribution, evenly between the edges of a bin. */
+/** Percentile ranges from calibration histograms. Elements count as evenly spread inside a bin. */
 
 import type { Range } from '../integers/qparams.js';
 import type { Distribution } from '../sketch/distribution.js';
 
-/** The least limit t such that `percentile` of 100 elements have |x| ≤ t; what was seen, cut at −t and t. */
+/** The smallest limit t with |x| ≤ t for `percentile` percent of the elements. The result is the data range clipped to −t … t. */
 export function percentileOfMagnitudes(distribution: Distribution, percentile: number): Range {
   const { zeros, total, min, max } = distribution;
   const wanted = (percentile / 100) * total - zeros;
@@ -11,7 +11,7 @@ export function percentileOfMagnitudes(distribution: Distribution, percentile: n
   return { low: Math.max(min, Math.fround(-limit)), high: Math.min(max, Math.fround(limit)) };
 }
 
-/** Half of what is left out lies below the range, half above. */
+/** Cuts half of the excluded elements from the low end and half from the high end. */
 export function percentileOfEachSide(distribution: Distribution, percentile: number): Range {
   const { total, min, max } = distribution;
   const cut = ((1 - percentile / 100) / 2) * total;
@@ -21,7 +21,7 @@ export function percentileOfEachSide(distribution: Distribution, percentile: num
   };
 }
 
-/** The least value that `wanted` elements do not exceed. */
+/** The smallest value that `wanted` elements do not exceed. */
 function quantile({ counts, first, width, zeros, max }: Distribution, wanted: number): number {
   let below = 0;
   for (let i = 0; i < counts.length; i++) {
@@ -36,7 +36,7 @@ function quantile({ counts, first, width, zeros, max }: Distribution, wanted: nu
   return max;
 }
 
-/** Counts of magnitudes: bin i holds those from i · width on. Zeros are not among them. */
+/** Counts of magnitudes: bin i starts at i · width. Zeros are not counted. */
 export function foldMagnitudes({ counts, first }: Distribution): Float64Array {
   const folded = new Float64Array(Math.max(-first, first + counts.length));
   for (let i = 0; i < counts.length; i++) {
@@ -47,7 +47,7 @@ export function foldMagnitudes({ counts, first }: Distribution): Float64Array {
   return folded;
 }
 
-/** Where the sum of `counts` from 0 upwards reaches `wanted`. */
+/** The position where the cumulated counts, from 0 upwards, reach `wanted`. */
 function crossingOf(counts: Float64Array, width: number, wanted: number): number {
   let below = 0;
   for (let bin = 0; bin < counts.length; bin++) {

@@ -1,4 +1,4 @@
-/** What do chosen parameters cost a value by themselves? The share that saturates, and signal over error, from its sketch. */
+/** Quality of chosen parameters for one value: the share of saturated elements, and SQNR, both from its sketch. */
 
 import type { QParams } from '../integers/qparams.js';
 import { type IntegerScheme, storageRange } from '../integers/quantized-dtype.js';
@@ -7,8 +7,8 @@ import type { Sketch } from '../sketch/sketch.js';
 import { squaredError } from './squared-error.js';
 
 /**
- * Share of the finite elements (0 … 1) that lie beyond the least or greatest integer by more than half a step. Elements of a bin that the border cuts count as evenly
- * spread over it; where the least and greatest element are inside, the share is exactly 0. 0 where nothing was seen.
+ * Share of the finite elements (0 … 1) that lie beyond the smallest or largest integer by more than half a step.
+ * Elements of a bin that the limit divides count as evenly spread. Exactly 0 if minimum and maximum are inside, and if there are no elements.
  */
 export function saturationShare(sketch: Sketch, { scale, zeroPoint }: QParams, { dtype }: IntegerScheme): number {
   const distribution = distributionOf(sketch);
@@ -20,8 +20,8 @@ export function saturationShare(sketch: Sketch, { scale, zeroPoint }: QParams, {
 }
 
 /**
- * 10 log10(Σ x² / Σ (x − its quantized value)²) in dB: what this value loses, were everything before it exact. Infinity where nothing is lost,
- * undefined where nothing but zeros was seen, of which no ratio can be taken.
+ * 10 log10(Σ x² / Σ (x − its quantized value)²) in dB: the error of this value alone, with exact inputs. Infinity if nothing is lost;
+ * undefined if all elements are zero.
  */
 export function ownSqnr(sketch: Sketch, qparams: QParams, integers: IntegerScheme): number | undefined {
   const distribution = distributionOf(sketch);

@@ -1,4 +1,4 @@
-/** Which scale and zero point does an activation get? Chosen from its sketch alone, so that another choice needs no inference. */
+/** Chooses scale and zero point of an activation from its sketch, without running the model. */
 import { assertNever } from '../../base/assert-never.js';
 import { computeQParams, coveredRange, type Range } from '../integers/qparams.js';
 import { QuantError } from '../integers/quant-error.js';
@@ -16,9 +16,8 @@ import type { Chosen, FloatRangeMethod, Observation, PowerOfTwoMethod, RangeMeth
 type Seen = Observation & { readonly kind: 'seen' };
 
 /**
- * What `method` chooses for a tensor that gets `integers`. A known range is taken as it is; a power-of-two method moves its scale to the nearest position.
- * @throws QuantError `no-elements` where nothing finite was seen: a range made up for it would be a silent wrong scale; `no-ort-histogram` where
- *         `method` asks for what `calibrate` did not collect; `bad-range`.
+ * The parameters that `method` chooses for a tensor with `integers`. A known range is used as it is; a power-of-two method moves its scale to the nearest position.
+ * @throws QuantError `no-elements` if calibration saw no finite element; `no-ort-histogram` if `method` needs data that `calibrate` did not collect; `bad-range`.
  */
 export function chooseQParams(observation: Observation, method: RangeMethod, integers: IntegerScheme): Chosen {
   if (method.kind === 'power-of-two') return choosePosition(observation, method, integers);
@@ -59,11 +58,11 @@ function chooseRange(seen: Seen, method: FloatRangeMethod | OrtRangeMethod, inte
   }
 }
 
-/** From the least to the greatest element seen. */
+/** From the smallest to the largest element. */
 export function seenRange({ name, sketch: { min, max, count } }: { readonly name: string; readonly sketch: Sketch }): Range {
   if (min === undefined || max === undefined) {
-    throw new QuantError('no-elements', `value "${name}": calibration saw no finite element (${count} in all)`, {
-      help: 'calibrate with samples that reach this value',
+    throw new QuantError('no-elements', `value "${name}": calibration saw no finite element among ${count}`, {
+      help: 'calibrate with samples for which the model computes this value',
     });
   }
   return { low: min, high: max };
@@ -72,7 +71,11 @@ export function seenRange({ name, sketch: { min, max, count } }: { readonly name
 function withOrt(seen: Seen): Seen & { readonly ort: NonNullable<Seen['ort']> } {
   const { ort, name } = seen;
   if (ort !== undefined) return { ...seen, ort };
-  throw new QuantError('no-ort-histogram', `value "${name}": calibrate collected nothing of what onnxruntime.quantization collects`, {
-    help: 'set compat: ort of calibrate',
-  });
+  throw new QuantError(
+    'no-ort-histogram',
+    `value "${name}": the method needs calibration data of onnxruntime.quantization, which was not collected`,
+    {
+      help: 'set compat: ort on the calibrate stage',
+    },
+  );
 }

@@ -1,16 +1,16 @@
-/** How much does quantization lose of a value? The sum of squared differences, from its distribution alone. */
+/** The squared error of quantizing a value, computed from its distribution. */
 
 import type { QParams } from '../integers/qparams.js';
 import { type IntegerScheme, storageRange } from '../integers/quantized-dtype.js';
 import type { Distribution } from '../sketch/distribution.js';
 
 /**
- * Σ (x − dequantized x)² over all elements, those that saturate included.
+ * Σ (x − dequantized x)² over all elements, including saturated ones.
  *
- * A bin inside one quantization step counts as its elements' mean, and their spread around it as that of evenly spread elements: (count − 1) · width² / 12, or less
- * where the mean lies so close to an edge that they cannot spread so far. Where a step is cut by the border of two steps, or steps are narrower than bins, its elements
- * count as evenly spread. Borders of power-of-two steps of at least two bins fall on edges of bins: there, errors at two scales differ exactly as the
- * elements' errors do, up to the resolution of the means. Bounds: docs/numerics.md.
+ * A bin inside one quantization step counts as its mean plus the variance of evenly spread elements, (count − 1) · width² / 12, or less if the mean lies
+ * close to an edge. If a bin contains a step border, or steps are narrower than bins, its elements count as evenly spread.
+ * Borders of power-of-two steps of at least two bins fall on bin edges: there, the errors at two scales differ exactly as those of the elements,
+ * up to the resolution of the means. Bounds: docs/numerics.md.
  */
 export function squaredError(distribution: Distribution, { scale, zeroPoint }: QParams, { dtype }: IntegerScheme): number {
   const { low, high } = storageRange(dtype);
@@ -21,12 +21,12 @@ export function squaredError(distribution: Distribution, { scale, zeroPoint }: Q
   for (let i = 0; i < counts.length; i++) {
     const count = counts[i] as number;
     if (count === 0) continue;
-    // The outermost bins end where the outermost elements are.
+    // The outermost bins end at the outermost elements.
     const left = Math.max((first + i) * width, min);
     const right = Math.min((first + i + 1) * width, max);
     const span = right - left;
     const nearest = nearestStep(steps, left);
-    // Half a step up from `nearest`, where the next one begins; the greatest one has no end.
+    // The next step starts half a step above `nearest`; the largest step has no upper border.
     const border = nearest === steps.greatest ? Number.POSITIVE_INFINITY : (nearest + 0.5) * scale;
     if (right <= border) {
       const mean = means[i] as number;
@@ -41,7 +41,7 @@ export function squaredError(distribution: Distribution, { scale, zeroPoint }: Q
   return error;
 }
 
-/** Numbers of steps, counted from zero. */
+/** Step numbers relative to zero. */
 interface Steps {
   readonly scale: number;
   readonly least: number;
@@ -58,7 +58,7 @@ function integral(from: number, to: number, at: number): number {
   return (b * b * b - a * a * a) / 3;
 }
 
-/** ∫ (x − its step)² over a bin with many steps in it: a twelfth of the squared step per unit of width, and the rest where it saturates. */
+/** ∫ (x − its step)² over a bin that contains many steps: step² / 12 per unit of width, plus the part that saturates. */
 function spreadErrorOfFine({ scale, least, greatest }: Steps, left: number, right: number): number {
   const [bottom, top] = [(least - 0.5) * scale, (greatest + 0.5) * scale];
   const below = left < bottom ? integral(left, Math.min(right, bottom), least * scale) : 0;

@@ -1,18 +1,18 @@
-/** Which scale suits a constant, whose every element is known? Chosen from the elements themselves, in total or per slice. */
+/** Chooses scale and zero point of a constant from all its elements, in total or per slice. */
 import { assertNever } from '../../base/assert-never.js';
 import { nearestPosition, POSITIONS } from '../integers/power-of-two.js';
 import { computeQParams, type QParams, type Range } from '../integers/qparams.js';
 import { type IntegerRange, type IntegerScheme, mappedRange, storageRange } from '../integers/quantized-dtype.js';
-import { measureLoss } from '../integers/quantized-loss.js';
+import { measureSignalAndNoise } from '../integers/signal-noise.js';
 import { fitPosition, paramsAt } from './choose-position.js';
 import type { FloatRangeMethod, PositionRule } from './range-method.js';
 
-/** The methods of activations that constants have too. */
+/** The range methods that constants support. */
 export type WeightRangeMethod =
   | Extract<FloatRangeMethod, { readonly kind: 'min-max' }>
   | { readonly kind: 'power-of-two'; readonly position: WeightPositionRule };
 
-/** Positions count from the nearest one of the min-max range, and the error is that of all elements. */
+/** Positions are counted from the nearest one of the min-max range; the error is that of all elements. */
 export type WeightPositionRule =
   | Extract<PositionRule, { readonly kind: 'min-mse' }>
   | { readonly kind: 'non-overflow'; readonly of: { readonly kind: 'min-max' }; readonly rounding: 'nearest' | 'up' };
@@ -21,7 +21,7 @@ export function isWeightMethod(method: { readonly kind: string }): method is Wei
   return method.kind === 'min-max' || method.kind === 'power-of-two';
 }
 
-/** Elements [start, end) of each run belong to one slice. */
+/** The elements [start, end) of all runs form one slice. */
 export interface Slice {
   readonly data: Float32Array;
   readonly runs: readonly (readonly [start: number, end: number])[];
@@ -41,21 +41,21 @@ export function chooseWeightQParams(slice: Slice, range: Range, scheme: IntegerS
   }
 }
 
-/** Of equal errors the least position, which is the largest scale. */
+/** Ties go to the smallest position, which is the largest scale. */
 function leastError(
   slice: Slice,
   range: Range,
   scheme: IntegerScheme,
   { first, last }: { readonly first: number; readonly last: number },
 ): QParams {
-  // Signed symmetric types may use their lowest integer here: a position leaves no choice of the range's ends.
+  // Signed symmetric types may use their lowest integer here, because a position fixes the ends of the range.
   const integers = scheme.reduceRange ? mappedRange(scheme) : storageRange(scheme.dtype);
   const nearest = nearestPosition(computeQParams(range, scheme).scale);
   let best = { position: nearest, qparams: paramsAt(nearest, range, scheme) };
   if (range.low === 0 && range.high === 0) return best.qparams;
   let least = Number.POSITIVE_INFINITY;
   const offsets = Array.from({ length: last - first + 1 }, (_, i) => first + i);
-  // The likely ones first: what is worse shows in the first elements, and the rest of them need not be added up.
+  // Likely positions first: a worse one exceeds the best error after a few elements, so its sum stops early.
   for (const offset of offsets.sort((a, b) => Math.abs(a - LIKELY) - Math.abs(b - LIKELY))) {
     const position = nearest + offset;
     if (position < POSITIONS.low || position > POSITIONS.high) continue;
@@ -66,16 +66,16 @@ function leastError(
   return best.qparams;
 }
 
-/** The largest weights often saturate to the good of all others. */
+/** The offset with the smallest error is usually 0 or 1: saturating the largest weights often helps all others. */
 const LIKELY = 0.6;
 const BLOCK = 1 << 16;
 
-/** Σ (x − what stands for it)² in double, block by block; Infinity as soon as it is above `enough`. The scale is a power of two: all differences are exact. */
+/** Σ (x − dequantized x)² in double, block by block; Infinity once it exceeds `enough`. The scale is a power of two, so all differences are exact. */
 function squaredError({ data, runs }: Slice, qparams: QParams, integers: IntegerRange, enough: number): number {
   let sum = 0;
   for (const [start, end] of runs) {
     for (let from = start; from < end; from += BLOCK) {
-      sum += measureLoss(data.subarray(from, Math.min(from + BLOCK, end)), qparams, integers).noise;
+      sum += measureSignalAndNoise(data.subarray(from, Math.min(from + BLOCK, end)), qparams, integers).noise;
       if (sum > enough) return Number.POSITIVE_INFINITY;
     }
   }

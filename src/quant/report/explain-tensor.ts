@@ -1,4 +1,4 @@
-/** What is known of one tensor of a quantized model? What the file says, and what the report of its quantization adds. */
+/** Everything known about one tensor of a quantized model: from the model file and from the report of its quantization. */
 import type { Graph, Node } from '../../onnx/ir/model.js';
 import { findQdqTensor, listQdqTensors, type QdqTensor, type TensorNode } from '../qdq/qdq-tensors.js';
 import type { ActivationEntry, BiasEntry, QuantizationReport, WeightEntry } from './report-entries.js';
@@ -9,7 +9,7 @@ export type TensorExplanation =
       readonly tensor: QdqTensor;
       readonly report: TensorEntry | undefined;
     }
-  /** In the model, without integers of its own. */
+  /** In the model, but not quantized. */
   | {
       readonly kind: 'float';
       readonly name: string;
@@ -24,7 +24,7 @@ export type TensorEntry =
   | { readonly role: 'weight'; readonly entry: WeightEntry }
   | { readonly role: 'bias'; readonly entry: BiasEntry };
 
-/** @param report of the quantization that made the model of `graph`, where it is at hand. */
+/** @param report the report of the quantization that produced `graph`, if available. */
 export function explainTensor(graph: Graph, report: QuantizationReport | undefined, name: string): TensorExplanation {
   const tensors = listQdqTensors(graph);
   const tensor = findQdqTensor(tensors, name);
@@ -42,11 +42,11 @@ export function explainTensor(graph: Graph, report: QuantizationReport | undefin
     name,
     producer: producer === undefined ? undefined : describe(producer),
     consumers: consumers.map(describe),
-    reasons: joined === undefined ? reasonsOf(report, nodes) : [`${joined.opType} "${joined.node}" is computed with what makes it`],
+    reasons: joined === undefined ? reasonsOf(report, nodes) : [`${joined.opType} "${joined.node}" is fused with the operator before it`],
   };
 }
 
-/** Names of values that Q and DQ neither read nor make: those are of tensors that are listed, or of their parameters. */
+/** Names of values that Q and DQ neither read nor write. The others belong to listed tensors or their parameters. */
 function floatNames(graph: Graph): readonly string[] {
   const linear = [...graph.nodes.values()].filter(({ opType }) => opType === 'QuantizeLinear' || opType === 'DequantizeLinear');
   const taken = new Set(linear.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]));

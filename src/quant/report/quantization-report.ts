@@ -1,4 +1,4 @@
-/** What did quantization decide for each tensor, and why did a node stay in float? Plain JSON for people and for the report page. */
+/** Builds the quantization report: the parameters of every tensor, and the reason for every node that stays in float. */
 import type { JsonObject } from '../../base/json.js';
 import { getNode, getValue } from '../../onnx/ir/edit.js';
 import type { Graph, NodeId, ValueId } from '../../onnx/ir/model.js';
@@ -18,12 +18,12 @@ export interface ReportContext {
   readonly scheme: QuantizationScheme;
   readonly domain: QdqDomain;
   readonly samples: number;
-  /** What calibration saw, before the planner adjusts it. */
+  /** Calibration data, before the planner adjusts it. */
   readonly observations: ReadonlyMap<ValueId, Observation>;
   readonly settings: ReadonlyMap<ValueId, TensorSettings>;
 }
 
-/** Describes `plan` by the names that `graph` has before it is edited. */
+/** Describes `plan` with the names that `graph` has before it is edited. */
 export function reportQuantization(graph: Graph, plan: QuantizationPlan, context: ReportContext): Omit<QuantizationReport, 'accumulators'> {
   const { scheme, domain, samples } = context;
   return {
@@ -81,7 +81,7 @@ function describeActivation(graph: Graph, plan: ActivationPlan, context: ReportC
   };
 }
 
-/** What calibration saw of the value itself, and how well the parameters suit it. */
+/** Calibration data of the value itself, and how well the parameters fit it. */
 function describeSeen(
   plan: ActivationPlan,
   context: ReportContext,
@@ -100,7 +100,7 @@ function describeSeen(
   };
 }
 
-/** No number stands for "nothing lost" in JSON. */
+/** JSON has no Infinity, so null means that nothing is lost. */
 function encodeDb(db: number): number | null {
   return Number.isFinite(db) ? db : null;
 }

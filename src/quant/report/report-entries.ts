@@ -1,4 +1,4 @@
-/** How does the report of `quantize` lie in its file? The shape of every entry, and its reader. */
+/** The form of the report of `quantize`, and its reader. */
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import {
   anyList,
@@ -27,35 +27,35 @@ export type QuantizationReport = {
   readonly activations: readonly ActivationEntry[];
   readonly weights: readonly WeightEntry[];
   readonly biases: readonly BiasEntry[];
-  /** Activation functions that saturation replaces. */
+  /** Activation functions replaced by saturation. */
   readonly leftOut: readonly (ReasonEntry & FusedEntry)[];
   /** Activation functions without Q and DQ before them. */
   readonly fused: readonly FusedEntry[];
   readonly inFloat: readonly ReasonEntry[];
-  /** Of the quantized model: how large the sums inside its layers can become. */
+  /** Bounds on the accumulator sums of the quantized model's layers. */
   readonly accumulators: readonly AccumulatorBound[];
 };
 
-/** SQNR in dB; null where nothing is lost. */
+/** SQNR in dB; null if nothing is lost. */
 export type Decibels = number | null;
 
 export type ActivationEntry = {
   readonly name: string;
-  /** Least and greatest element that calibration saw. */
+  /** Smallest and largest element during calibration. */
   readonly dataRange?: readonly number[];
   readonly elements?: number;
-  /** Share of them (0 … 1) beyond what the integers stand for. */
+  /** Share of the elements (0 … 1) beyond the range of the integers. */
   readonly saturationShare?: number;
-  /** What this value loses by itself. */
+  /** SQNR of this value alone. */
   readonly sqnrDb?: Decibels;
   readonly method: string;
   readonly range: readonly number[];
-  /** The value whose parameters these are. */
+  /** The value whose parameters are used. */
   readonly sharedWith?: string;
   readonly dtype: QuantizedDType;
   readonly scale: number;
   readonly zeroPoint: number;
-  /** Of a scale that is a power of two. */
+  /** Present for a power-of-two scale. */
   readonly position?: number;
 };
 
@@ -78,13 +78,13 @@ export type BiasEntry = {
   readonly dtype: Exclude<BiasDType, 'float32'>;
   readonly scale: readonly number[];
   readonly sqnrDb: Decibels;
-  /** Elements that the type could not hold. */
+  /** Number of elements that the type could not hold. */
   readonly saturated?: number;
 };
 
 export type ReasonEntry = { readonly node: string; readonly opType: string; readonly reason: string };
 
-/** `between`: the value that has no integers, or is not computed at all. */
+/** `between`: the value that is not quantized, or not computed at all. */
 export type FusedEntry = { readonly node: string; readonly opType: string; readonly between: string };
 
 const db: JsonReader<Decibels> = (value, path, problems) => (value === null ? null : number()(value, path, problems));
@@ -161,13 +161,13 @@ const reader = fields<QuantizationReport>({
   ),
 });
 
-/** @throws QuantError `bad-quantization-report` with every problem. */
+/** @throws QuantError `bad-quantization-report`, listing every problem. */
 export function parseQuantizationReport(value: Json): QuantizationReport {
   const read = readJsonShape(reader, value);
   if (read.kind === 'ok') return read.value;
   const lines = formatJsonProblems(read.problems);
-  throw new QuantError('bad-quantization-report', `the report of a quantization: ${lines.slice(0, 5).join('; ')}`, {
+  throw new QuantError('bad-quantization-report', `invalid quantization report: ${lines.slice(0, 5).join('; ')}`, {
     details: lines,
-    help: '`quantize` writes it; run it again with this version',
+    help: 'run `quantize` again with this version to write a new report',
   });
 }

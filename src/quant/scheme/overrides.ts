@@ -1,4 +1,4 @@
-/** Which tensors did the user single out, and with what? Selectors are resolved on the float model, before anything in it is renamed or removed. */
+/** Overrides: settings for selected tensors. Selectors are resolved on the float model, before anything is renamed or removed. */
 import { assertNever } from '../../base/assert-never.js';
 import type { Graph, Node, NodeId, Value, ValueId } from '../../onnx/ir/model.js';
 import { OnnxError } from '../../onnx/ir/onnx-error.js';
@@ -11,16 +11,16 @@ import type { IntegerScheme } from '../integers/quantized-dtype.js';
 import type { RangeMethod } from '../range/range-method.js';
 import type { BiasScheme } from './scheme.js';
 
-/** Tensors by name; `*` stands for any characters. At least one, or with `matches: any` as many as there are. */
+/** Tensors by name; `*` matches any characters. At least one must match, unless `matches: any` is set. */
 export interface TensorSelector {
   readonly tensor: string;
   readonly matches?: 'any';
 }
 
-/** What to leave in float: nodes, or tensors. */
+/** Nodes or tensors that stay in float. */
 export type Exclusion = NodeSelector | { readonly select: NodeSelector; readonly matches: 'any' } | TensorSelector;
 
-/** Tensors of the nodes that `node` means: what they compute unless `of` says otherwise. */
+/** Tensors of the nodes that `node` selects: their outputs, unless `of` says otherwise. */
 export interface NodeTensorSelector {
   readonly node: NodeSelector;
   readonly of?: TensorRole;
@@ -31,7 +31,7 @@ export type TensorRole = 'outputs' | 'inputs' | 'weights' | 'bias';
 
 export type Override = (TensorSelector | NodeTensorSelector) & { readonly set: OverrideKnobs };
 
-/** What a tensor gets; what is absent stays as the scheme, or an earlier override, has it. */
+/** Settings of a tensor. An absent member keeps the value of the scheme, or of an earlier override. */
 export interface OverrideKnobs extends Partial<IntegerScheme> {
   readonly perChannel?: boolean;
   readonly range?: RangeMethod | Range;
@@ -63,15 +63,15 @@ function findNodes(graph: Graph, exclusion: Exclude<Exclusion, TensorSelector>):
   return selectNodes(graph, exclusion);
 }
 
-/** The values that an override means, in the order of the table. @throws OnnxError `selector-matches-nothing`. */
+/** The values that an override selects, in the order of the table. @throws OnnxError `selector-matches-nothing`. */
 export function findOverridden(graph: Graph, override: Override): readonly Value[] {
   if ('tensor' in override) return findTensors(graph, override);
   const { node: selector, of: role = 'outputs', matches } = override;
   const nodes = matches === 'any' ? selectMatching(graph, selector, matches) : selectNodes(graph, selector);
   const ids = new Set(nodes.flatMap(node => tensorsOf(graph, node, role)));
   if (ids.size === 0 && matches !== 'any') {
-    throw new OnnxError('selector-matches-nothing', `the nodes that match ${JSON.stringify(selector)} have no ${role} to set`, {
-      help: 'of: outputs, inputs, weights or bias',
+    throw new OnnxError('selector-matches-nothing', `the nodes that match ${JSON.stringify(selector)} have no ${role}`, {
+      help: 'set `of` to outputs, inputs, weights or bias',
     });
   }
   return [...graph.values.values()].filter(({ id }) => ids.has(id));

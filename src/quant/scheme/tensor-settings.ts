@@ -1,17 +1,17 @@
-/** What does one tensor get that differs from the scheme? */
+/** Settings of one tensor that differ from the scheme. */
 import type { QParams, Range } from '../integers/qparams.js';
 import type { IntegerScheme } from '../integers/quantized-dtype.js';
 import type { RangeMethod } from '../range/range-method.js';
 import type { BiasScheme } from './scheme.js';
 
-/** Knobs of one tensor; what is absent is the scheme's. */
+/** An absent member keeps the value of the scheme. */
 export interface TensorSettings {
   readonly integers: Partial<IntegerScheme>;
-  /** Of weights. */
+  /** For weights only. */
   readonly perChannel?: boolean;
-  /** A method, or the range itself. */
+  /** A range method, or a fixed range. */
   readonly range?: RangeMethod | Range;
-  /** Scale and zero point themselves. */
+  /** Fixed scale and zero point. */
   readonly qparams?: QParams;
   readonly bias: Partial<BiasScheme>;
 }

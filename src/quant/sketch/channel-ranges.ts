@@ -1,14 +1,14 @@
-/** Between which values does each channel of an activation lie? Least and greatest element per slice of axis 1, for what works channel by channel. */
+/** Minimum and maximum of each channel (slice of axis 1) of an activation. */
 import { countElements, type Shape } from '../../tensor/shape.js';
 import { QuantError } from '../integers/quant-error.js';
 
-/** One entry per channel: float32 numbers; Infinity and −Infinity where a channel has no finite element. */
+/** One float32 entry per channel; Infinity and −Infinity for a channel without a finite element. */
 export interface ChannelRanges {
   readonly min: Float32Array;
   readonly max: Float32Array;
 }
 
-/** NaN and infinities are left out. Undefined where there is no axis 1. */
+/** NaN and infinities are ignored. Undefined if there is no axis 1. */
 export function findChannelRanges(data: Float32Array, dims: Shape): ChannelRanges | undefined {
   const channels = dims[1];
   if (channels === undefined) return undefined;
@@ -29,11 +29,11 @@ export function findChannelRanges(data: Float32Array, dims: Shape): ChannelRange
   return { min, max };
 }
 
-/** @throws QuantError `channels-differ` where two samples have different numbers of channels. */
+/** @throws QuantError `channels-differ` if two samples have different numbers of channels. */
 export function mergeChannelRanges(a: ChannelRanges | undefined, b: ChannelRanges | undefined): ChannelRanges | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.min.length !== b.min.length) {
-    throw new QuantError('channels-differ', `samples have ${a.min.length} and ${b.min.length} channels`, {
+    throw new QuantError('channels-differ', `two samples have ${a.min.length} and ${b.min.length} channels`, {
       help: 'calibrate without perChannel, or with samples of one shape',
     });
   }

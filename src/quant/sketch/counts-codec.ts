@@ -1,12 +1,12 @@
-/** How are long rows of numbers written in JSON? As base64: counts as variable-length integers, as most are small, and floats as they are. */
+/** Base64 forms of long number arrays in JSON: counts as variable-length integers, floats as float32. */
 import { QuantError } from '../integers/quant-error.js';
 
-/** Of a count below 2⁵⁶. */
-const MOST_BYTES = 8;
+/** Bytes of a count below 2⁵⁶. */
+const MAX_BYTES = 8;
 
-/** Seven bits per byte, low bits first, the high bit set on all but the last byte of a count. */
+/** Seven bits per byte, low bits first; the high bit is set on all bytes of a count but the last. */
 export function encodeCounts(counts: ArrayLike<number>): string {
-  const bytes = Buffer.alloc(MOST_BYTES * counts.length);
+  const bytes = Buffer.alloc(MAX_BYTES * counts.length);
   let length = 0;
   for (let i = 0; i < counts.length; i++) {
     let count = counts[i] as number;
@@ -19,7 +19,7 @@ export function encodeCounts(counts: ArrayLike<number>): string {
   return bytes.toString('base64', 0, length);
 }
 
-/** @throws QuantError `bad-sketches` where a count is cut off or above 2⁵³. */
+/** @throws QuantError `bad-sketches` if a count is truncated or above 2⁵³. */
 export function decodeCounts(text: string): Float64Array {
   const bytes = Buffer.from(text, 'base64');
   let length = 0;
@@ -40,7 +40,7 @@ export function decodeCounts(text: string): Float64Array {
       unit = 1;
     }
   }
-  if (unit !== 1) throw new QuantError('bad-sketches', 'histogram counts are cut off');
+  if (unit !== 1) throw new QuantError('bad-sketches', 'histogram counts are truncated');
   return counts;
 }
 
@@ -51,9 +51,9 @@ export function encodeFloats(values: Float32Array): string {
   return bytes.toString('base64');
 }
 
-/** @throws QuantError `bad-sketches` where a number is cut off. */
+/** @throws QuantError `bad-sketches` if a number is truncated. */
 export function decodeFloats(text: string): Float32Array {
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.length % 4 !== 0) throw new QuantError('bad-sketches', 'a row of float32 numbers is cut off');
+  if (bytes.length % 4 !== 0) throw new QuantError('bad-sketches', 'a float32 array is truncated');
   return Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
 }

@@ -1,30 +1,30 @@
-/** How do the elements of a value spread, as one picture? All histograms of a sketch brought to the coarsest of their grids, with the mean of each bin. */
+/** The distribution of a value: all histograms of its sketch on the coarsest of their grids, with the mean of each bin. */
 import { fromDyadic } from './exact-sum.js';
 import { OFFSET_BITS } from './histogram.js';
 import type { Sketch } from './sketch.js';
 
-/** Of the finite elements that are not zero: zero is exact in every scheme, and no bin has to hold it. */
+/** Covers the finite nonzero elements. Zero is exact in every scheme and needs no bin. */
 export interface Distribution {
   /** Width of a bin, a power of two. */
   readonly width: number;
-  /** Bin i of the arrays holds values from (first + i) · width up to that and one width. */
+  /** Bin i of the arrays covers [(first + i) · width, (first + i + 1) · width). */
   readonly first: number;
   readonly counts: Float64Array;
-  /** Mean value in each bin, in double; its lower edge where the bin is empty. Right to width / 2^(OFFSET_BITS + 1). */
+  /** Mean value of each bin, in double; the lower edge for an empty bin. Accurate to width / 2^(OFFSET_BITS + 1). */
   readonly means: Float64Array;
   readonly zeros: number;
-  /** Finite elements, zeros among them. */
+  /** Number of finite elements, including zeros. */
   readonly total: number;
-  /** Sum of the squares of all of them. */
+  /** Sum of squares of all elements. */
   readonly squares: number;
-  /** Least and greatest element; 0 where there is none. */
+  /** Smallest and largest element; 0 if there is none. */
   readonly min: number;
   readonly max: number;
 }
 
 const UNITS = 2 ** OFFSET_BITS;
 
-/** Ranges, errors and reports look at the same sketch, one after the other. */
+/** Cache: ranges, errors and reports use the same sketch one after another. */
 const KNOWN = new WeakMap<Sketch, Distribution>();
 
 export function distributionOf(sketch: Sketch): Distribution {
@@ -43,7 +43,7 @@ function joinGrids(sketch: Sketch): Distribution {
   });
   const first = Math.min(...ends, 0);
   const counts = new Float64Array(Math.max(...ends, 0) - first + 1);
-  /** Distances of each bin's values to its lower edge, added up. */
+  /** Sum of the distances of each bin's values to its lower edge. */
   const distances = new Float64Array(counts.length);
   let atZero = 0;
   for (const histogram of histograms) {
@@ -55,7 +55,7 @@ function joinGrids(sketch: Sketch): Distribution {
       const fine = histogram.first + i;
       const bin = Math.floor(fine / ratio);
       if (fine === 0) atZero += count;
-      // Distances are rounded down: half a unit is missing of each on average, but of zeros nothing, which are in bin 0.
+      // Distances are rounded down, so half a unit is missing on average; none for zeros, which are in bin 0.
       const within = ((histogram.offsets[i] as number) + (fine === 0 ? 0 : count / 2)) / UNITS;
       counts[bin - first] = (counts[bin - first] as number) + count;
       distances[bin - first] = (distances[bin - first] as number) + (within + (fine - bin * ratio) * count) * own;

@@ -1,7 +1,7 @@
-/** How are doubles summed so that the order does not matter? Exactly, as an integer times a power of two. */
+/** Exact sums of doubles, as an integer times a power of two, so that the order of addition does not matter. */
 import { QuantError } from '../integers/quant-error.js';
 
-/** mantissa · 2^exponent; the mantissa is odd, or 0 with exponent 0: one form per number. */
+/** mantissa · 2^exponent. The mantissa is odd, or 0 with exponent 0, so that each number has one form. */
 export interface Dyadic {
   readonly mantissa: bigint;
   readonly exponent: number;
@@ -27,10 +27,10 @@ export function addDyadic(a: Dyadic, b: Dyadic): Dyadic {
   return normalize((a.mantissa << BigInt(a.exponent - exponent)) + (b.mantissa << BigInt(b.exponent - exponent)), exponent);
 }
 
-/** The nearest double, halves to even (Number(bigint) rounds so), where it is a normal one. */
+/** The nearest double, rounded half to even as Number(bigint) does, if it is a normal one. */
 export function fromDyadic({ mantissa, exponent }: Dyadic): number {
   const magnitude = Number(mantissa);
-  // Two steps: 2 ** −1100 alone would be 0.
+  // In two steps, because 2 ** −1100 alone is 0.
   return exponent < -1000 ? magnitude * 2 ** -1000 * 2 ** (exponent + 1000) : magnitude * 2 ** exponent;
 }
 
@@ -42,7 +42,7 @@ export function formatDyadic({ mantissa, exponent }: Dyadic): string {
 /** @throws QuantError `bad-sketches`. */
 export function parseDyadic(text: string): Dyadic {
   const match = /^(-?\d{1,800})e(-?\d{1,5})$/.exec(text);
-  if (match === null) throw new QuantError('bad-sketches', `"${text.slice(0, 40)}" is no exact sum`);
+  if (match === null) throw new QuantError('bad-sketches', `"${text.slice(0, 40)}" is not an exact sum`);
   return normalize(BigInt(match[1] ?? '0'), Number(match[2]));
 }
 

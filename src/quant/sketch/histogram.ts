@@ -1,24 +1,24 @@
-/** How often does each size of value occur, and where in its bin? Counts and sums on a grid of powers of two, in integers, so that they add without error. */
+/** Histograms on power-of-two grids with integer counts and offsets, so that they add without rounding. */
 
 /**
- * Bin i holds the values x with floor(x / 2^exponent) = i. Of each value in it, the distance to the bin's lower edge is known to 2^(exponent − OFFSET_BITS),
- * rounded down: `offsets` are the sums of these distances in that unit. Counts and offsets are integers below 2⁵³.
+ * Bin i holds the values x with floor(x / 2^exponent) = i. The distance of a value to the lower edge of its bin is known to 2^(exponent − OFFSET_BITS),
+ * rounded down; `offsets` are the sums of these distances in that unit. Counts and offsets are integers below 2⁵³.
  */
 export interface Histogram {
   readonly exponent: number;
   /** Index of the first bin that is not empty. */
   readonly first: number;
-  /** Without empty bins at either end; empty where nothing was counted. */
+  /** Without empty bins at the ends; empty if nothing was counted. */
   readonly counts: Float64Array;
   readonly offsets: Float64Array;
 }
 
-/** Bins on each side of zero: between 2^10 and 2^11 are used, as the widest value lies in the outer half of its side. */
+/** log2 of the bins on each side of zero. Between 2^10 and 2^11 are used, because the largest magnitude lies in the outer half. */
 export const BITS = 11;
 export const OFFSET_BITS = 8;
 export const SMALLEST_EXPONENT = -149;
 
-/** The grid for values up to `limit` in magnitude: the smallest e with limit ≤ 2^(e + BITS). */
+/** The grid for magnitudes up to `limit`: the smallest e with limit ≤ 2^(e + BITS). */
 export function gridExponent(limit: number): number {
   if (limit === 0) return SMALLEST_EXPONENT;
   let power = Math.ceil(Math.log2(limit));
@@ -27,7 +27,7 @@ export function gridExponent(limit: number): number {
   return Math.max(power - BITS, SMALLEST_EXPONENT);
 }
 
-/** Cuts empty bins off both ends. `first` is the index of bin 0 of the arrays. */
+/** Removes empty bins at both ends. `first` is the index of the first array element. */
 export function trimHistogram({ exponent, first, counts, offsets }: Histogram): Histogram {
   let start = 0;
   let end = counts.length;
@@ -37,8 +37,8 @@ export function trimHistogram({ exponent, first, counts, offsets }: Histogram): 
 }
 
 /**
- * Both sets of values counted together. Histograms of the same grid are added, those of different grids stand side by side, in the order of their grids:
- * nothing is rounded, so that no order or grouping of merges makes a difference. A value has few grids: one per power of two of its samples' largest magnitude.
+ * Merges the counts of both lists. Histograms on the same grid are added; those on different grids stay separate, sorted by grid.
+ * Nothing is rounded, so the order of merges does not matter. A value has few grids: one per power of two of the largest magnitudes of its samples.
  */
 export function mergeHistograms(a: readonly Histogram[], b: readonly Histogram[]): readonly Histogram[] {
   const byGrid = new Map(a.map(histogram => [histogram.exponent, histogram]));

@@ -1,4 +1,4 @@
-/** How is a sketch written as JSON and read back with every number exact? */
+/** The JSON form of sketches, in which every number is exact. */
 import type { Json, JsonObject } from '../../base/json.js';
 import { fields, formatJsonProblems, integer, type JsonReader, list, maybe, number, readJsonShape, text } from '../../base/json-shape.js';
 import { QuantError } from '../integers/quant-error.js';
@@ -7,7 +7,7 @@ import { formatDyadic, parseDyadic } from './exact-sum.js';
 import { BITS, type Histogram, OFFSET_BITS, SMALLEST_EXPONENT } from './histogram.js';
 import type { Sketch } from './sketch.js';
 
-/** A sketch in JSON. min, max, leastMagnitude and histograms are absent where nothing finite was seen. */
+/** A sketch in JSON. min, max, leastMagnitude and histograms are absent if there is no finite element. */
 interface EncodedSketch {
   readonly count: number;
   readonly nan: number;
@@ -26,7 +26,7 @@ interface EncodedHistogram {
   readonly exponent: number;
   readonly first: number;
   readonly counts: string;
-  /** Of the bins that are not empty. */
+  /** For the bins that are not empty. */
   readonly offsets: string;
 }
 
@@ -82,8 +82,8 @@ export const sketchReader: JsonReader<Sketch> = (value, path, problems) => {
   const finite = encoded.count - encoded.nan - encoded.infinite;
   const counted = histograms.reduce((sum, { counts }) => sum + countAll(counts), 0);
   if (histograms.some(({ exponent }, i) => exponent <= (histograms[i - 1]?.exponent ?? Number.NEGATIVE_INFINITY)))
-    problems.push({ path, message: 'histograms should come by rising exponent' });
-  if (counted !== finite) problems.push({ path, message: `counts ${counted} finite elements in histograms, and ${finite} in all` });
+    problems.push({ path, message: 'expected histograms in order of their exponent' });
+  if (counted !== finite) problems.push({ path, message: `the histograms count ${counted} elements, expected ${finite} finite ones` });
   return {
     ...encoded,
     sum: parseDyadic(encoded.sum),
@@ -113,12 +113,12 @@ function decodeHistogram({ exponent, first, counts: encodedCounts, offsets: enco
     offsets[bin] = offset;
   }
   if (next !== sums.length || !fits) {
-    throw new QuantError('bad-sketches', 'counts and offsets of a histogram do not belong together', { help: 'run `calibrate` again' });
+    throw new QuantError('bad-sketches', 'counts and offsets of a histogram do not match', { help: 'run `calibrate` again' });
   }
   return { exponent, first, counts, offsets };
 }
 
-/** @throws QuantError `bad-sketches` with every problem. */
+/** @throws QuantError `bad-sketches`, listing every problem. */
 export function readSketchJson<T>(reader: JsonReader<T>, value: Json, what: string): T {
   const read = readJsonShape(reader, value);
   if (read.kind === 'ok') return read.value;

@@ -1,28 +1,28 @@
-/** What do we keep of an activation tensor? A summary of bounded size that merges over samples in any order to the same bytes. */
+/** Sketches: summaries of activation tensors with bounded size, which merge over samples in any order to the same bytes. */
 import { type ChannelRanges, mergeChannelRanges } from './channel-ranges.js';
 import { addDyadic, type Dyadic, toDyadic, ZERO } from './exact-sum.js';
 import { gridExponent, type Histogram, mergeHistograms, trimHistogram } from './histogram.js';
-import { ORIGIN } from './plain-summary.js';
+import { ORIGIN } from './scalar-summary.js';
 import { addUp, countBins } from './summarize.js';
 
 export interface Sketch {
-  /** All elements, finite or not. */
+  /** Number of elements, finite or not. */
   readonly count: number;
   readonly nan: number;
   readonly infinite: number;
-  /** Elements that are 0 or −0. */
+  /** Number of elements that are 0 or −0. */
   readonly zeros: number;
-  /** Least and greatest finite element, and the least magnitude: exact float32 numbers (−0 is 0); undefined where there is none. */
+  /** Smallest and largest finite element, and the smallest magnitude: exact float32 numbers (−0 becomes 0); undefined if there is none. */
   readonly min: number | undefined;
   readonly max: number | undefined;
   readonly leastMagnitude: number | undefined;
-  /** Sum of the finite elements: each sample's in double in a fixed order, samples added exactly, so that their order does not matter. */
+  /** Sum of the finite elements: in double and fixed order inside a sample, exact between samples, so that the order of samples does not matter. */
   readonly sum: Dyadic;
-  /** Sum of their squares, in the same way. */
+  /** Sum of their squares, computed in the same way. */
   readonly sumOfSquares: Dyadic;
-  /** By rising exponent: one per power of two of the samples' largest magnitude. None is empty. */
+  /** Sorted by exponent: one per power of two of the samples' largest magnitude. None is empty. */
   readonly histograms: readonly Histogram[];
-  /** Where asked for. */
+  /** Present if requested. */
   readonly channels: ChannelRanges | undefined;
 }
 
@@ -40,11 +40,11 @@ export const EMPTY_SKETCH: Sketch = {
   channels: undefined,
 };
 
-/** The summary of one sample's tensor. Two passes over `data`; nothing of it is kept. */
+/** The sketch of one sample's tensor. Reads `data` twice and does not keep it. */
 export function sketchTensor(data: Float32Array): Sketch {
   if (data.length === 0) return EMPTY_SKETCH;
   const { min, max, leastMagnitude, zeros, sum, squares } = addUp(data);
-  // A sum of finite float32 numbers cannot overflow in double, and NaN or infinity stays in it.
+  // A sum of finite float32 numbers cannot overflow in double, and NaN or infinity makes it NaN or infinite.
   if (!Number.isFinite(sum)) return sketchOfFinite(data);
   return {
     count: data.length,
@@ -61,7 +61,7 @@ export function sketchTensor(data: Float32Array): Sketch {
   };
 }
 
-/** NaN and infinities are counted and taken out. */
+/** Counts and removes NaN and infinities. */
 function sketchOfFinite(data: Float32Array): Sketch {
   const finite = data.filter(x => Number.isFinite(x));
   const nan = data.reduce((count, x) => count + (Number.isNaN(x) ? 1 : 0), 0);
@@ -73,7 +73,7 @@ function countHistogram(data: Float32Array, limit: number): Histogram {
   return trimHistogram({ exponent, first: -ORIGIN, ...countBins(exponent, data) });
 }
 
-/** The summary of both samples: commutative, associative, exact. @throws QuantError `channels-differ`. */
+/** The sketch of both samples: commutative, associative, exact. @throws QuantError `channels-differ`. */
 export function mergeSketches(a: Sketch, b: Sketch): Sketch {
   return {
     count: a.count + b.count,

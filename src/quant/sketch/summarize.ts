@@ -1,27 +1,27 @@
-/** What do the elements of one tensor add up to? By the kernel where it can, the odd end in plain code: the same bits either way. */
-import { addPlainly, countPlainly, newBins, newLanes, type OpenBins, toOrderKey } from './plain-summary.js';
+/** Summarizes one tensor: whole groups of four elements by the WebAssembly kernel, the rest by the scalar code, with the same bits. */
+import { addScalar, countScalar, newBins, newLanes, type OpenBins, toOrderKey } from './scalar-summary.js';
 import { addByKernel, canCountByKernel, countByKernel } from './summary-kernel.js';
 
-/** Of finite elements, at least one. */
+/** Of at least one finite element. */
 export interface Moments {
-  /** Exact float32 numbers; −0 is 0. */
+  /** Exact float32 numbers; −0 becomes 0. */
   readonly min: number;
   readonly max: number;
   readonly leastMagnitude: number;
-  /** Elements that are 0 or −0. */
+  /** Number of elements that are 0 or −0. */
   readonly zeros: number;
-  /** In double: element i is added to sum i mod 4, in order, and the four sums are added as (0 + 1) + (2 + 3). */
+  /** In double: element i is added to sum i mod 4, in order; the four sums are added as (0 + 1) + (2 + 3). */
   readonly sum: number;
-  /** Of the squares, in the same way. */
+  /** Sum of squares, computed in the same way. */
   readonly squares: number;
 }
 
-/** With NaN or an infinity among the elements, `sum` is not finite, and nothing else means anything. */
+/** If an element is NaN or infinite, `sum` is not finite, and the other members are undefined. */
 export function addUp(data: Float32Array): Moments {
   const lanes = newLanes();
   const [groups, rest] = splitGroups(data);
   addByKernel(lanes, groups);
-  addPlainly(lanes, rest);
+  addScalar(lanes, rest);
   return {
     min: fromOrderKey(lanes.least) + 0,
     max: fromOrderKey(lanes.greatest) + 0,
@@ -32,16 +32,16 @@ export function addUp(data: Float32Array): Moments {
   };
 }
 
-/** Counts `data`, finite elements that the grid of `exponent` holds. */
+/** Counts `data`, finite elements inside the grid of `exponent`. */
 export function countBins(exponent: number, data: Float32Array): OpenBins {
   const bins = newBins();
   const [groups, rest] = canCountByKernel(exponent) ? splitGroups(data) : [data.subarray(0, 0), data];
   countByKernel(bins, exponent, groups);
-  countPlainly(bins, exponent, rest);
+  countScalar(bins, exponent, rest);
   return bins;
 }
 
-/** Whole groups of four, and what is left. */
+/** Whole groups of four, and the rest. */
 function splitGroups(data: Float32Array): [Float32Array, Float32Array] {
   const whole = data.length - (data.length % 4);
   return [data.subarray(0, whole), data.subarray(whole)];

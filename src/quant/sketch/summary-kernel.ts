@@ -1,23 +1,23 @@
-/** How is a tensor summarized at the speed of memory? The figures of plain-summary.ts in WebAssembly, four elements at a time, to the same bits. */
+/** Tensor summaries in WebAssembly, four elements at a time, with the same bits as scalar-summary.ts. */
 import { getDefined } from '../../base/invariant.js';
 import { openWasm } from '../../base/wasm-instance.js';
 import { eachChunk } from '../integers/kernel-chunks.js';
 import { summaryWasm } from './generated/summary.js';
 import { OFFSET_BITS } from './histogram.js';
-import { BINS, type Lanes, type OpenBins } from './plain-summary.js';
+import { BINS, type Lanes, type OpenBins } from './scalar-summary.js';
 
-/** What lies where in the kernel's memory, in bytes. */
-/** Four least and four greatest order keys, least magnitudes, zeros (int32); four sums, four sums of squares (double): see `Lanes`. */
+/** Addresses in the kernel's memory, in bytes. */
+/** Four smallest and four largest order keys, smallest magnitudes and zero counts (int32); four sums and four sums of squares (double): see `Lanes`. */
 const STATE = 0;
 const SUMS = STATE + 64;
 const BIN_BYTES = 8;
 const TABLES = 1024;
-/** One table per lane, as neighbours often fall into one bin, and the second would wait for the first. */
+/** One table per lane: neighboring elements often fall into one bin, and the second addition would wait for the first. */
 const LANES = 4;
 const TABLE_BYTES = BINS * BIN_BYTES + 8;
 const DATA = 192 * 1024;
-/** A bin is one 64-bit integer: its count above, the sum of its offsets below, which so many elements per table cannot fill. */
-const MOST_UNREAD = 2 ** (32 - OFFSET_BITS);
+/** Elements between two reads of the tables. A bin is a 64-bit integer: count above, sum of offsets below; this many elements cannot overflow it. */
+const TABLE_CAPACITY = 2 ** (32 - OFFSET_BITS);
 
 interface Kernel {
   readonly addUp: (from: number, to: number) => void;
@@ -52,20 +52,20 @@ export function addByKernel(lanes: Lanes, data: Float32Array): void {
   lanes.squares.set(sums.subarray(4, 8));
 }
 
-/** Whether float32 products with the grid's factor are exact and not too small to keep their sign, so that they can be binned here. */
+/** Whether float32 products with the grid's factor are exact and large enough to keep their sign, so that the kernel can be used. */
 export function canCountByKernel(exponent: number): boolean {
   return exponent <= OFFSET_BITS && OFFSET_BITS - exponent <= 127;
 }
 
-/** Adds `data`, a multiple of four elements, on a grid that `canCountByKernel`. */
+/** Counts `data`, a multiple of four elements, on a grid for which `canCountByKernel` is true. */
 export function countByKernel({ counts, offsets }: OpenBins, exponent: number, data: Float32Array): void {
   if (data.length === 0) return;
   const { count, memory } = openKernel();
   const tables = new BigUint64Array(memory, TABLES, (LANES * TABLE_BYTES) / 8).fill(0n);
   const words = new Uint32Array(memory, TABLES, tables.length * 2);
   const perUnit = 2 ** (OFFSET_BITS - exponent);
-  for (let start = 0; start < data.length; start += MOST_UNREAD) {
-    eachChunk(data.subarray(start, start + MOST_UNREAD), memory, DATA, (from, to) => count(from, to, perUnit));
+  for (let start = 0; start < data.length; start += TABLE_CAPACITY) {
+    eachChunk(data.subarray(start, start + TABLE_CAPACITY), memory, DATA, (from, to) => count(from, to, perUnit));
     for (let lane = 0; lane < LANES; lane++) {
       const base = (lane * TABLE_BYTES) / 4;
       for (let bin = 0; bin < BINS; bin++) {

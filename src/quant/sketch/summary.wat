@@ -1,5 +1,5 @@
 ;; Kernels of summary-kernel.ts: figures and histogram counts of float32 elements, four at a time.
-;; plain-summary.ts defines the results; both give the same bits.
+;; scalar-summary.ts defines the results; both give the same bits.
 ;; Memory, in bytes:
 ;;      0  state of addUp: 4 least keys, 4 greatest keys, 4 least magnitudes, 4 zero counts (i32), 4 sums, 4 sums of squares (f64)
 ;;   1024  tables of count: one per lane, 32784 bytes each; a bin is an i64, its count in the upper half, the sum of its offsets in the lower half

@@ -1,8 +1,8 @@
-/** How do biases become integers? At the scale of what they are added to, or at a power of two of their own. */
+/** Quantizes biases: at the scale of the products that they are added to, or at their own power-of-two scale. */
 import { getDefined } from '../../base/invariant.js';
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
-import { LEAST_SCALE, POSITIONS, positionNotBelow, scaleAt } from '../integers/power-of-two.js';
+import { MIN_SCALE, POSITIONS, positionNotBelow, scaleAt } from '../integers/power-of-two.js';
 import type { QParams, TensorQParams } from '../integers/qparams.js';
 import { roundHalfEven, saturate } from '../integers/rounding.js';
 import type { BiasDType } from '../scheme/scheme.js';
@@ -22,15 +22,15 @@ export interface QuantizedBias {
   readonly dtype: BiasIntegers;
   readonly integers: RawTensor;
   readonly scales: readonly number[];
-  /** Elements that the type could not hold. */
+  /** Number of elements that the type could not hold. */
   readonly saturated: number;
   readonly sqnrDb: number;
 }
 
 /**
- * A bias with zero point 0 at the scale float32(input scale · weight scale), so that it adds to the products of both without rescaling;
- * the quotient is taken in double and rounded half to even.
- * One weight scale: any shape; several: one per element of a bias of rank 1.
+ * Quantizes a bias with zero point 0 and scale float32(input scale · weight scale), so that it is added to the products without rescaling.
+ * The quotient is taken in double and rounded half to even.
+ * With one weight scale the bias may have any shape; with several, it has rank 1 and one element per scale.
  */
 export function quantizeBias(bias: RawTensor, inputScale: number, weightScales: readonly number[], dtype: BiasIntegers): QuantizedBias {
   return toIntegers(
@@ -40,15 +40,15 @@ export function quantizeBias(bias: RawTensor, inputScale: number, weightScales: 
   );
 }
 
-/** Powers of two that are tried, from the least with which nothing saturates by more than half a step down. */
+/** Number of powers of two that are tried, from the smallest one at which nothing saturates by more than half a step. */
 const CANDIDATES = 5;
 
-/** A bias with zero point 0 at the power of two with the least squared error; the greatest of several. */
-export function quantizeBiasByItself(bias: RawTensor, dtype: BiasIntegers): QuantizedBias {
+/** Quantizes a bias with zero point 0 and the power-of-two scale with the smallest squared error. Ties go to the largest scale. */
+export function quantizeBiasAtOwnScale(bias: RawTensor, dtype: BiasIntegers): QuantizedBias {
   const data = decodeFloats(bias);
   const limits = LIMITS[dtype];
   const needed = data.reduce((most, x) => Math.max(most, x / (limits.low - 0.5), x / (limits.high + 0.5)), 0);
-  if (needed < LEAST_SCALE) return toIntegers(bias, [1], dtype);
+  if (needed < MIN_SCALE) return toIntegers(bias, [1], dtype);
   const first = positionNotBelow(needed);
   const positions = Array.from({ length: CANDIDATES }, (_, i) => first + i).filter(position => position <= POSITIONS.high);
   const tried = positions.map(position => toIntegers(bias, [scaleAt(position)], dtype));
@@ -81,12 +81,12 @@ function toIntegers(bias: RawTensor, scales: readonly number[], dtype: BiasInteg
   };
 }
 
-/** A ten-thousandth more than the least scale, so that rounding does not push the largest bias over the edge. */
+/** Slightly more than the required scale, so that rounding does not push the largest bias out of range. */
 const MARGIN = 1.0001;
 
 /**
- * Weight parameters with scales just large enough for `bias` to fit into int32 at input scale · weight scale. Most are large enough already:
- * only channels with tiny weights under a large bias need it, and lose resolution of weights that hardly matter beside the bias.
+ * Increases weight scales just enough that `bias` fits into int32 at input scale · weight scale. Most scales are large enough already.
+ * Only channels with tiny weights and a large bias change; their weights hardly matter beside the bias.
  * @param form 'power-of-two': scales stay powers of two.
  */
 export function widenForBias(weight: TensorQParams, bias: RawTensor, inputScale: number, form: 'float' | 'power-of-two'): TensorQParams {

@@ -1,4 +1,4 @@
-/** How do weights become integers? */
+/** Quantizes weights. */
 import { getDefined } from '../../base/invariant.js';
 import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import type { Shape } from '../../tensor/shape.js';
@@ -8,7 +8,7 @@ import type { Range, TensorQParams } from '../integers/qparams.js';
 import { QuantError } from '../integers/quant-error.js';
 import { quantizeLinear } from '../integers/quantize-linear.js';
 import { type IntegerScheme, storageRange } from '../integers/quantized-dtype.js';
-import { measureLoss } from '../integers/quantized-loss.js';
+import { measureSignalAndNoise } from '../integers/signal-noise.js';
 import { chooseWeightQParams, type Slice, type WeightRangeMethod } from '../range/weight-range.js';
 import { addUp } from '../sketch/summarize.js';
 
@@ -21,21 +21,21 @@ export function decodeFloats(constant: RawTensor): Float32Array {
   return data;
 }
 
-/** Bytes that lie askew in the file are copied once, not for every look at them. */
+/** Cache: unaligned bytes of a file are copied once per tensor. */
 const DECODED = new WeakMap<RawTensor, Float32Array>();
 
 export interface WeightRequest {
   readonly scheme: IntegerScheme;
   readonly method: WeightRangeMethod;
-  /** One scale per slice of it; undefined: one in all. */
+  /** One scale per slice along this axis; undefined: one scale in total. */
   readonly axis: number | undefined;
-  /** For messages. */
+  /** Name of the weight, for messages. */
   readonly name: string;
 }
 
 /**
- * Scale and zero point of a weight from its elements, in total or per slice of the axis.
- * @throws QuantError `bad-range` where an element is NaN or infinite.
+ * Scale and zero point of a weight from its elements, in total or per slice along the axis.
+ * @throws QuantError `bad-range` if an element is NaN or infinite.
  */
 export function computeWeightQParams(weight: RawTensor, { scheme, method, axis, name }: WeightRequest): TensorQParams {
   const slices = slicesOf(decodeFloats(weight), weight.dims, axis);
@@ -56,7 +56,7 @@ function slicesOf(data: Float32Array, dims: Shape, axis: number | undefined): Sl
   }));
 }
 
-/** The least and the greatest element; 0 … 0 where there is none. */
+/** The smallest and the largest element; 0 … 0 if there is none. */
 function rangeOf({ data, runs }: Slice, name: string): Range {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
@@ -74,7 +74,7 @@ function notFinite(data: Float32Array, [start, end]: readonly [number, number], 
   return new QuantError('bad-range', `weight "${name}": element ${at} is ${data[at]}`);
 }
 
-/** The integers of a weight, and how well they stand for it: 10·log10(Σx² / Σ(x − q)²) in dB, Infinity where nothing is lost. */
+/** The integers of a weight, and their SQNR, 10·log10(Σx² / Σ(x − q)²) in dB. Infinity if nothing is lost. */
 export function quantizeWeight(weight: RawTensor, qparams: TensorQParams): { readonly integers: RawTensor; readonly sqnrDb: number } {
   const data = decodeFloats(weight);
   const integers = quantizeLinear(data, weight.dims, qparams);
@@ -82,7 +82,7 @@ export function quantizeWeight(weight: RawTensor, qparams: TensorQParams): { rea
   let noise = 0;
   for (const [at, { runs }] of slicesOf(data, weight.dims, qparams.axis).entries()) {
     for (const [start, end] of runs) {
-      const loss = measureLoss(data.subarray(start, end), getDefined(qparams.slices[at], 'slice'), storageRange(qparams.dtype));
+      const loss = measureSignalAndNoise(data.subarray(start, end), getDefined(qparams.slices[at], 'slice'), storageRange(qparams.dtype));
       signal += loss.signal;
       noise += loss.noise;
     }

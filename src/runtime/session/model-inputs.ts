@@ -59,7 +59,7 @@ export function checkFinite(feeds: NamedTensors): void {
     const odd = tensor.data.reduce((count, x) => count + (Number.isFinite(x) ? 0 : 1), 0);
     if (odd === 0) continue;
     throw new RuntimeError('not-finite', `input "${name}" has ${odd} NaN or infinite of ${tensor.data.length} elements`, {
-      help: 'the data that was given has them: look at how it was made',
+      help: 'the input data contains them: check how the data was prepared',
     });
   }
 }

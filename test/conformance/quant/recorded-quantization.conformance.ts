@@ -14,10 +14,10 @@ import type { OrtObserved, OrtRangeMethod } from '../../../src/quant/ort-compat/
 import {
   addSampleCounts,
   addSampleRanges,
+  finishOrtObserved,
+  type OrtHistogramRequest,
   type OrtTotal,
-  type OrtWish,
   planBinnings,
-  toOrtObserved,
 } from '../../../src/quant/ort-compat/ort-observed.js';
 import { planQuantization } from '../../../src/quant/placement/plan-quantization.js';
 import { insertQdq } from '../../../src/quant/qdq/insert-qdq.js';
@@ -69,7 +69,7 @@ const OTHER_RANGES: Readonly<Record<string, OrtRangeMethod>> = {
   'percentile-99.99-asym-u8s8': { kind: 'ort-percentile', percentile: 99.99, of: 'values', bins: 2048 },
   'entropy-u8s8': { kind: 'ort-entropy', bins: 128, quantizedBins: 128 },
 };
-const WISHES: readonly OrtWish[] = [
+const WISHES: readonly OrtHistogramRequest[] = [
   { of: 'magnitudes', bins: 2048 },
   { of: 'values', bins: 2048 },
   { of: 'values', bins: 128 },
@@ -216,7 +216,9 @@ async function calibrate(model: Model, npy: Uint8Array): Promise<Calibrated> {
   for (const feed of feeds) addSampleCounts(collected, await sketcher.count(feed, binnings));
   await sketcher.close();
   const none: OrtTotal = { sampleMin: [], sampleMax: [], counts: [] };
-  return new Map([...total].map(([address, sketch]) => [address, { sketch, ort: toOrtObserved(collected.get(address) ?? none, WISHES) }]));
+  return new Map(
+    [...total].map(([address, sketch]) => [address, { sketch, ort: finishOrtObserved(collected.get(address) ?? none, WISHES) }]),
+  );
 }
 
 function chooseAll(model: Model, calibrated: Calibrated, method: RangeMethod): Map<ValueId, Range> {

@@ -1,4 +1,4 @@
-/** Are the bounds of accumulators reached by the worst input, and never passed? Against enumeration of small cases, and against sums of random inputs. */
+/** Accumulator bounds against enumeration of small cases and sums of random inputs: reached by the worst input, never exceeded. */
 import fc from 'fast-check';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { type AccumulatorBound, boundAccumulators } from '../../../src/quant/exact/accumulator-bounds.js';
@@ -13,7 +13,7 @@ interface Layer {
 const listed = (values: readonly number[]): string => `{${values.join(', ')}}`;
 const shape = (values: readonly number[]): string => (values.length === 1 ? '' : `${values.length}`);
 
-/** `node` computes y from xd, wd and, with a bias, bd. */
+/** `node` computes y from xd, wd and, if there is a bias, bd. */
 function boundOf({ node, x, w, bias }: Layer): AccumulatorBound | undefined {
   const constants = [
     `float[] xs = {${x.scale}}`,
@@ -50,7 +50,7 @@ function enumerate(weights: readonly number[], low: number, high: number, bias: 
 const weight = fc.integer({ min: -128, max: 127 });
 
 describe('the bound of a Conv', () => {
-  it('is the largest partial sum there can be', () => {
+  it('is the largest possible partial sum', () => {
     fc.assert(
       fc.property(
         fc.array(weight, { minLength: 4, maxLength: 4 }),
@@ -71,18 +71,18 @@ describe('the bound of a Conv', () => {
     );
   });
 
-  it('counts in units of the bias where that is finer', () => {
+  it('uses units of the bias if its scale is smaller', () => {
     const layer: Layer = {
       node: 'Conv(xd, wd, bd)',
       x: { dtype: 'int8', dims: '1, 1, 1, 1', scale: 0.5, zeroPoint: 0 },
       w: { dims: '1, 1, 1, 1', scales: [0.5], values: [100] },
       bias: { scales: [2 ** -12], values: [-7] },
     };
-    // 128 · 100 · 2⁻² in units of 2⁻¹², and the bias.
+    // 128 · 100 · 2⁻² in units of 2⁻¹², plus the bias.
     expect(boundOf(layer)).toMatchObject({ bound: 12800 * 1024 + 7, unit: 2 ** -12, exactInFloat: true });
     expect(boundOf({ ...layer, bias: { scales: [2 ** -13], values: [7] } })).toMatchObject({
       exactInFloat: false,
-      reason: 'sums can reach 2²⁴',
+      reason: 'a sum can reach 2²⁴',
     });
   });
 
@@ -92,7 +92,7 @@ describe('the bound of a Conv', () => {
       x: { dtype: 'int8', dims: '1, 2, 1, 1', scale: 1, zeroPoint: 0 },
       w: { dims: '3, 2, 1, 1', scales: [1, 0.5, 0.25], values: [1, 2, 100, -100, 5, 5] },
     });
-    // 100 · 127 upwards and 100 · 128 downwards never count together: one is of the positive terms, the other of the negative.
+    // 100 · 127 and 100 · 128 are never added: one comes from the positive terms, the other from the negative ones.
     expect(found).toMatchObject({ bound: 100 * 128 + 100 * 127, unit: 0.5, exactInFloat: true });
   });
 
@@ -140,14 +140,14 @@ describe('the bound', () => {
     expect(found).toMatchObject({ bound: 255 * 70, unit: 0.25, exactInFloat: true });
   });
 
-  it('is left open where the weight has scales along the axis that is summed over', () => {
+  it('is undefined if the weight scales lie along the summed axis', () => {
     const w = { dims: '3, 2', scales: [1, 0.5, 0.25], values: [10, 20, 30, 1, 50, 2], axis: 0 };
     const found = boundOf({ node: 'MatMul(xd, wd)', x: { dtype: 'uint8', dims: '1, 3', scale: 1, zeroPoint: 0 }, w });
-    expect(found).toMatchObject({ exactInFloat: false, reason: 'its weight has scales along another axis than its outputs' });
+    expect(found).toMatchObject({ exactInFloat: false, reason: 'the weight scales are not along the output channel axis' });
     expect(found?.bound).toBeUndefined();
   });
 
-  it('takes the zero points of weight and bias off', () => {
+  it('subtracts the zero points of weight and bias', () => {
     const model = parseModelText(`agraph (int8[1, 2] x) => (float y) <float xs = {1}, uint8[2, 2] w = {130, 128, 120, 129},
       float[2] ws = {1, 1}, uint8[2] wz = {128, 120}, int8[2] b = {5, 3}, float bs = {1}, int8 bz = {-100}> {
       xd = DequantizeLinear(x, xs)
@@ -159,7 +159,7 @@ describe('the bound', () => {
     expect(boundAccumulators(model)).toMatchObject([{ bound: 9 * 127 + 103, unit: 1 }]);
   });
 
-  it('of products of two activations takes the longest sum', () => {
+  it('of products of two activations uses the length of the inner axis', () => {
     const model = parseModelText(`agraph (int8[2, 3] a, int8[3, 2] b) => (float y) <float s = {0.5}> {
       ad = DequantizeLinear(a, s)
       bd = DequantizeLinear(b, s)
@@ -182,11 +182,11 @@ describe('the bound', () => {
     ]);
   });
 
-  it('is left open where an input is in float', () => {
+  it('is undefined if an input is float', () => {
     const model = parseModelText(`agraph (int8[1, 1, 2, 2] x, float[1, 1, 1, 1] w) => (float y) <float s = {1}> {
       xd = DequantizeLinear(x, s)
       y = Conv(xd, w)
     }`);
-    expect(boundAccumulators(model)).toMatchObject([{ exactInFloat: false, reason: 'one of its inputs is not quantized' }]);
+    expect(boundAccumulators(model)).toMatchObject([{ exactInFloat: false, reason: 'an input is not quantized' }]);
   });
 });

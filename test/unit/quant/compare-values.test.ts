@@ -1,4 +1,4 @@
-/** The error that reaches each value, against one ONNX Runtime session per model that gives every value as an output, and plain sums. */
+/** Propagated errors against one ONNX Runtime session per model with every value as an output, and scalar sums. */
 
 import { digestModelContent } from '../../../src/onnx/analysis/content-digest.js';
 import { ints } from '../../../src/onnx/ir/attribute.js';
@@ -18,7 +18,7 @@ import type { Sketch } from '../../../src/quant/sketch/sketch.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
-/** Conv and Relu, a branch, and a join; a Shape on the way whose int64 values are compared by nobody. */
+/** Conv and Relu, a branch, and a join, with a Shape whose int64 values are not compared. */
 const floatModel = (): Model =>
   smallModel({
     inputs: { x: ['float32', [2, 3, 9, 9]] },
@@ -55,7 +55,7 @@ async function quantized(): Promise<Model> {
   return model;
 }
 
-/** Every float32 value of a model for one sample, by name: all of them are made outputs. */
+/** Every float32 value of a model for one sample, by name, read as model outputs. */
 async function allValues(model: Model, feeds: (typeof samples)[number]): Promise<Readonly<Record<string, Float32Array>>> {
   const open = cloneModel(model);
   const { graph } = open;
@@ -77,7 +77,7 @@ async function compare(budgetBytes: number) {
 }
 
 describe('propagated errors', () => {
-  it('each value is compared as its readers see it: after DequantizeLinear where there is one', async () => {
+  it('a quantized value is compared after DequantizeLinear', async () => {
     const other = await quantized();
     const { pairs, unmatched } = matchValues(floatModel(), other);
     const byName = Object.fromEntries(pairs.map(pair => [pair.original.name, pair.other.name]));
@@ -88,11 +88,11 @@ describe('propagated errors', () => {
       s: 's_DequantizeLinear_Output',
       y: 'y',
     });
-    // Relu went into the Conv before it.
+    // The Relu was fused into the Conv.
     expect(unmatched.map(value => value.name)).toEqual(['a']);
   });
 
-  it('each value of two quantized models stands for itself', async () => {
+  it('values of two quantized models are compared by name', async () => {
     const other = await quantized();
     const { pairs, unmatched } = matchValues(other, cloneModel(other), 'as-computed');
     expect(pairs.filter(pair => pair.original.name !== pair.other.name)).toEqual([]);
@@ -100,7 +100,7 @@ describe('propagated errors', () => {
     expect(unmatched).toEqual([]);
   });
 
-  it('figures are those of plain sums over all samples', async () => {
+  it('figures equal scalar sums over all samples', async () => {
     const errors = await compare(1 << 20);
     const other = await quantized();
     const pairs: [string, string][] = errors.values.map(({ value, comparedWith }) => [value, comparedWith]);
@@ -124,11 +124,11 @@ describe('propagated errors', () => {
     }
   });
 
-  it('do not depend on how the graphs are cut', async () => {
+  it('do not depend on the segments', async () => {
     expect(await compare(1)).toEqual(await compare(1 << 20));
   });
 
-  it('go into a report and come back', async () => {
+  it('are the same after encoding and decoding', async () => {
     const errors = await compare(1 << 20);
     const report = JSON.parse(JSON.stringify({ values: {}, propagated: encodePropagatedErrors([errors]) }));
     expect(findPropagatedErrors(report)).toEqual([errors]);
@@ -136,7 +136,7 @@ describe('propagated errors', () => {
     expect(() => findPropagatedErrors({ propagated: [{ part: 'x' }] })).toThrow('should be');
   });
 
-  it('of a model against itself are none, also after renaming', async () => {
+  it('are zero for a model against itself, also after renaming', async () => {
     const renamed = floatModel();
     for (const [index, value] of [...renamed.graph.values.values()].entries()) value.name = `v${index}`;
     const comparer = openValueComparer(floatModel(), renamed, { budgetBytes: 1, freeDim: 1 });

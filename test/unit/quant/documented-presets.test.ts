@@ -1,4 +1,4 @@
-/** Is the table of presets in docs/stages/quantize.md what the presets are? */
+/** The table of presets in docs/stages/quantize.md against the presets. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PRESETS, type Preset, type PresetName } from '../../../src/quant/scheme/scheme.js';
@@ -7,7 +7,7 @@ import { DIST } from '../../support/world.js';
 
 const page = readFileSync(join(dirname(DIST), 'docs/stages/quantize.md'), 'utf8');
 
-/** Rows of the table that begins with `| knob | \`u8s8\``, as cells. */
+/** Cells of the table that begins with `| knob | \`u8s8\``. */
 function table(): string[][] {
   const start = page.indexOf('| knob | `u8s8`');
   const lines = page.slice(start, page.indexOf('\n\n', start)).split('\n');
@@ -25,7 +25,7 @@ function knobOf(preset: Preset, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], preset);
 }
 
-/** As the table says it. */
+/** The form in the table. */
 function parseCell(path: string, cell: string): unknown {
   if (path.endsWith('range')) return toRangeMethod(cell as RangeName);
   if (path === 'placement.floatOutputs') return cell === 'none' ? [] : [cell];
@@ -36,7 +36,7 @@ function parseCell(path: string, cell: string): unknown {
 describe('docs/stages/quantize.md', () => {
   const [[, ...presets] = [], ...rows] = table();
 
-  it('has every preset, and every knob but the list of operators', () => {
+  it('has every preset, and every setting except the list of operators', () => {
     expect(presets.sort()).toEqual(Object.keys(PRESETS).sort());
     const { opTypes: _, ...knobs } = PRESETS.u8s8;
     const paths = Object.entries(knobs).flatMap(([name, value]) =>

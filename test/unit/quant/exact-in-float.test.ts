@@ -1,4 +1,4 @@
-/** Do models that are found exact in float give the same bits, however ONNX Runtime computes them? */
+/** Models that are exact in float give the same bits for every way in which ONNX Runtime computes them. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function bitsOf(model: Uint8Array, options: SessionOptions, seed: number):
   }
 }
 
-it('fused or in float, at every optimization level: the same bits', async () => {
+it('fused or in float, every optimization level gives the same bits', async () => {
   let exact = 0;
   await fc.assert(
     fc.asyncProperty(randomCnn, fc.nat(1000), async (model, seed) => {
@@ -58,7 +58,7 @@ interface Layer {
   readonly between?: string;
 }
 
-/** One Conv between DequantizeLinear and QuantizeLinear, and what may follow it. */
+/** One Conv between DequantizeLinear and QuantizeLinear, followed by `between`. */
 function oneLayer({ scale = 0.5, weight = 100, biasType = 'int8', channels = 1, between = 'f = Relu(c)' }: Layer = {}): Model {
   const weights = Array.from({ length: channels }, () => weight);
   return parseModelText(`agraph (float[1, ${channels}, 4, 4] x) => (float y) <float s = {${scale}}, int8 z = {0}, float ws = {0.25}, int8[1, ${channels}, 1, 1] w = {${weights.join(', ')}}, float bs = {0.125}, ${biasType}[1] b = {7}> {
@@ -75,8 +75,8 @@ function oneLayer({ scale = 0.5, weight = 100, biasType = 'int8', channels = 1, 
 
 it.each([
   ['power-of-two scales, a small sum and an int8 bias', {}, true],
-  ['a scale that is no power of two', { scale: 0.3 }, false],
-  ['scales whose products float32 does not hold', { scale: 2 ** -100 }, false],
+  ['a scale that is not a power of two', { scale: 0.3 }, false],
+  ['scales whose products underflow float32', { scale: 2 ** -100 }, false],
   ['sums that can reach 2²⁴', { channels: 2000 }, false],
   ['an int32 bias, with which ONNX Runtime has an integer kernel', { biasType: 'int32' }, false],
   ['an average, which divides', { between: 'f = GlobalAveragePool(c)' }, false],
@@ -90,7 +90,7 @@ it('a layer on values that are not quantized is not exact', () => {
   expect(isExactInFloat(parseModelText('agraph (float[1, 1, 4, 4] x, float[1, 1, 1, 1] w) => (float y) { y = Conv(x, w) }'))).toBe(false);
 });
 
-it('openExact computes an exact model in float, and gives the bits of openSession', async () => {
+it('openExact runs an exact model in float with the bits of openSession', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'exact-'));
   try {
     const path = join(folder, 'model.onnx');
@@ -115,7 +115,7 @@ it('openExact computes an exact model in float, and gives the bits of openSessio
   }
 });
 
-it('the manifest of a session says where it computes in float', () => {
+it('the session manifest states whether it runs in float', () => {
   expect(sessionManifest({ optimization: 'all', quantized: 'float' })).toMatchObject({ quantized: 'float' });
   expect(sessionManifest({ optimization: 'all' })).not.toHaveProperty('quantized');
 });

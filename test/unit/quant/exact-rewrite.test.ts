@@ -1,4 +1,4 @@
-/** Does an exact rewrite stay exact after quantization? Outputs of the quantized forms, run by ONNX Runtime, are compared bit for bit. */
+/** Exact rewrites stay exact after quantization: outputs of the quantized models are compared bit for bit. */
 import { int, ints } from '../../../src/onnx/ir/attribute.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import type { Model, ValueId } from '../../../src/onnx/ir/model.js';
@@ -19,7 +19,7 @@ const CHANNELS = 4;
 const noise = (length: number, seed: number) => Float32Array.from({ length }, (_, i) => Math.sin(i * 12.9898 + seed) * 2.5);
 const feeds = (): Record<string, Tensor> => ({ x: makeTensor('float32', [1, CHANNELS, 9, 8], noise(CHANNELS * 72, 1)) });
 
-/** Conv → MaxPool 1×1 stride 2 → Conv, as at the top of a feature pyramid; the first Conv's output is an output of the graph too. */
+/** Conv → MaxPool 1×1 stride 2 → Conv, as at the top of a feature pyramid. The first Conv's output is also a graph output. */
 function pyramidTop(): Model {
   const small = smallGraph();
   small.input('x', [1, CHANNELS, 9, 8]);
@@ -62,7 +62,7 @@ describe.each(['u8s8', 'a8w8'] as const)('preset %s', preset => {
     }
   });
 
-  it('the quantized model is near the float model', async () => {
+  it('the quantized model is close to the float model', async () => {
     const exact = await run(encodeModel(pyramidTop()), 'disabled');
     const int8 = await run(await quantized(preset, 'original'), 'all');
     for (const [name, { data }] of Object.entries(exact)) {
@@ -71,7 +71,7 @@ describe.each(['u8s8', 'a8w8'] as const)('preset %s', preset => {
         ([s, e], x, i) => [s + x * x, e + (x - (other[i] ?? 0)) ** 2] as [number, number],
         [0, 0] as [number, number],
       );
-      // 8 bits over a range a few standard deviations wide give about 40 dB; two convolutions in a row lose some.
+      // 8 bits over a few standard deviations give about 40 dB; two convolutions in sequence lose some of it.
       expect(10 * Math.log10(signal / error)).toBeGreaterThan(30);
     }
   });

@@ -1,4 +1,4 @@
-/** Is everything that is known of a tensor found, by any of its names, and nothing made up for others? */
+/** Explanations of tensors: found by every name, with all known facts. */
 import type { Model } from '../../../src/onnx/ir/model.js';
 import type { ModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import { listQdqTensors } from '../../../src/quant/qdq/qdq-tensors.js';
@@ -23,7 +23,7 @@ describe('tensors of a QDQ model', () => {
   const explain = ({ model, report }: ReturnType<typeof quantize>, name: string): TensorExplanation =>
     explainTensor(model.graph, report, name);
 
-  it('have the names of the float model, with who makes and who reads them', () => {
+  it('have the names of the float model, with producers and consumers', () => {
     const found = listQdqTensors(quantize().model.graph).map(({ name, role, dtype, producer, consumers, isInput, isOutput }) => [
       name,
       role,
@@ -52,7 +52,7 @@ describe('tensors of a QDQ model', () => {
     expect(explain(quantize(), wanted)).toMatchObject({ kind: 'quantized', tensor: { name }, report: { entry: { name } } });
   });
 
-  it('what the model says of scale and zero point is what the report says', () => {
+  it('scale and zero point in the model equal those in the report', () => {
     for (const preset of ['u8s8', 'xint8'] as const) {
       const { model, report } = quantize({ scheme: PRESETS[preset] });
       for (const { name, scale, zeroPoint } of report.activations) {
@@ -61,26 +61,26 @@ describe('tensors of a QDQ model', () => {
     }
   });
 
-  it('per channel: all scales, and their axis', () => {
+  it('per-channel tensors have all scales and their axis', () => {
     const weight = { ...PRESETS.u8s8.weight, perChannel: true };
     const found = explain(quantize({ scheme: { ...PRESETS.u8s8, weight } }), 'first.weight');
     expect(found).toMatchObject({ tensor: { axis: 0, scales: { length: 4 } } });
   });
 
-  it('with a pair for each reader, a tensor is one all the same', () => {
+  it('a tensor with one pair per reader is listed once', () => {
     const placement = { ...PRESETS.u8s8.placement, pairs: 'dedicated' } as const;
     const names = listQdqTensors(quantize({ scheme: { ...PRESETS.u8s8, placement } }).model.graph).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names).toHaveLength(7);
   });
 
-  it('a value without integers says why', () => {
-    expect(explain(quantize(), 'features')).toMatchObject({ kind: 'float', reasons: ['Relu "relu" is computed with what makes it'] });
+  it('a float value has a reason', () => {
+    expect(explain(quantize(), 'features')).toMatchObject({ kind: 'float', reasons: ['Relu "relu" is fused with the operator before it'] });
     expect(explain(quantize({ scheme: PRESETS.xint8 }), 'features')).toMatchObject({
       kind: 'float',
       producer: { node: 'first' },
       consumers: [{ node: 'relu' }],
-      reasons: ['Relu "relu" is computed with what makes it'],
+      reasons: ['Relu "relu" is fused with the operator before it'],
     });
     expect(explain(quantize({ exclude: ['second', { tensor: 'active' }] }), 'active')).toMatchObject({
       kind: 'float',
@@ -88,7 +88,7 @@ describe('tensors of a QDQ model', () => {
     });
   });
 
-  it('a name that is none gives all names, for what may be meant', () => {
+  it('an unknown name returns all names for suggestions', () => {
     const found = explain(quantize(), 'logitz');
     expect(found.kind === 'unknown' && found.names.includes('logits')).toBe(true);
   });

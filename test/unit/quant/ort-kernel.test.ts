@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { countEdgesPlainly, edgesOf, planBinning } from '../../../src/quant/ort-compat/ort-histogram.js';
+import { countEdgesScalar, edgesOf, planBinning } from '../../../src/quant/ort-compat/ort-histogram.js';
 import { countEdgesByKernel } from '../../../src/quant/ort-compat/ort-kernel.js';
 import { sketchTensor } from '../../../src/quant/sketch/sketch.js';
 
@@ -9,7 +9,7 @@ const value = fc.oneof(
   fc.constantFrom(0, -0),
 );
 
-describe('the kernel of given edges', () => {
+describe('the histogram kernel with given edges', () => {
   it.each([
     ['magnitudes', 2048],
     ['values', 2048],
@@ -23,7 +23,7 @@ describe('the kernel of given edges', () => {
         const binning = planBinning(sketchTensor(data), of, bins);
         const edges = edgesOf(binning);
         const [plain, fast] = [new Float64Array(bins), new Float64Array(bins)];
-        countEdgesPlainly(plain, data, binning, edges);
+        countEdgesScalar(plain, data, binning, edges);
         countEdgesByKernel(fast, data, binning, edges);
         expect(fast).toEqual(plain);
         expect(fast.reduce((sum, count) => sum + count, 0)).toBe(data.length);
@@ -31,7 +31,7 @@ describe('the kernel of given edges', () => {
     );
   });
 
-  it('elements on every edge lie in the bin above, and the greatest in the last', () => {
+  it('an element on an edge is in the bin above, and the largest element in the last bin', () => {
     const data = Float32Array.from({ length: 100_000 }, (_, i) => Math.sin(i));
     const binning = planBinning(sketchTensor(data), 'values', 2048);
     const edges = edgesOf(binning);

@@ -1,9 +1,9 @@
-/** Does what the user says of single tensors reach them, and nothing else? */
+/** Overrides change exactly the tensors that they select, and are refused where they have no effect. */
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { planQuantization, type QuantizationPlan } from '../../../src/quant/placement/plan-quantization.js';
 import { checkEffect, resolveOverrides } from '../../../src/quant/placement/resolve-overrides.js';
 import { insertQdq } from '../../../src/quant/qdq/insert-qdq.js';
-import { checkKnobs } from '../../../src/quant/scheme/check-knobs.js';
+import { checkKnobs } from '../../../src/quant/scheme/check-settings.js';
 import { findExcluded, type Override } from '../../../src/quant/scheme/overrides.js';
 import { PRESETS, type QuantizationScheme } from '../../../src/quant/scheme/scheme.js';
 import { nodeLines, rangesOf, smallGraph } from './small-graph.js';
@@ -67,8 +67,8 @@ describe('overrides', () => {
       ],
       { y: ['uint8', f(1 / 255), 0] },
     ],
-    ['what a node computes', [{ node: { op: 'Conv', output: 'y' }, set: { scale: 0.5 } }], { y: ['uint8', 0.5, 0] }],
-    ['what a node reads', [{ node: 'Conv_a', of: 'inputs', set: { scale: 0.5, zeroPoint: 128 } }], { x: ['uint8', 0.5, 128] }],
+    ['outputs of a node', [{ node: { op: 'Conv', output: 'y' }, set: { scale: 0.5 } }], { y: ['uint8', 0.5, 0] }],
+    ['inputs of a node', [{ node: 'Conv_a', of: 'inputs', set: { scale: 0.5, zeroPoint: 128 } }], { x: ['uint8', 0.5, 128] }],
     ['per channel', [{ node: 'Conv_y', of: 'weights', set: { perChannel: true } }], { 'second.weight': ['int8', f(1 / 254), f(4 / 254)] }],
     [
       'weights of a pattern',
@@ -101,7 +101,7 @@ describe('overrides', () => {
     );
   });
 
-  it('a value that shares parameters gets those that are set where they come from', () => {
+  it('a value with shared parameters takes those set on the value it shares them with', () => {
     const { r, m } = parameters(plan([{ tensor: 'r', set: { scale: 0.25, zeroPoint: 0 } }]));
     expect([r, m]).toEqual([
       ['uint8', 0.25, 0],
@@ -109,12 +109,12 @@ describe('overrides', () => {
     ]);
   });
 
-  it('a Relu is not left out where set parameters would not saturate in its place', () => {
+  it('a Relu stays if the set parameters do not saturate at its bounds', () => {
     expect(plan([]).planned.removals).toHaveLength(1);
     expect(plan([{ tensor: 'r', set: { scale: 0.25, zeroPoint: 5 } }]).planned.removals).toEqual([]);
   });
 
-  it('matches: any lets a list serve models that lack some of its tensors', () => {
+  it('matches: any accepts a tensor that the model lacks', () => {
     expect(parameters(plan([{ tensor: 'mask_*', matches: 'any', set: { dtype: 'int8' } }]))).toEqual(before);
     expect(parameters(plan([{ node: { op: 'Gemm' }, matches: 'any', set: { dtype: 'int8' } }]))).toEqual(before);
   });
@@ -132,10 +132,10 @@ describe('overrides', () => {
       'a tensor that shares its parameters',
       { tensor: 'm', set: { dtype: 'int8' } },
       'override-without-effect',
-      /takes scale and zero point of "r"/,
+      /takes scale and zero point from "r"/,
     ],
-    ['a tensor that is computed away', { tensor: 'a', set: { dtype: 'int8' } }, 'override-without-effect', /Relu is computed .*: set "r"/],
-    ['a tensor of integers', { tensor: 'shape', set: { dtype: 'int8' } }, 'override-without-effect', /it is int64/],
+    ['a fused tensor', { tensor: 'a', set: { dtype: 'int8' } }, 'override-without-effect', /Relu is fused .*: set "r"/],
+    ['an integer tensor', { tensor: 'shape', set: { dtype: 'int8' } }, 'override-without-effect', /its type is int64/],
     ['a bias without `bias`', { tensor: 'first.bias', set: { dtype: 'int8' } }, 'override-without-effect', /it is a bias/],
     [
       'a weight by percentile',
@@ -143,23 +143,23 @@ describe('overrides', () => {
       'override-without-effect',
       /min-max or power-of-two, not percentile/,
     ],
-    ['an activation per channel', { tensor: 'y', set: { perChannel: true } }, 'override-without-effect', /neither channels/],
-    ['a zero point outside the type', { tensor: 'y', set: { scale: 1, zeroPoint: 256 } }, 'contradictory-knobs', /256 is no uint8/],
+    ['an activation per channel', { tensor: 'y', set: { perChannel: true } }, 'override-without-effect', /perChannel and bias/],
+    ['a zero point outside the type', { tensor: 'y', set: { scale: 1, zeroPoint: 256 } }, 'contradictory-knobs', /256 is outside of uint8/],
   ])('%s is refused', (_what, override, code, message) => {
     expect(() => plan([override])).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
   });
 
-  it('under powers of two a scale must be one; the help has the nearest', () => {
+  it('a power-of-two method refuses other scales, and the help has the nearest one', () => {
     const set = () => plan([{ tensor: 'y', set: { scale: 0.1 } }], PRESETS.xint8);
-    expect(set).toThrow(expect.objectContaining({ code: 'contradictory-knobs', help: expect.stringMatching(/^0\.125 is the nearest/) }));
+    expect(set).toThrow(expect.objectContaining({ code: 'contradictory-knobs', help: expect.stringMatching(/^set scale to 0\.125/) }));
     expect(parameters(plan([{ tensor: 'y', set: { scale: 0.125 } }], PRESETS.xint8)).y).toEqual(['uint8', 0.125, 128]);
   });
 
   it.each<[Override['set'], string]>([
     [{ scale: 1, range: { low: 0, high: 1 } }, 'scale and range'],
-    [{ zeroPoint: 1 }, 'zeroPoint without scale'],
+    [{ zeroPoint: 1 }, 'zeroPoint is set without scale'],
     [{ range: { low: 2, high: 1 } }, 'low 2 is above high 1'],
-    [{ bias: { dtype: 'int8', scale: 'product' } }, 'no room'],
+    [{ bias: { dtype: 'int8', scale: 'product' } }, 'too small'],
   ])('%j contradicts itself', (knobs, message) => {
     expect(checkKnobs(knobs).join()).toContain(message);
   });
@@ -181,7 +181,7 @@ describe('excluded tensors', () => {
     return nodeLines(model);
   }
 
-  it('an activation stays in float, and so does what only moves it', () => {
+  it('an activation stays in float, and so do nodes that only move it', () => {
     const lines = quantize('r');
     expect(lines).toContain('Reshape(r, shape) -> m');
     expect(lines.some(line => line.startsWith('QuantizeLinear(r,'))).toBe(false);

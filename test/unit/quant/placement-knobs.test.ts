@@ -1,4 +1,4 @@
-/** What does each knob of placement change in the graph? */
+/** The effect of each placement setting on the graph. */
 import { int, ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
@@ -43,22 +43,22 @@ describe('dropSaturating', () => {
   };
 
   it.each([
-    ['its range ends at the bounds', { low: 0, high: 6 }, 1],
-    ['its range ends inside the bounds', { low: 0, high: 4 }, 1],
-    ['its integers go beyond the upper bound', { low: 0, high: 8 }, 0],
-    ['its integers go beyond the lower bound', { low: -1, high: 6 }, 0],
-  ])('a Clip goes only where saturation does the same: %s', (_what, range, removed) => {
+    ['range ends at the bounds', { low: 0, high: 6 }, 1],
+    ['range ends inside the bounds', { low: 0, high: 4 }, 1],
+    ['integers go beyond the upper bound', { low: 0, high: 8 }, 0],
+    ['integers go beyond the lower bound', { low: -1, high: 6 }, 0],
+  ])('a Clip is removed only if saturation has the same effect: %s', (_what, range, removed) => {
     const { model } = clip(0, 6);
     expect(plan(model, PRESETS.u8s8, { z: range }).removals).toHaveLength(removed);
   });
 
-  it('a Clip stays under a power-of-two scale, whose integers end elsewhere', () => {
+  it('a Clip stays with a power-of-two scale, whose integers end elsewhere', () => {
     const { model } = clip(0, 6);
     const range = { kind: 'power-of-two', position: { kind: 'non-overflow', of: { kind: 'min-max' }, rounding: 'up' } } as const;
     expect(plan(model, { ...PRESETS.u8s8, range }, { z: { low: 0, high: 6 } }).removals).toEqual([]);
   });
 
-  it('turned off, a Relu stays', () => {
+  it('if off, a Relu stays', () => {
     const small = convGraph();
     small.node('Conv x w b -> y');
     small.node('Relu y -> z');
@@ -77,7 +77,7 @@ describe('fuseActivations', () => {
     ['Clip y low high -> z', {}],
     ['LeakyRelu y -> z', {}],
     ['PRelu y slope -> z', {}],
-  ])('%s: what it reads of a Conv has no integers', (line, attributes) => {
+  ])('%s: its input from a Conv is not quantized', (line, attributes) => {
     const small = convGraph();
     small.floats('low', [], [0]);
     small.floats('high', [], [6]);
@@ -96,7 +96,7 @@ describe('fuseActivations', () => {
   it.each([
     ['something else reads it too', (small: SmallGraph) => small.node('Sigmoid y -> s'), ['z', 's']],
     ['it is an output of the graph', () => undefined, ['z', 'y']],
-  ])('not where %s', (_what, addReader, outputs) => {
+  ])('does not apply if %s', (_what, addReader, outputs) => {
     const small = convGraph();
     small.node('Conv x w b -> y');
     small.node('Relu y -> z');
@@ -105,7 +105,7 @@ describe('fuseActivations', () => {
     expect(plan(small.model, fused).fusions).toEqual([]);
   });
 
-  it('not behind an operator that only moves data', () => {
+  it('does not apply after an operator that only moves data', () => {
     const small = convGraph();
     small.node('Conv x w b -> y');
     small.node('MaxPool y -> m', { kernel_shape: ints([1, 1]) });
@@ -115,8 +115,8 @@ describe('fuseActivations', () => {
   });
 });
 
-describe('other knobs', () => {
-  it('dataMovement: a MaxPool of the input is quantized by force only', () => {
+describe('other settings', () => {
+  it('dataMovement: a MaxPool of the input is quantized only with force', () => {
     const small = convGraph();
     small.node('MaxPool x -> m', { kernel_shape: ints([1, 1]) });
     small.node('Conv m w b -> y');
@@ -134,7 +134,7 @@ describe('other knobs', () => {
     expect(namesOf(small.model, plan(small.model, withPlacement({ floatOutputs: ['Softmax', 'Sigmoid'] })))).toEqual(['x', 'y', 's']);
   });
 
-  it('pairs: each reader has its own, and an output of the graph too; nothing computes otherwise', async () => {
+  it('pairs: each reader and each graph output has its own pair, and results are unchanged', async () => {
     const build = (pairs: PlacementScheme['pairs']): Model => {
       const small = convGraph();
       small.node('Conv x w b -> y');
@@ -146,13 +146,13 @@ describe('other knobs', () => {
     };
     const [shared, dedicated] = [build('shared'), build('dedicated')];
     const count = (model: Model, op: string): number => nodeLines(model).filter(line => line.startsWith(op)).length;
-    // x, y, s, z; and y once for Sigmoid, once for Add, once for the output.
+    // x, y, s, z; and y once for each of Sigmoid, Add and the output.
     expect([count(shared, 'QuantizeLinear'), count(dedicated, 'QuantizeLinear')]).toEqual([4, 6]);
     expect(new Set(nodeLines(dedicated).flatMap(line => /^(?:Sigmoid|Add)\((\w+)/.exec(line)?.[1] ?? [])).size).toBe(2);
     expect(await run(dedicated)).toEqual(await run(shared));
   });
 
-  it('weights: a pair of Q and DQ behind the float weight gives what the integers give', async () => {
+  it('weights: a float weight with a Q and DQ pair gives the same results as integers', async () => {
     const build = (weights: PlacementScheme['weights'], perChannel: boolean): Model => {
       const small = convGraph();
       small.floats('k', [2, 1, 1, 1], [0.3, -7]);
@@ -170,7 +170,7 @@ describe('other knobs', () => {
     }
   });
 
-  it('bias float32: it stays as it is', () => {
+  it('bias float32: the bias is not changed', () => {
     const small = convGraph();
     small.node('Conv x w b -> y');
     small.output('y');
@@ -178,7 +178,7 @@ describe('other knobs', () => {
     expect(nodeLines(small.model)).toContain('Conv(x_DequantizeLinear_Output, w_DequantizeLinear_Output, b) -> y_QuantizeLinear_Input');
   });
 
-  it('an input that is an output of the graph too: what reads it reads its integers, and the output is what was fed', async () => {
+  it('an input that is also an output: readers get the quantized value, the output is unchanged', async () => {
     const small = convGraph();
     small.node('Conv x w b -> y');
     small.output('y', 'x');

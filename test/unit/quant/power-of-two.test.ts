@@ -12,11 +12,11 @@ describe('positions of power-of-two scales', () => {
     [3, -2, -2],
     [2 ** -126, 126, 126],
     [2 ** 127, -127, -127],
-  ])('%p is nearest to position %p, and fits below position %p', (scale, nearest, notBelow) => {
+  ])('%p: nearest position %p, position not below %p', (scale, nearest, notBelow) => {
     expect([nearestPosition(scale), positionNotBelow(scale)]).toEqual([nearest, notBelow]);
   });
 
-  it('every position is found again, and nothing else is one', () => {
+  it('every position is recovered from its scale, and other scales have none', () => {
     for (let position = -127; position <= 126; position++) {
       expect(findPosition(scaleAt(position))).toBe(position);
       expect(nearestPosition(scaleAt(position))).toBe(position);
@@ -28,7 +28,7 @@ describe('positions of power-of-two scales', () => {
   });
 });
 
-describe('what integers stand for', () => {
+describe('the covered range', () => {
   it.each([
     ['int8', 0],
     ['uint8', 128],
@@ -38,7 +38,7 @@ describe('what integers stand for', () => {
     expect(middleOf({ dtype, symmetric: true, reduceRange: false })).toBe(middle);
   });
 
-  it('covers all that the type stores', () => {
+  it('covers all integers of the type', () => {
     expect(coveredRange({ scale: 0.5, zeroPoint: 128 }, 'uint8')).toEqual({ low: -64, high: 63.5 });
     expect(coveredRange({ scale: 2, zeroPoint: 0 }, 'int8')).toEqual({ low: -256, high: 254 });
   });

@@ -1,4 +1,4 @@
-/** Is each preset what its name says, down to the integers in the file? */
+/** Presets against the integers, scales and zero points in the quantized file. */
 import { int, ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
@@ -51,7 +51,7 @@ function quantized(preset: PresetName): Model {
   return model;
 }
 
-/** [dtype of the integers, scale, zero point] of each pair, and of each constant behind a DQ. */
+/** [integer type, scale, zero point] of each pair, and of each constant before a DQ. */
 function parametersOf(model: Model): { readonly of: string; readonly dtype: string; readonly scale: number; readonly zeroPoint: number }[] {
   const numberOf = (name: string): number => {
     const { constant } = valueNamed(model, name);
@@ -97,7 +97,7 @@ describe('presets', () => {
     expect(new Set(parametersOf(quantized(preset)).map(({ zeroPoint }) => zeroPoint))).toEqual(new Set([0]));
   });
 
-  it('xint8: every scale is a power of two, uint8 stands around 128 and int8 around 0, nothing but zeros included', () => {
+  it('xint8: every scale is a power of two, uint8 has zero point 128 and int8 0, also for all-zero tensors', () => {
     const parameters = parametersOf(quantized('xint8'));
     expect(parameters.length).toBeGreaterThan(9);
     for (const { of, dtype, scale, zeroPoint } of parameters) {
@@ -106,14 +106,14 @@ describe('presets', () => {
     }
   });
 
-  it('for NPUs: no Q and DQ between Conv and Relu, Add and Clip; data movement before the first Conv is quantized', () => {
+  it('NPU presets: no Q and DQ between Conv and Relu, Add and Clip; data movement before the first Conv is quantized', () => {
     const lines = nodeLines(quantized('xint8'));
     expect(lines.filter(line => /^(Relu|Clip)/.test(line))).toEqual(['Relu(a) -> r', 'Clip(s, zero, six) -> c']);
     expect(lines).toContain('MaxPool(x_DequantizeLinear_Output) -> m');
     expect(nodeLines(quantized('u8s8')).find(line => line.startsWith('MaxPool'))).toBe('MaxPool(x) -> m');
   });
 
-  it('a16w8 stands in the contrib domain, as opset 17 has no 16-bit integers', () => {
+  it('a16w8 uses the contrib domain, because opset 17 has no 16-bit integers', () => {
     const domains = [...quantized('a16w8').graph.nodes.values()]
       .filter(({ opType }) => opType.endsWith('Linear'))
       .map(({ domain }) => domain);

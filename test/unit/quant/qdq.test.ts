@@ -46,7 +46,7 @@ describe('placement', () => {
     expect([...small.model.graph.values.values()].map(value => value.name)).not.toContain('w');
   });
 
-  it('a Relu behind a Conv is left out where the range saturates in its place, and stays where zero is in the middle', () => {
+  it('a Relu after a Conv is removed if the range saturates at 0, and stays in symmetric schemes', () => {
     const build = () => {
       const small = convGraph();
       small.node('Conv x w b -> y');
@@ -63,7 +63,7 @@ describe('placement', () => {
     const planned = plan(symmetric, { scheme, ranges: { z: { low: 0, high: 0.5 } } });
     insertQdq(symmetric, planned, 'ai.onnx');
     expect(nodeLines(symmetric).some(line => line.startsWith('Relu'))).toBe(true);
-    // What feeds only a Relu needs no integers for what Relu cuts off.
+    // The input of a Relu takes the range of its output.
     expect(planned.activations.map(({ range }) => range)).toEqual([UNIT, { low: 0, high: 0.5 }, { low: 0, high: 0.5 }]);
   });
 
@@ -76,7 +76,7 @@ describe('placement', () => {
     expect(plan(small.model).removals).toEqual([]);
   });
 
-  it('a Clip whose bounds leave out zero stays', () => {
+  it('a Clip whose bounds exclude zero stays', () => {
     const small = convGraph();
     small.floats('low', [], [0.25]);
     small.floats('high', [], [6]);
@@ -113,7 +113,7 @@ describe('placement', () => {
     expect(planned.kept.has(node.id)).toBe(false);
   });
 
-  it('a depthwise Conv with another weight has a range of its own', () => {
+  it('a depthwise Conv with another weight has its own range', () => {
     const small = convGraph();
     small.floats('ones', [1, 1, 1, 1], [1.5]);
     small.node('Conv x w b -> y');
@@ -122,7 +122,7 @@ describe('placement', () => {
     expect(plan(small.model).activations.map(({ sharedWith }) => sharedWith)).toEqual([undefined, undefined, undefined]);
   });
 
-  it('a bias shared by nodes with other input scales gets integers for each', () => {
+  it('a bias shared by nodes with different input scales gets integers for each', () => {
     const small = convGraph();
     small.input('x2', [1, 1, 2, 2]);
     small.node('Conv x w b -> y');
@@ -138,7 +138,7 @@ describe('placement', () => {
     ]);
   });
 
-  it('per channel: the output channel of each kind of weight', () => {
+  it('per-channel: the axis is the output channel of each kind of weight', () => {
     const small = smallGraph();
     small.input('x', [1, 2, 2, 2]);
     small.floats('w', [3, 2, 1, 1], [1, 2, 3, 4, 5, 6]);
@@ -162,7 +162,7 @@ describe('placement', () => {
     expect(() => insertQdq(small.model, planned, 'ai.onnx')).not.toThrow();
   });
 
-  it('an excluded node computes in float, with quantized neighbours', () => {
+  it('an excluded node computes in float between quantized neighbors', () => {
     const small = convGraph();
     small.node('Conv x w b -> y');
     const middle = small.node('Conv y w b -> z');
@@ -174,7 +174,7 @@ describe('placement', () => {
     expect(nodeLines(small.model)).toContain('Conv(y_DequantizeLinear_Output, w_DequantizeLinear_Output, b) -> z');
   });
 
-  it('a graph in which nothing can be quantized is an error that says why', () => {
+  it('a graph without quantizable nodes is an error with the reasons', () => {
     const small = smallGraph();
     small.input('x', [2]);
     small.node('Erf x -> y');
@@ -203,7 +203,7 @@ describe('placement', () => {
     expect(model.opsets.get('com.microsoft')).toBe(1);
   });
 
-  it.each(['ai.onnx', 'com.microsoft'] as const)('opset 9 has no quantized operators, whatever the domain: %s', domain => {
+  it.each(['ai.onnx', 'com.microsoft'] as const)('opset 9 has no quantized operators in domain %s', domain => {
     const small = smallGraph(9);
     small.input('x', [1, 1, 2, 2]);
     small.floats('w', [1, 1, 1, 1], [0.5]);
@@ -212,7 +212,7 @@ describe('placement', () => {
     expect(() => insertQdq(small.model, plan(small.model), domain)).toThrow(expect.objectContaining({ code: 'opset-too-old' }));
   });
 
-  it('a weight under a bias too large for int32 gets a scale that holds it', () => {
+  it('the weight scale grows if the bias does not fit into int32', () => {
     const small = smallGraph();
     small.input('x', [1, 1, 2, 2]);
     small.floats('w', [1, 1, 1, 1], [1e-9]);

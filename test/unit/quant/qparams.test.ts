@@ -19,11 +19,11 @@ describe('rounding', () => {
     [2.4999999999999996, 2],
     [2.5000000000000004, 3],
     [2251799813685249.5, 2251799813685249.5],
-  ])('%p rounds to %p: halves to even', (x, expected) => {
+  ])('%p rounds half to even to %p', (x, expected) => {
     expect(roundHalfEven(x) + 0).toBe(expected);
   });
 
-  it('saturates, NaN at the low end', () => {
+  it('saturates, NaN to the low end', () => {
     expect([saturate(1e30, -128, 127), saturate(-1e30, -128, 127), saturate(Number.NaN, -128, 127)]).toEqual([127, -128, -128]);
   });
 });
@@ -45,7 +45,7 @@ describe('scale and zero point', () => {
     expect(computeQParams(range, scheme)).toEqual({ scale, zeroPoint });
   });
 
-  it('a range of nothing but zero has scale 1', () => {
+  it('a range that contains only zero has scale 1', () => {
     expect(computeQParams({ low: 0, high: 0 }, U8)).toEqual({ scale: 1, zeroPoint: 0 });
     expect(computeQParams({ low: 0, high: 1e-40 }, U8)).toEqual({ scale: 1, zeroPoint: 0 });
   });
@@ -58,7 +58,7 @@ describe('scale and zero point', () => {
     expect(() => computeQParams(range, U8)).toThrow(expect.objectContaining({ code: 'bad-range' }));
   });
 
-  it('zero is exact, and every value of the range is at most half a step from what stands for it', () => {
+  it('zero is exact, and every value of the range is at most half a step from its dequantized value', () => {
     const end = fc.float({ min: -1000, max: 1000, noNaN: true });
     fc.assert(
       fc.property(end, end, fc.array(fc.float({ min: 0, max: 1, noNaN: true }), { minLength: 1 }), (a, b, shares) => {
@@ -95,7 +95,7 @@ describe('quantizeLinear', () => {
     expect([...quantizeLinear(x, [2, 2, 2], qparams)]).toEqual([1, 2, 3, 3, 10, 20, 16, 21]);
   });
 
-  it('a number of scales that is not the size of the axis is refused', () => {
+  it('a number of scales that differs from the axis size is refused', () => {
     const qparams = { dtype: 'int8', axis: 0, slices: [{ scale: 1, zeroPoint: 0 }] } as const;
     expect(() => quantizeLinear(new Float32Array(4), [2, 2], qparams)).toThrow(expect.objectContaining({ code: 'qparams-length' }));
   });

@@ -21,7 +21,7 @@ const step = (x: number, { scale, zeroPoint }: QParams, dtype: QuantizedDType): 
   return saturate(Math.fround(x / scale), low - zeroPoint, high - zeroPoint);
 };
 
-describe('the kernel of QuantizeLinear', () => {
+describe('the QuantizeLinear kernel', () => {
   it.each([
     ['int8', 0],
     ['int8', -128],
@@ -39,7 +39,7 @@ describe('the kernel of QuantizeLinear', () => {
     );
   });
 
-  it('measures signal and noise of finite numbers: in another order than one by one, right to 1e-12', () => {
+  it('measures signal and noise to 1e-12 of a sequential sum', () => {
     const finite = fc.array(fc.float({ noNaN: true, min: -40, max: 40 }), { minLength: 4, maxLength: 100 });
     fc.assert(
       fc.property(
@@ -59,7 +59,7 @@ describe('the kernel of QuantizeLinear', () => {
     );
   });
 
-  it('takes more than its memory holds at once', () => {
+  it('processes more elements than its memory holds', () => {
     const x = Float32Array.from({ length: 100_000 }, (_, i) => Math.sin(i));
     const y = new Int8Array(x.length);
     quantizeGroups(x, y, { scale: 1 / 64, zeroPoint: 3 }, storageRange('int8'));

@@ -12,7 +12,7 @@ const U8_MIDDLE: IntegerScheme = { dtype: 'uint8', symmetric: true, reduceRange:
 const S8: IntegerScheme = { dtype: 'int8', symmetric: true, reduceRange: false };
 const S16: IntegerScheme = { dtype: 'int16', symmetric: true, reduceRange: false };
 
-/** Values as activations have them: near-normal with heavy tails, some of them cut off at zero. */
+/** Values like those of activations: near-normal with heavy tails, some clipped at zero. */
 function activations(count: number, seed: number, shape: 'two-sided' | 'after-relu'): Float32Array {
   let state = seed;
   const uniform = (): number => {
@@ -28,7 +28,7 @@ function activations(count: number, seed: number, shape: 'two-sided' | 'after-re
 const seen = (sketch: Sketch): Observation => ({ kind: 'seen', name: 'x', sketch, ort: undefined });
 const choose = (data: Float32Array, method: RangeMethod, integers = U8) => chooseQParams(seen(sketchTensor(data)), method, integers);
 
-/** Element by element, as QuantizeLinear and DequantizeLinear do it. */
+/** Quantizes element by element, as QuantizeLinear and DequantizeLinear do. */
 function bruteError(data: Float32Array, { scale, zeroPoint }: QParams, { dtype }: IntegerScheme): number {
   const { low, high } = storageRange(dtype);
   return data.reduce((sum, x) => {
@@ -50,12 +50,12 @@ describe.each(DATA)('ranges of %s values', (shape, data) => {
   const [least, greatest] = [Math.min(...data), Math.max(...data)];
   const width = 2 ** (Math.ceil(Math.log2(Math.max(-least, greatest))) - 11);
 
-  it('min-max: what was seen', () => {
+  it('min-max is the data range', () => {
     expect(choose(data, { kind: 'min-max' }).range).toEqual({ low: least, high: greatest });
   });
 
-  // One element at most lies on either side of a limit that a bin of this width holds, so that limits agree to the bin.
-  it.each([50, 90, 99, 99.9, 100])('percentile %p of magnitudes: that of the sorted data, to one bin', percentile => {
+  // At most one element lies on the other side of a limit inside a bin of this width, so limits agree to one bin.
+  it.each([50, 90, 99, 99.9, 100])('percentile %p of magnitudes equals that of the sorted data, to one bin', percentile => {
     const magnitudes = sorted(data, Math.abs);
     const limit = magnitudes[Math.max(0, Math.ceil((percentile / 100) * data.length) - 1)] ?? 0;
     const { range } = choose(data, { kind: 'percentile', percentile, sides: 'magnitude' });
@@ -63,7 +63,7 @@ describe.each(DATA)('ranges of %s values', (shape, data) => {
     expect(Math.abs(range.low - Math.max(least, -limit))).toBeLessThanOrEqual(width);
   });
 
-  it.each([90, 99, 99.9, 100])('percentile %p, each side: that of the sorted data, to one bin', percentile => {
+  it.each([90, 99, 99.9, 100])('percentile %p of each side equals that of the sorted data, to one bin', percentile => {
     const values = sorted(data, x => x);
     const cut = ((1 - percentile / 100) / 2) * data.length;
     const { range } = choose(data, { kind: 'percentile', percentile, sides: 'each' });
@@ -75,13 +75,13 @@ describe.each(DATA)('ranges of %s values', (shape, data) => {
     ['uint8', U8],
     ['uint8 around 128', U8_MIDDLE],
     ['int8', S8],
-  ])('mse: no shrunk range of %s loses less, by the errors of the elements themselves', (_name, integers) => {
+  ])('mse: no smaller range of %s has a smaller error over the elements', (_name, integers) => {
     const chosen = choose(data, { kind: 'mse', candidates: 64 }, integers);
     const all = Array.from({ length: 64 }, (_, k) => {
       const range = { low: Math.fround((least * (k + 1)) / 64), high: Math.fround((greatest * (k + 1)) / 64) };
       return bruteError(data, chooseQParams({ kind: 'known', range }, { kind: 'min-max' }, integers).qparams, integers);
     });
-    // Steps of eight bins and more: evenly spread elements differ from these by far less than 1 %.
+    // With steps of at least eight bins, evenly spread elements differ from the real ones by far less than 1 %.
     expect(bruteError(data, chosen.qparams, integers)).toBeLessThanOrEqual(1.01 * Math.min(...all));
   });
 
@@ -89,7 +89,7 @@ describe.each(DATA)('ranges of %s values', (shape, data) => {
     ['uint8 around 128', U8_MIDDLE],
     ['int8', S8],
     ['uint8', U8],
-  ])('min-mse: the position of %s whose elements lose least', (_name, integers) => {
+  ])('min-mse finds the position of %s with the smallest error over the elements', (_name, integers) => {
     const { qparams } = choose(data, QUARK_MIN_MSE, integers);
     const start = -Math.log2(choose(data, NON_OVERFLOW, integers).qparams.scale);
     const errors = [-1, 0, 1, 2, 3].map(offset => {
@@ -101,7 +101,7 @@ describe.each(DATA)('ranges of %s values', (shape, data) => {
     expect(qparams.scale).toBe(best.scale);
   });
 
-  it('own SQNR: that of the elements, to 0.05 dB at 8 bits and 16', () => {
+  it('SQNR equals that of the elements, to 0.05 dB at 8 and 16 bits', () => {
     for (const integers of [U8, U8_MIDDLE, S8, S16]) {
       for (const method of [{ kind: 'min-max' }, NON_OVERFLOW, { kind: 'percentile', percentile: 99, sides: 'magnitude' }] as const) {
         const { qparams } = choose(data, method, integers);
@@ -111,7 +111,7 @@ describe.each(DATA)('ranges of %s values', (shape, data) => {
     }
   });
 
-  it('saturation: the share of elements beyond half a step of the ends', () => {
+  it('saturation is the share of elements more than half a step beyond the ends', () => {
     const { qparams } = choose(data, { kind: 'percentile', percentile: 99, sides: 'magnitude' }, S8);
     const covered = coveredRange(qparams, 'int8');
     const half = qparams.scale / 2;
@@ -126,7 +126,7 @@ describe.each(DATA)('ranges of %s values', (shape, data) => {
 describe('squared errors at power-of-two scales', () => {
   const value = fc.float({ noNaN: true, min: -100, max: 100 });
 
-  it('differ from scale to scale as those of the elements do, to the resolution of the means', () => {
+  it('differ between scales as those of the elements do, to the resolution of the means', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 4 }), (values, coarser) => {
         const data = Float32Array.from(values);
@@ -140,7 +140,7 @@ describe('squared errors at power-of-two scales', () => {
         const [fine, coarse] = [2 * width, 2 * width * 2 ** coarser];
         const ours = errorOf(coarse) - errorOf(fine);
         const exact = bruteError(data, { scale: coarse, zeroPoint: 0 }, S16) - bruteError(data, { scale: fine, zeroPoint: 0 }, S16);
-        // A mean is right to half of 1/256 bin, and moves at most half a step away from its step; 1e-9 for the arithmetic.
+        // A mean is accurate to half of 1/256 bin and at most half a step away from its step; 1e-9 for the arithmetic.
         const bound = data.length * (width / 512) * (fine + coarse) + 1e-9 * data.reduce((sum, x) => sum + x * x, 0);
         expect(Math.abs(ours - exact)).toBeLessThanOrEqual(bound);
       }),
@@ -149,7 +149,7 @@ describe('squared errors at power-of-two scales', () => {
 });
 
 describe('power-of-two scales', () => {
-  it('non-overflow takes the nearest power of two, which may saturate, or the next one up, which does not', () => {
+  it('non-overflow takes the nearest power of two, which may saturate, or the next larger one, which does not', () => {
     const data = Float32Array.from([-1, 1.4]);
     const up = { kind: 'power-of-two', position: { kind: 'non-overflow', of: { kind: 'min-max' }, rounding: 'up' } } as const;
     expect(choose(data, NON_OVERFLOW, S8).qparams).toEqual({ scale: 2 ** -7, zeroPoint: 0 });
@@ -157,7 +157,7 @@ describe('power-of-two scales', () => {
     expect(choose(data, up, S8).range).toEqual({ low: -2, high: 127 / 64 });
   });
 
-  it('a known range is moved to a power of two as well, and nothing but zeros gets scale 1', () => {
+  it('a known range also gets a power-of-two scale, and a range that contains only zero gets scale 1', () => {
     const softmax: Observation = { kind: 'known', range: { low: 0, high: 1 } };
     expect(chooseQParams(softmax, QUARK_MIN_MSE, U8_MIDDLE).qparams).toEqual({ scale: 2 ** -7, zeroPoint: 128 });
     expect(choose(new Float32Array(5), QUARK_MIN_MSE, S8).qparams.scale).toBe(1);
@@ -166,7 +166,7 @@ describe('power-of-two scales', () => {
 });
 
 describe('entropy', () => {
-  it('keeps the whole range where elements are evenly spread, and cuts lonely ones off', () => {
+  it('keeps the whole range of evenly spread elements, and cuts off outliers', () => {
     const even = Float32Array.from({ length: 50_000 }, (_, i) => (i + 0.5) / 50_000);
     expect(choose(even, { kind: 'entropy', levels: 128 }).range.high).toBeGreaterThan(0.99);
     const lonely = Float32Array.from([...activations(50_000, 9, 'two-sided'), 300]);
@@ -175,7 +175,7 @@ describe('entropy', () => {
     expect(high).toBeLessThan(100);
   });
 
-  it('finds the limit that the definition, computed term by term, gives', () => {
+  it('finds the same limit as the definition computed term by term', () => {
     const data = activations(30_000, 3, 'two-sided');
     const { range } = choose(data, { kind: 'entropy', levels: 128 });
     const exponent = sketchTensor(data).histograms[0]?.exponent ?? 0;
@@ -188,7 +188,7 @@ describe('entropy', () => {
   });
 });
 
-/** Straight from the definition in docs/numerics.md. */
+/** The definition in docs/numerics.md, computed directly. */
 function entropyLimit(all: Float64Array, levels: number): number {
   const used = all.length - [...all].reverse().findIndex(count => count > 0);
   const total = all.reduce((sum, x) => sum + x, 0);
@@ -214,7 +214,7 @@ function entropyLimit(all: Float64Array, levels: number): number {
   return best.limit;
 }
 
-describe('what was not seen', () => {
+describe('missing calibration data', () => {
   it.each([
     { kind: 'min-max' },
     { kind: 'entropy', levels: 128 },
@@ -223,7 +223,7 @@ describe('what was not seen', () => {
     expect(() => choose(new Float32Array(0), method)).toThrow(expect.objectContaining({ code: 'no-elements' }));
   });
 
-  it('the rules of onnxruntime.quantization refuse what was not collected for them', () => {
+  it('the methods of onnxruntime.quantization refuse sketches without their data', () => {
     expect(() => choose(Float32Array.from([1]), { kind: 'ort-entropy', bins: 128, quantizedBins: 128 })).toThrow(
       expect.objectContaining({ code: 'no-ort-histogram' }),
     );
@@ -231,7 +231,7 @@ describe('what was not seen', () => {
 });
 
 describe('samples of different sizes', () => {
-  it('choose as one tensor of all elements does, to the resolution of the coarsest grid', () => {
+  it('give the choice of one tensor with all elements, to the resolution of the coarsest grid', () => {
     const [a, b] = [activations(4000, 5, 'two-sided'), activations(4000, 6, 'two-sided').map(x => x / 20)];
     const merged = mergeSketches(sketchTensor(b), sketchTensor(a));
     const whole = sketchTensor(Float32Array.from([...a, ...b]));

@@ -7,7 +7,7 @@ import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../..
 import { encodeSketch, readSketchJson, sketchReader } from '../../../src/quant/sketch/sketch-codec.js';
 
 const tensor = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { maxLength: 40 }).map(values => Float32Array.from(values));
-/** One element in bin 0 at half of it. */
+/** One element in bin 0, in the middle of the bin. */
 const BIN = { exponent: 0, first: 0, counts: 'AQ==', offsets: 'gAE=' };
 const ONE = {
   count: 1,
@@ -27,7 +27,7 @@ const bytes = (sketch: Sketch): string => JSON.stringify(encodeSketch(sketch));
 describe('exact sums', () => {
   const double = fc.double({ noNaN: true, noDefaultInfinity: true });
 
-  it('hold every double exactly, through text too', () => {
+  it('hold every double exactly, also after encoding and decoding', () => {
     fc.assert(
       fc.property(double, x => {
         const restored = fromDyadic(parseDyadic(formatDyadic(toDyadic(x))));
@@ -62,7 +62,7 @@ describe('sketch', () => {
     );
   });
 
-  it('counts every element once, also where the grids of two samples differ', () => {
+  it('counts every element once, also if two samples have different grids', () => {
     fc.assert(
       fc.property(tensor, tensor, (a, b) => {
         const { histograms } = mergeSketches(sketchTensor(a), sketchTensor(b));
@@ -72,7 +72,7 @@ describe('sketch', () => {
     );
   });
 
-  it('samples of one grid give the histogram of all their values at once', () => {
+  it('samples on one grid give the histogram of all their values together', () => {
     const values = fc.array(fc.float({ noNaN: true, min: -8, max: 8 }), { maxLength: 40 }).map(all => Float32Array.from([...all, 8]));
     fc.assert(
       fc.property(values, values, (a, b) => {
@@ -96,14 +96,14 @@ describe('sketch', () => {
     ]);
   });
 
-  it('NaN and infinities are counted, and enter nothing else', () => {
+  it('NaN and infinities are counted, and change nothing else', () => {
     const sketch = sketchTensor(Float32Array.from([Number.NaN, 1, Number.POSITIVE_INFINITY, -2, Number.NEGATIVE_INFINITY, -0]));
     expect(sketch).toMatchObject({ count: 6, nan: 1, infinite: 2, zeros: 1, min: -2, max: 1 });
     expect(fromDyadic(sketch.sum)).toBe(-1);
     expect(fromDyadic(sketch.sumOfSquares)).toBe(5);
   });
 
-  it('comes back from JSON as it was', () => {
+  it('is the same after encoding and decoding', () => {
     fc.assert(
       fc.property(tensor, data => {
         const sketch = sketchTensor(data);
@@ -114,22 +114,22 @@ describe('sketch', () => {
 
   it.each([
     ['a missing count', { count: undefined }],
-    ['a sum that is none', { sum: 'x' }],
-    ['counts cut off', { histograms: [{ ...BIN, counts: '/w==' }] }],
+    ['a malformed sum', { sum: 'x' }],
+    ['truncated counts', { histograms: [{ ...BIN, counts: '/w==' }] }],
     ['counts without offsets', { histograms: [{ ...BIN, counts: 'AQE=' }] }],
-    ['offsets that no values can have', { count: 1, histograms: [{ ...BIN, offsets: '/38=' }] }],
-    ['fewer values in bins than in all', { count: 2, histograms: [BIN] }],
-    ['one grid twice', { count: 2, histograms: [BIN, BIN] }],
+    ['impossible offsets', { count: 1, histograms: [{ ...BIN, offsets: '/38=' }] }],
+    ['fewer values in bins than finite elements', { count: 2, histograms: [BIN] }],
+    ['duplicate grid', { count: 2, histograms: [BIN, BIN] }],
   ])('%s is refused', (_what, change) => {
     const json = JSON.parse(JSON.stringify({ ...ONE, ...change })) as Json;
     expect(() => readSketchJson(sketchReader, json, 'sketches')).toThrow(expect.objectContaining({ code: 'bad-sketches' }));
   });
 
-  it('and one that holds together is read', () => {
+  it('a consistent sketch is read', () => {
     expect(readSketchJson(sketchReader, ONE, 'sketches')).toMatchObject({ count: 1, min: 0.5 });
   });
 
-  it('a value that calibration never reached has no range', () => {
+  it('a value that calibration never computed has no range', () => {
     expect(() => seenRange({ name: 'rois', sketch: sketchTensor(new Float32Array(0)) })).toThrow(
       expect.objectContaining({ code: 'no-elements' }),
     );
@@ -137,7 +137,7 @@ describe('sketch', () => {
 });
 
 describe('counts', () => {
-  it('come back from text as they were', () => {
+  it('are the same after encoding and decoding', () => {
     fc.assert(
       fc.property(fc.array(fc.maxSafeNat()), counts => {
         expect([...decodeCounts(encodeCounts(counts))]).toEqual(counts);

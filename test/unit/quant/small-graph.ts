@@ -1,4 +1,4 @@
-/** How do tests write a small model? One line per node, values by name. */
+/** A text form for small test models: one line per node, values by name. */
 import { addInitializer, addInput, addNode, findValueByName, makeModel } from '../../../src/onnx/ir/edit.js';
 import type { Attribute, Model, Node, Value } from '../../../src/onnx/ir/model.js';
 import type { Range } from '../../../src/quant/integers/qparams.js';
@@ -11,7 +11,7 @@ export interface SmallGraph {
   input(name: string, dims: readonly (number | string)[]): void;
   floats(name: string, dims: readonly number[], values: readonly number[]): void;
   ints(name: string, values: readonly number[]): void;
-  /** "Conv x w b -> y": '_' leaves an input out. */
+  /** "Conv x w b -> y"; '_' omits an input. */
   node(line: string, attributes?: Readonly<Record<string, Attribute>>): Node;
   output(...names: string[]): void;
 }
@@ -53,7 +53,7 @@ export function valueNamed(model: Model, name: string): Value {
   return value;
 }
 
-/** The same range known of every value that is not constant, and others of those named. */
+/** One known range for every value that is not constant, except those in the argument. */
 export function rangesOf(model: Model, otherwise: Range, named: Readonly<Record<string, Range>> = {}): Map<Value['id'], Observation> {
   const activations = [...model.graph.values.values()].filter(value => value.constant === undefined);
   return new Map(activations.map(value => [value.id, { kind: 'known', range: named[value.name] ?? otherwise }]));

@@ -18,14 +18,14 @@ function build(weight = 2): Model {
 const byName = (model: Model) =>
   Object.fromEntries([...addressValues(model)].map(([id, address]) => [model.graph.values.get(id)?.name ?? '', address]));
 
-describe('addresses of values', () => {
-  it('inputs and computed values have one each, constants have none', () => {
+describe('value addresses', () => {
+  it('every input and computed value has an address, constants have none', () => {
     const addresses = byName(build());
     expect(Object.keys(addresses)).toEqual(['x', 'a', 'b', 'c', 'y']);
     expect(new Set(Object.values(addresses)).size).toBe(5);
   });
 
-  it('names and the order of nodes in the file do not count', () => {
+  it('do not depend on names or node order', () => {
     const other = build();
     const [relu, sigmoid, ...rest] = [...other.graph.nodes.values()];
     if (relu === undefined || sigmoid === undefined) throw new Error('two nodes');
@@ -36,7 +36,7 @@ describe('addresses of values', () => {
     expect(addresses).toEqual(byName(build()));
   });
 
-  it('a weight changes the addresses of what is computed from it, and no other', () => {
+  it('depend on the weights that a value is computed from, and on no others', () => {
     const [one, other] = [byName(build(2)), byName(build(3))];
     expect(Object.keys(one).filter(name => one[name] !== other[name])).toEqual(['c', 'y']);
   });

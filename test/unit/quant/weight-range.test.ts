@@ -6,7 +6,7 @@ import { dequantizeLinear, quantizeLinear } from '../../../src/quant/integers/qu
 import { planQuantization } from '../../../src/quant/placement/plan-quantization.js';
 import type { WeightRangeMethod } from '../../../src/quant/range/weight-range.js';
 import { PRESETS } from '../../../src/quant/scheme/scheme.js';
-import { quantizeBiasByItself } from '../../../src/quant/weights/biases.js';
+import { quantizeBiasAtOwnScale } from '../../../src/quant/weights/biases.js';
 import { computeWeightQParams } from '../../../src/quant/weights/weights.js';
 import { encodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
@@ -90,7 +90,7 @@ describe('power-of-two weights', () => {
 describe('biases with a scale of their own', () => {
   it.each(['int8', 'int16', 'int32'] as const)('%s: a power of two that holds every element to half a step', dtype => {
     const data = weights(5, 0.3).slice(0, 64);
-    const { scales, saturated, sqnrDb, integers } = quantizeBiasByItself(constant(data), dtype);
+    const { scales, saturated, sqnrDb, integers } = quantizeBiasAtOwnScale(constant(data), dtype);
     expect(findPosition(scales[0] ?? 0)).toBeDefined();
     expect([scales.length, saturated, integers.dtype]).toEqual([1, 0, dtype]);
     expect(sqnrDb).toBeGreaterThan(dtype === 'int8' ? 35 : 80);
@@ -99,6 +99,6 @@ describe('biases with a scale of their own', () => {
   it('int8 has the least squared error of all powers of two', () => {
     const data = weights(6, 2.2);
     const errors = Array.from({ length: 24 }, (_, i) => errorAt(data, { scale: 2 ** (4 - i), zeroPoint: 0 }));
-    expect(quantizeBiasByItself(constant(data), 'int8').scales).toEqual([2 ** (4 - errors.indexOf(Math.min(...errors)))]);
+    expect(quantizeBiasAtOwnScale(constant(data), 'int8').scales).toEqual([2 ** (4 - errors.indexOf(Math.min(...errors)))]);
   });
 });

@@ -4,10 +4,10 @@ import type { OrtHistogramOf, OrtObserved, OrtRangeMethod } from '../../../src/q
 import {
   addSampleCounts,
   addSampleRanges,
+  finishOrtObserved,
+  type OrtHistogramRequest,
   type OrtTotal,
-  type OrtWish,
   planBinnings,
-  toOrtObserved,
 } from '../../../src/quant/ort-compat/ort-observed.js';
 import { chooseQParams } from '../../../src/quant/range/range.js';
 import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch/sketch.js';
@@ -25,7 +25,7 @@ interface RecordedCase {
 
 const { cases } = JSON.parse(readFileSync(fixturePath('quant/ort-ranges.json'), 'utf8')) as { cases: readonly RecordedCase[] };
 
-const WISHES: readonly OrtWish[] = [
+const WISHES: readonly OrtHistogramRequest[] = [
   { of: 'magnitudes', bins: 2048 },
   { of: 'values', bins: 2048 },
   { of: 'values', bins: 128 },
@@ -63,7 +63,7 @@ function observe(samples: readonly Float32Array[]): { sketch: Sketch; ort: OrtOb
   for (const sample of samples) {
     addSampleCounts(totals, new Map([['x', binnings.map(binning => countByEdges(sample, binning, edgesOf(binning)))]]));
   }
-  return { sketch, ort: toOrtObserved(totals.get('x') ?? { sampleMin: [], sampleMax: [], counts: [] }, WISHES) };
+  return { sketch, ort: finishOrtObserved(totals.get('x') ?? { sampleMin: [], sampleMax: [], counts: [] }, WISHES) };
 }
 
 /** `compat: ort` on fixed float32 data, where no kernel rounds otherwise: equal to NumPy 2 bit for bit (see make-ort-ranges.py). */

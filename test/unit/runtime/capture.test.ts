@@ -118,7 +118,7 @@ describe('a value that is not finite', () => {
     const feeds = { x: makeTensor('float32', [2], Float32Array.from([-1, 2])) };
     expect(await failureOf(() => sketcher.sample(feeds))).toMatchObject({
       code: 'not-finite',
-      message: 'Log "Log_b" gives value "b" with 1 NaN and 0 infinite of 2 elements',
+      message: 'Log "Log_b" computed value "b" with 1 NaN and 0 infinite of 2 elements',
     });
     await sketcher.close();
   });
@@ -132,7 +132,7 @@ describe('a value that is not finite', () => {
     const feeds = { x: makeTensor('float32', [1], Float32Array.from([Number.POSITIVE_INFINITY])) };
     await expect(sketcher.sample(feeds)).rejects.toMatchObject({
       message: 'input "x" has 0 NaN and 1 infinite of 1 elements',
-      help: 'the data that was given has them: look at how it was made',
+      help: 'the input data contains them: check how the data was prepared',
     });
     await sketcher.close();
   });

@@ -1,9 +1,9 @@
-/** What do the elements of a tensor add up to? In plain code: the definition of every figure, which summary-kernel.ts gives to the same bits, faster. */
+/** Scalar summary of a tensor: minimum, maximum, sums and histogram counts. summary-kernel.ts gives the same bits faster. */
 import { BITS, OFFSET_BITS } from './histogram.js';
 
-/** Running figures of finite elements. With NaN or an infinity among them, a sum is not finite, and nothing else means anything. */
+/** Running results over finite elements. If an element is NaN or infinite, a sum is not finite, and the other members are undefined. */
 export interface Lanes {
-  /** Order keys (see `toOrderKey`) of the least and the greatest element, and of the least magnitude. */
+  /** Order keys (see `toOrderKey`) of the smallest and the largest element and of the smallest magnitude. */
   least: number;
   greatest: number;
   smallest: number;
@@ -19,10 +19,10 @@ export function newLanes(): Lanes {
 }
 
 /**
- * Adds `data`, whose first element belongs to lane 0. Least and greatest are found among the bits read as integers, in the order of the numbers: float comparisons
- * of activations, of which half are often 0, cost several times as much.
+ * Adds `data`; its first element belongs to lane 0. Minimum and maximum compare the bits as integers in the order of the floats:
+ * float comparisons are several times slower on activations, of which half are often 0.
  */
-export function addPlainly(lanes: Lanes, data: Float32Array): void {
+export function addScalar(lanes: Lanes, data: Float32Array): void {
   const bits = new Int32Array(data.buffer, data.byteOffset, data.length);
   const { sums, squares } = lanes;
   let { least, greatest, smallest, zeros } = lanes;
@@ -42,12 +42,12 @@ export function addPlainly(lanes: Lanes, data: Float32Array): void {
   Object.assign(lanes, { least, greatest, smallest, zeros });
 }
 
-/** An integer that is less for the bits of the lesser float32; −0 comes before 0. Its own inverse. */
+/** An integer that sorts as the float32 with these bits; −0 comes before 0. The function is its own inverse. */
 export function toOrderKey(bits: number): number {
   return bits ^ ((bits >> 31) & 0x7fffffff);
 }
 
-/** Bins of one grid, while they are counted: bin 0 stands at index ORIGIN. */
+/** Untrimmed bins of one grid: bin 0 is at index ORIGIN. */
 export interface OpenBins {
   readonly counts: Float64Array;
   readonly offsets: Float64Array;
@@ -60,11 +60,11 @@ export function newBins(): OpenBins {
   return { counts: new Float64Array(BINS), offsets: new Float64Array(BINS) };
 }
 
-/** Taken out of the global object once: a look-up per element is slow where globals are intercepted. */
+/** A local constant: looking up a global per element is slow where globals are intercepted, as in jest. */
 const { floor } = Math;
 
-/** Adds `data`, finite elements that the grid holds. */
-export function countPlainly({ counts, offsets }: OpenBins, exponent: number, data: Float32Array): void {
+/** Counts `data`: finite elements inside the grid. */
+export function countScalar({ counts, offsets }: OpenBins, exponent: number, data: Float32Array): void {
   const perUnit = 2 ** (OFFSET_BITS - exponent);
   const [origin, mask] = [ORIGIN << OFFSET_BITS, 2 ** OFFSET_BITS - 1];
   for (let i = 0; i < data.length; i++) {
