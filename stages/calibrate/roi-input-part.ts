@@ -12,6 +12,7 @@ import { openDetector } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
+import { makeReuse } from '../../src/stage/reuse-open.js';
 import { encodeNpz } from '../../src/tensor/formats/npz.js';
 import { roiFile } from './sample-file.js';
 
@@ -33,7 +34,7 @@ export const roiInputPart = definePart<RoiInputManifest>({
   module: import.meta.url,
   runsModels: 'always',
   async run({ manifest, blobs, unkeyed, folder }) {
-    const detector = await reuseDetector(manifest, unkeyed);
+    const detector = await getDetector(manifest, unkeyed);
     const inputs = await collectPartInputs(detector, getDefined(blobs.image, 'image'), () => manifest.maxRois);
     const heads = detector.parts.filter(({ rois }) => rois !== 'none').map(({ name }) => name);
     for (const head of heads) await writeFile(join(folder, roiFile(head)), encodeNpz(getDefined(inputs[head], head)));
@@ -41,18 +42,11 @@ export const roiInputPart = definePart<RoiInputManifest>({
   },
 });
 
-let kept: { readonly key: string; readonly detector: Detector } | undefined;
+const reuse = makeReuse<Detector>();
 
-/** The sessions stay open from one image to the next of the same detector. */
-async function reuseDetector(manifest: RoiInputManifest, models: Readonly<Record<string, string>>): Promise<Detector> {
-  const key = digestJson(manifest);
-  if (kept?.key === key) return kept.detector;
-  await kept?.detector.close();
-  kept = undefined;
-  const detector = await openDetector(
-    { definition: readDefinition(manifest.setup), models: { kind: 'parts', parts: models } },
-    DETECTOR_SESSION,
+/** The sessions stay open while images of the same detector follow one another. */
+function getDetector(manifest: RoiInputManifest, parts: Readonly<Record<string, string>>): Promise<Detector> {
+  return reuse(digestJson(manifest), () =>
+    openDetector({ definition: readDefinition(manifest.setup), models: { kind: 'parts', parts } }, DETECTOR_SESSION),
   );
-  kept = { key, detector };
-  return detector;
 }

@@ -1,5 +1,4 @@
-/** What do the parts of a detector take and give for one image? One run of the detector, kept per image, models, recipe, config and platform class. */
-
+/** The part of `capture` that runs a detector on one image and records the inputs and outputs of its parts. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Digest, digestJson } from '../../src/base/digest.js';
@@ -13,12 +12,13 @@ import { openDetector } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
+import { makeReuse } from '../../src/stage/reuse-open.js';
 import { writePartFiles } from './part-files.js';
 
 export interface DetectorManifest extends JsonObject {
-  /** Recipe, config and fit policy: what `DetectorDefinition.files` holds. */
+  /** `files` of the detector definition: host recipe, config and fit policy. */
   readonly setup: DefinitionFiles & JsonObject;
-  /** Content digests of the parts, names left out. */
+  /** Content digests of the part models, without names. */
   readonly models: Readonly<Record<string, Digest>>;
   readonly optimization: SessionOptions['optimization'];
   readonly session: JsonObject;
@@ -31,25 +31,19 @@ export const detectorPart = definePart<DetectorManifest>({
   module: import.meta.url,
   runsModels: 'always',
   async run({ manifest, blobs, unkeyed, folder }) {
-    const detector = await reuseDetector(manifest, unkeyed);
+    const detector = await getDetector(manifest, unkeyed);
     const path = getDefined(blobs.image, 'image');
     const image = await decodeImage(await readFile(path), basename(path));
     return writePartFiles(folder, await tracePartTensors(detector, image, manifest.rois));
   },
 });
 
-let kept: { readonly key: string; readonly detector: Detector } | undefined;
+const reuse = makeReuse<Detector>();
 
-/** The sessions stay open from one image to the next of the same detector. */
-async function reuseDetector(manifest: DetectorManifest, models: Readonly<Record<string, string>>): Promise<Detector> {
-  const key = digestJson(manifest);
-  if (kept?.key === key) return kept.detector;
-  await kept?.detector.close();
-  kept = undefined;
+/** The sessions stay open while images of the same detector follow one another. */
+function getDetector(manifest: DetectorManifest, parts: Readonly<Record<string, string>>): Promise<Detector> {
   const { setup, optimization } = manifest;
-  kept = {
-    key,
-    detector: await openDetector({ definition: readDefinition(setup), models: { kind: 'parts', parts: models } }, { optimization }),
-  };
-  return kept.detector;
+  return reuse(digestJson(manifest), () =>
+    openDetector({ definition: readDefinition(setup), models: { kind: 'parts', parts } }, { optimization }),
+  );
 }

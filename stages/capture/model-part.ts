@@ -1,14 +1,15 @@
-/** What does a model give for one sample? One run, kept per model, names, input and platform class. */
+/** The part of `capture` that runs one model on one sample and records its inputs and outputs. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { checkFinite } from '../../src/runtime/session/model-inputs.js';
 import { openSession, type Session, type SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
+import { makeReuse } from '../../src/stage/reuse-open.js';
 import { readNpz } from '../../src/tensor/formats/npz.js';
 import { writePartFiles } from './part-files.js';
 
 export interface ModelManifest extends JsonObject {
-  /** Content digest of the model, names left out; and the names, which stand in the files. */
+  /** Content digest of the model without names. The names of its inputs and outputs follow, because the files contain them. */
   readonly model: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
@@ -16,7 +17,7 @@ export interface ModelManifest extends JsonObject {
   readonly session: JsonObject;
 }
 
-/** The part's name where there is no detector. */
+/** Name of the part where one model is captured instead of a detector. */
 export const PLAIN_PART = 'model';
 
 export const modelPart = definePart<ModelManifest>({
@@ -25,7 +26,7 @@ export const modelPart = definePart<ModelManifest>({
   module: import.meta.url,
   runsModels: 'always',
   async run({ manifest, blobs, unkeyed, folder }) {
-    const session = await reuseSession(manifest, getDefined(unkeyed.model, 'model'));
+    const session = await getSession(manifest, getDefined(unkeyed.model, 'model'));
     const archive = await readNpz(getDefined(blobs.input, 'input'));
     const inputs = Object.fromEntries(manifest.inputs.map((name, index) => [name, archive.get(`${index}`)]));
     checkFinite(inputs);
@@ -34,14 +35,9 @@ export const modelPart = definePart<ModelManifest>({
   },
 });
 
-let kept: { readonly key: string; readonly session: Session } | undefined;
+const reuse = makeReuse<Session>();
 
-/** The session stays open from one sample to the next of the same model. */
-async function reuseSession({ model, inputs, outputs, optimization }: ModelManifest, path: string): Promise<Session> {
-  const key = JSON.stringify([model, inputs, outputs, optimization]);
-  if (kept?.key === key) return kept.session;
-  await kept?.session.close();
-  kept = undefined;
-  kept = { key, session: await openSession(path, { optimization }) };
-  return kept.session;
+/** The session stays open while samples of the same model follow one another. */
+function getSession({ model, inputs, outputs, optimization }: ModelManifest, path: string): Promise<Session> {
+  return reuse(JSON.stringify([model, inputs, outputs, optimization]), () => openSession(path, { optimization }));
 }

@@ -1,0 +1,29 @@
+/** Reuse of an open resource, such as a model session, from one part of a stage's work to the next. */
+import { stat } from 'node:fs/promises';
+
+export interface Closable {
+  close(): Promise<void>;
+}
+
+/** Returns the open resource of `key`, or closes the resource of another key and opens this one. */
+export type ReuseOpen<Resource extends Closable> = (key: string, open: () => Promise<Resource>) => Promise<Resource>;
+
+/** At most one resource is open at a time. Calls must not overlap. */
+export function makeReuse<Resource extends Closable>(): ReuseOpen<Resource> {
+  let current: { readonly key: string; readonly resource: Resource } | undefined;
+  return async (key, open) => {
+    if (current?.key === key) return current.resource;
+    const previous = current;
+    current = undefined;
+    await previous?.resource.close();
+    const resource = await open();
+    current = { key, resource };
+    return resource;
+  };
+}
+
+/** Path, times, size and inode of a file, for keys: a path alone does not reveal that the file was replaced. */
+export async function stampFile(path: string): Promise<readonly (string | number)[]> {
+  const { mtimeMs, ctimeMs, size, ino } = await stat(path);
+  return [path, mtimeMs, ctimeMs, size, ino];
+}
