@@ -1,4 +1,7 @@
-/** Tests run as compiled ES modules out of dist/, in three projects of growing cost: see `npm test`, `test:slow`, `test:conformance`. */
+/**
+ * Tests run as compiled ES modules out of dist/, in three projects of growing cost: see `npm test`, `test:slow`, `test:conformance`.
+ * Timeouts end what hangs; they say nothing about speed, and are long enough for a slow machine that does other things too.
+ */
 const base = {
   rootDir: 'dist',
   testEnvironment: '<rootDir>/test/support/environment.js',
@@ -6,9 +9,9 @@ const base = {
 };
 
 const suites = {
-  default: { testMatch: ['<rootDir>/test/**/*.test.js'] },
-  slow: { testMatch: ['<rootDir>/test/**/*.slow.js'] },
-  conformance: { testMatch: ['<rootDir>/test/**/*.conformance.js'] },
+  default: { testMatch: ['<rootDir>/test/**/*.test.js'], testTimeout: 240_000 },
+  slow: { testMatch: ['<rootDir>/test/**/*.slow.js'], testTimeout: 900_000 },
+  conformance: { testMatch: ['<rootDir>/test/**/*.conformance.js'], testTimeout: 900_000 },
 };
 
 const suite = suites[process.env.TANREN_SUITE ?? 'default'];
@@ -18,6 +21,6 @@ export default {
   ...base,
   ...suite,
   maxWorkers: '100%',
-  testTimeout: 120_000,
+  testSequencer: '<rootDir>/../scripts/long-files-first.cjs',
   reporters: ['default', '<rootDir>/test/support/tally-reporter.js'],
 };

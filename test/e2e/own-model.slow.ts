@@ -94,7 +94,7 @@ describe('docs/your-own-model.md', () => {
     });
     expect(executed(world)).toEqual([]);
     world.remove();
-  }, 120_000);
+  });
 
   it('its decoder decodes; a changed one is described and evaluated again, the model is not built again', async () => {
     const [decoder = ''] = blocks('js');
@@ -120,5 +120,5 @@ ${stage}
     const { exitCode, stderr, stdout } = world.run('build');
     expect([exitCode, stdout + stderr]).toEqual([1, expect.stringMatching(/decoder-result.*the class 5; classes are 0 to 1/)]);
     world.remove();
-  }, 120_000);
+  });
 });

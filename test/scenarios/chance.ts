@@ -5,10 +5,14 @@ import { pathToFileURL } from 'node:url';
 import { seededRandom } from '../../src/stage/random.js';
 import { playKillRounds } from '../support/kill-rounds.js';
 import { checkRandomBuilds } from '../support/random-builds.js';
+import { roundsOf } from '../support/rounds.js';
 import { findDamage } from '../support/upper-lines.js';
 import { DIST } from '../support/world.js';
 import { append, type Forge, removeAll } from './forge.js';
 import { buildFirst, type Scenario, scenario } from './scene.js';
+
+const KILLS = roundsOf(500);
+const HISTORIES = roundsOf(400);
 
 /** What each stage's result depends on: two equal ones are one action. */
 function actionsOf(forge: Forge, parts: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
@@ -65,16 +69,15 @@ export const CHANCE: readonly Scenario[] = [
   ),
   {
     number: 40,
-    title: 'SIGKILL at random moments, 500 times: no damage, no process left, the next build is right',
+    title: `SIGKILL at random moments, ${KILLS} times: no damage, no process left, the next build is right`,
     pace: 'slow',
-    play: () => playKillRounds(500),
+    play: () => playKillRounds(KILLS),
   },
   {
     number: 41,
-    title:
-      '400 histories of random graphs, edits of sources, programs, modules and parts, failures, kills, --jobs 1 to 8, with and without a cache: each build does what a model says',
+    title: `${HISTORIES} histories of random graphs, edits of sources, programs, modules and parts, failures, kills, --jobs 1 to 8, with and without a cache: each build does what a model says`,
     pace: 'slow',
-    play: () => checkRandomBuilds(400),
+    play: () => checkRandomBuilds(HISTORIES),
   },
   scenario(
     79,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { seededRandom } from '../../src/stage/random.js';
 import { followProcess } from '../support/cli-world.js';
+import { roundsOf } from '../support/rounds.js';
 import { findDamage } from '../support/upper-lines.js';
 import { DIST } from '../support/world.js';
 import { append, type Forge } from './forge.js';
@@ -15,6 +16,8 @@ const hasPidNamespaces =
   process.platform === 'linux' && spawnSync('unshare', ['-rpf', 'true']).status === 0
     ? undefined
     : 'needs process namespaces (unshare -rpf)';
+
+const ROUNDS = roundsOf(100);
 
 /** Ten builds of an edit at once, some of them killed: those that are left are right, and what was to run ran once where no kill was in its way. */
 async function playTen(forge: Forge, random: () => number, round: number): Promise<void> {
@@ -43,13 +46,13 @@ async function playTen(forge: Forge, random: () => number, round: number): Promi
 export const CONCURRENCY: readonly Scenario[] = [
   scenario(
     39,
-    'ten builds at once, one or two of them killed at random, 100 rounds: the others are right, each stage ran once for each kill at most and once more',
+    `ten builds at once, one or two of them killed at random, ${ROUNDS} rounds: the others are right, each stage ran once for each kill at most and once more`,
     async forge => {
       const seed = process.env.TANREN_SEED ?? `${Date.now()}`;
       const random = seededRandom(seed, 'ten builds');
       buildFirst(forge);
       try {
-        for (let round = 0; round < 100; round++) await playTen(forge, random, round);
+        for (let round = 0; round < ROUNDS; round++) await playTen(forge, random, round);
       } catch (error) {
         throw new Error(`seed ${seed}`, { cause: error });
       }

@@ -1,4 +1,7 @@
-/** Is the next build right whatever happens to a file of the cache, 200 times? */
+/** The next build is right whatever happens to a file of the cache. */
 import { playDamageRounds } from '../../support/damage-rounds.js';
+import { roundsOf } from '../../support/rounds.js';
 
-it('builds right after 200 damages to files of the cache', () => playDamageRounds(200), 1_200_000);
+const ROUNDS = roundsOf(200);
+
+it(`builds right after ${ROUNDS} damages to files of the cache`, () => playDamageRounds(ROUNDS), 1_200_000);

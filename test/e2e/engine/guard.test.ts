@@ -238,7 +238,7 @@ describeWith(noStrace)('--strict', () => {
       '  reader: {uses: reader, inputs: {text: "${sources.text}"}}\n',
     );
     ends = buildAll('--strict', '--force');
-  }, 60_000);
+  });
 
   it('lets pass what keeps to what it declares: its folder, TMPDIR, its tools, the system', () => {
     expect([ends.good, ends.tool]).toEqual(['executed', 'executed']);

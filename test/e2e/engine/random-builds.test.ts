@@ -3,4 +3,4 @@ import { checkRandomBuilds } from '../../support/random-builds.js';
 
 it('does what is missing, and nothing else, whatever happened before', async () => {
   await checkRandomBuilds(25);
-}, 240_000);
+}, 600_000);
