@@ -133,7 +133,7 @@ export const SHARE: readonly Scenario[] = [
         const first = forge.project.with({ environment }).start('build', 'a');
         await waitForFile(forge, '.hooks/started');
         const second = forge.project.with({ folder: other, environment }).start('build', 'a');
-        await second.waitFor('another checkout runs it');
+        await second.waitFor('another checkout runs this action');
         forge.project.write('.hooks/go', '');
         first.signal('SIGKILL');
         await first.ended;
