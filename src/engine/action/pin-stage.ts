@@ -44,8 +44,8 @@ export interface Pinner {
    * @throws EngineError.
    */
   find(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined, moment: Moment): PinnedStage | undefined;
-  /** The action. @throws EngineError. */
-  pin(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined): Promise<PinnedStage>;
+  /** The action. `moment` holds what was looked at already: without it, everything is looked at now. @throws EngineError. */
+  pin(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined, moment?: Moment): Promise<PinnedStage>;
   /** Looks at the stages' sources, reading small files of which stamps prove nothing, for `find`. */
   seeSmall(stages: readonly PlannedStage[], moment: Moment): Promise<void>;
   /** What a folder among the sources holds now; undefined where it is none, or cannot be read. */
@@ -141,12 +141,13 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
       return assemble(stage, pieces, resultOf);
     },
 
-    async pin(stage, resultOf) {
+    async pin(stage, resultOf, moment = newMoment()) {
       const { plugin } = stage.plugin;
-      const moment = newMoment();
-      for (const path of new Set(sourcePathsOf(stage))) moment.sources.set(path, digests.find(path) ?? (await digests.digest(path)));
-      for (const name of toolsOf(stage)) moment.tools.set(name, await readTool(name));
-      const pinnedCode = await code.read(codeOf(stage.plugin));
+      for (const path of new Set(sourcePathsOf(stage)))
+        moment.sources.set(path, moment.sources.get(path) ?? digests.find(path) ?? (await digests.digest(path)));
+      for (const name of toolsOf(stage)) moment.tools.set(name, moment.tools.get(name) ?? (await readTool(name)));
+      const pinnedCode = moment.code.get(plugin.name) ?? (await code.read(codeOf(stage.plugin)));
+      moment.code.set(plugin.name, pinnedCode);
       const modelClass = plugin.runsModels === 'always' ? await platformClass.get() : undefined;
       const pieces: Pieces = {
         source: path => moment.sources.get(path),

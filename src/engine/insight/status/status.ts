@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../base/json.js';
 import type { Change } from '../../action/changes.js';
 import { findDevice } from '../../action/declared.js';
 import { describeChangeOf, inputOf } from '../../action/input-of.js';
+import { type Moment, newMoment } from '../../action/pin-stage.js';
 import type { PinnedStage } from '../../action/pinned-stage.js';
 import type { Session } from '../../action/session.js';
 import { compareWithLast, findSettled, isResultOf, openSession, placeOf } from '../../action/session.js';
@@ -89,9 +90,10 @@ export async function examineIn(session: Session, options: StatusOptions): Promi
   const forced = new Set(options.force === 'never' ? [] : options.targets === 'all' ? selected.map(({ id }) => id) : options.targets);
   const frozen = options.lock === undefined ? undefined : await import('../../lockfile/frozen-build.js');
   const hold = options.lock === undefined ? undefined : await frozen?.holdToLock(session, options.lock, selected);
-  const settled = findSettled(session, selected, forced, undefined, hold === undefined ? undefined : frozen?.provesHeld(hold));
+  const moment = newMoment();
+  const settled = findSettled(session, selected, forced, moment, hold === undefined ? undefined : frozen?.provesHeld(hold));
   const examined = new Map<StageId, Examined>();
-  const look: Look = { session, forced, hold, results: new Map(), statuses: new Map(), rivals: createRivals(session) };
+  const look: Look = { session, forced, hold, moment, results: new Map(), statuses: new Map(), rivals: createRivals(session) };
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
     const found = settled.has(stage.id) ? upToDate : await examine(look, stage);
@@ -120,6 +122,8 @@ interface Look {
   readonly forced: ReadonlySet<StageId>;
   /** Of a frozen build. */
   readonly hold: Hold | undefined;
+  /** Each source, program and plugin is looked at once. */
+  readonly moment: Moment;
   readonly results: Map<StageId, KnownResult>;
   readonly statuses: Map<StageId, StageStatus>;
   readonly rivals: Rivals;
@@ -145,7 +149,7 @@ async function examine(look: Look, stage: PlannedStage): Promise<Found> {
       const found = await foresee(look, stage, because);
       return blocker === undefined ? found : { status: { kind: 'blocked', because: blocker } };
     }
-    const pinned = await session.pinner.pin(stage, id => results.get(id));
+    const pinned = await session.pinner.pin(stage, id => results.get(id), look.moment);
     const held = hold?.of(stage, pinned.manifest);
     const locked = held === undefined ? undefined : await findLocked(session, stage, look.forced.has(stage.id), pinned, held);
     return { ...(locked ?? (await findResult(look, stage, pinned))), isWhole: true };
@@ -158,11 +162,15 @@ async function examine(look: Look, stage: PlannedStage): Promise<Found> {
 }
 
 /** What can be said of a stage of which some inputs are not known yet? */
-async function foresee({ session, forced, hold, results, rivals }: Look, stage: PlannedStage, because: readonly StageId[]): Promise<Found> {
+async function foresee(
+  { session, forced, hold, moment, results, rivals }: Look,
+  stage: PlannedStage,
+  because: readonly StageId[],
+): Promise<Found> {
   // It is told of all stages before it: nothing of its action is known.
   if (stage.plugin.plugin.needs === 'build-summary') return { status: { kind: 'undecided', because, changes: [] } };
   const known = withKnownInputs(stage, results);
-  const pinned = await session.pinner.pin(known, id => results.get(id));
+  const pinned = await session.pinner.pin(known, id => results.get(id), moment);
   const comparison = await compareWithLast(session, stage, pinned.manifest);
   const changes = comparison.changes.filter(({ label, after }) => after !== undefined || !isOfUnknownInput(stage, label, results));
   if (forced.has(stage.id)) return { status: { kind: 'stale', reasons: ['forced'], changes, after: because }, pinned };

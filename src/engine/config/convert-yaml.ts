@@ -1,0 +1,176 @@
+/** Turns nodes of the `yaml` package into located values, and bounds what aliases, merges and nesting multiply out to. */
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from 'yaml';
+import type { DiagnosticSink } from '../model/diagnostic.js';
+import type { SourceSpan } from '../model/source-span.js';
+import type { Located, Member } from './located.js';
+
+/** Values over the whole file, those that aliases and merges stand for included: a chain of 50,000 stages has 650,000. */
+const MAX_VALUES = 1_000_000;
+export const MAX_DEPTH = 100;
+
+/** How many values something stands for with all aliases written out, and how many levels it has. */
+export interface Extent {
+  readonly values: number;
+  readonly levels: number;
+}
+
+export interface Converted extends Extent {
+  readonly located: Located;
+  /** Of a map: each member's, for maps that merge it. */
+  readonly members?: ReadonlyMap<string, Extent>;
+  /** Of a list, for the same. */
+  readonly items?: readonly Converted[];
+}
+
+/** What stands behind an anchor. 'open' while its own value is read: an alias in it would never end. */
+type Anchored = Converted | 'open';
+
+export type SpanOf = (from: number, to: number) => SourceSpan;
+
+/** Thrown where the limits are exceeded; `parseYaml` catches it. */
+export class TooLarge extends Error {
+  readonly span: SourceSpan;
+  constructor(span: SourceSpan, message: string) {
+    super(message);
+    this.span = span;
+  }
+}
+
+export interface Converter {
+  /** @param depth how many collections the node stands in. @throws TooLarge. */
+  convert(node: Node | null, fallback: SourceSpan, depth: number): Converted;
+  /** From now on a scalar node at `offset` stands for this value. */
+  replaceAt(offset: number, converted: Converted): void;
+}
+
+/** Each anchor is converted once, and its aliases share the value: the work is linear in the text, whatever it would multiply out to. */
+export function openConverter(
+  spanOf: SpanOf,
+  mistake: (span: SourceSpan, message: string) => void,
+  diagnostics: DiagnosticSink,
+): Converter {
+  const replaced = new Map<number, Converted>();
+  const anchors = new Map<string, Anchored>();
+  let values = 0;
+
+  const take = (count: number, depth: number, span: SourceSpan): void => {
+    values += count;
+    if (values > MAX_VALUES)
+      throw new TooLarge(span, `the file has more than ${MAX_VALUES.toLocaleString('en')} values, with aliases and merges written out`);
+    if (depth > MAX_DEPTH) throw new TooLarge(span, `values nest deeper than ${MAX_DEPTH} levels`);
+  };
+
+  const convert = (node: Node | null | undefined, fallback: SourceSpan, depth: number, use?: 'merged'): Converted => {
+    const span = node?.range ? spanOf(node.range[0], node.range[1]) : fallback;
+    if (isAlias(node)) return takeAnchored(node.source, span, depth);
+    const known = isScalar(node) && node.range ? replaced.get(node.range[0]) : undefined;
+    if (known !== undefined) return known;
+    take(1, depth, span);
+    if (node === null || node === undefined) return leaf({ kind: 'scalar', value: null, span });
+    if (node.anchor !== undefined) anchors.set(node.anchor, 'open');
+    const converted = isSeq(node)
+      ? convertItems(node.items as Node[], span, depth, use === 'merged' || node.anchor !== undefined ? 'merged' : undefined)
+      : isMap(node)
+        ? convertMembers(node.items as Pair<Node, Node | null>[], span, depth, use === 'merged' || node.anchor !== undefined)
+        : leaf({ kind: 'scalar', value: isScalar(node) ? checkScalar(node, span) : null, span });
+    if (node.anchor !== undefined) anchors.set(node.anchor, converted);
+    return converted;
+  };
+
+  const takeAnchored = (name: string, span: SourceSpan, depth: number): Converted => {
+    const target = findAnchored(name, span);
+    take(target.values, depth + target.levels, span);
+    return { ...target, located: { ...target.located, span } };
+  };
+
+  /** The last anchor of the name that stands before the alias. */
+  const findAnchored = (name: string, span: SourceSpan): Converted => {
+    const target = anchors.get(name);
+    if (target !== undefined && target !== 'open') return target;
+    const why = target === 'open' ? 'it stands in what it names' : 'no anchor of that name stands before it';
+    mistake(span, `the alias "*${name}" names nothing: ${why}`);
+    return leaf({ kind: 'scalar', value: null, span });
+  };
+
+  const convertItems = (nodes: readonly Node[], span: SourceSpan, depth: number, use: 'merged' | undefined): Converted => {
+    const before = values;
+    const items = nodes.map(item => convert(item, span, depth + 1, use));
+    const levels = items.reduce((most, item) => Math.max(most, item.levels), 0);
+    const located: Located = { kind: 'list', items: items.map(item => item.located), span };
+    return { located, values: values - before + 1, levels: levels + 1, items };
+  };
+
+  const checkScalar = ({ value, source }: Scalar, span: SourceSpan): null | boolean | number | string => {
+    if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+    if (typeof value === 'number' && Number.isFinite(value) && !losesDigits(value, source)) return value;
+    const what = typeof value === 'number' && Number.isFinite(value) ? `${source} has more digits than a number holds` : undefined;
+    diagnostics.error(
+      'yaml-value',
+      span,
+      what ?? `${String(value)} is not a value that a pipeline can hold`,
+      what === undefined ? undefined : 'write it as text, in quotes',
+    );
+    return null;
+  };
+
+  const convertMembers = (pairs: readonly Pair<Node, Node | null>[], span: SourceSpan, depth: number, isMergeable: boolean): Converted => {
+    const members = new Map<string, Member>();
+    const extents = isMergeable ? new Map<string, Extent>() : undefined;
+    const extent = { values: 1, levels: 0 };
+    const add = (name: string, value: Member, { values, levels }: Extent): void => {
+      members.set(name, value);
+      extents?.set(name, { values, levels });
+      extent.values += values;
+      extent.levels = Math.max(extent.levels, levels);
+    };
+    const written = new Set<string>();
+    for (const pair of pairs) {
+      const keySpan = pair.key.range ? spanOf(pair.key.range[0], pair.key.range[1]) : span;
+      const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
+      if (key === undefined) diagnostics.error('yaml-value', keySpan, 'a key must be plain text');
+      else if (written.has(key)) mistake(keySpan, `Map keys must be unique: "${key}" stands here twice`);
+      else if (key === '<<') merge(pair.value, { members, add }, keySpan, depth);
+      else {
+        const converted = convert(pair.value, keySpan, depth + 1);
+        add(key, { keySpan, value: converted.located }, converted);
+      }
+      if (key !== undefined) written.add(key);
+    }
+    const located: Located = { kind: 'map', members, span };
+    return { located, values: extent.values, levels: extent.levels + 1, ...(extents === undefined ? {} : { members: extents }) };
+  };
+
+  /** What is written in the map itself goes first, and what stands earlier in a list of maps goes before what stands later. */
+  const merge = (
+    node: Node | null,
+    into: { readonly members: ReadonlyMap<string, Member>; readonly add: (name: string, value: Member, extent: Extent) => void },
+    keySpan: SourceSpan,
+    depth: number,
+  ): void => {
+    for (const item of isSeq(node) ? (node.items as Node[]) : [node]) {
+      const source = isAlias(item) ? findAnchored(item.source, keySpan) : convert(item, keySpan, depth, 'merged');
+      take(1, depth, keySpan);
+      for (const { located, members } of source.items ?? [source]) {
+        if (located.kind !== 'map') diagnostics.error('yaml-value', keySpan, '<< merges maps');
+        else
+          for (const [name, member] of located.members) {
+            const extent = members?.get(name);
+            if (extent === undefined || into.members.has(name)) continue;
+            take(extent.values, depth + 1 + extent.levels, keySpan);
+            into.add(name, member, extent);
+          }
+      }
+    }
+  };
+
+  return { convert, replaceAt: (offset, converted) => void replaced.set(offset, converted) };
+}
+
+function leaf(located: Located): Converted {
+  return { located, values: 1, levels: 0 };
+}
+
+/** An integer beyond 2⁵³ would silently become its neighbor. */
+function losesDigits(value: number, source: string | undefined): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(source ?? '');
+}
