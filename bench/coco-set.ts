@@ -1,7 +1,7 @@
 /** On what is COCO evaluation measured? A drawn set of val2017's size: 5,000 images, 36,000 objects of 80 categories, 97,000 detections with masks. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { rasterisePolygon } from '../src/detection/masks/polygon.js';
+import { rasterizePolygon } from '../src/detection/masks/polygon.js';
 import { encodeRleText } from '../src/detection/masks/rle-text.js';
 
 const IMAGES = 5000;
@@ -96,7 +96,7 @@ function boxOf(polygon: readonly number[]): readonly [number, number, number, nu
 }
 
 function encode(polygon: readonly number[]): { readonly counts: string; readonly area: number } {
-  const rle = rasterisePolygon(polygon, HEIGHT, WIDTH);
+  const rle = rasterizePolygon(polygon, HEIGHT, WIDTH);
   return { counts: encodeRleText(rle), area: rle.counts.reduce((sum, count, run) => sum + (run % 2 === 1 ? count : 0), 0) };
 }
 

@@ -8,7 +8,7 @@ import {
   type SeenObject,
 } from '../../src/detection/coco/changes.js';
 import { nameCategory } from '../../src/detection/coco/name-category.js';
-import { rasterise } from '../../src/detection/coco/segmentation.js';
+import { rasterize } from '../../src/detection/coco/segmentation.js';
 import type { RgbImage } from '../../src/detection/image/decode-image.js';
 import { rleBox } from '../../src/detection/masks/rle.js';
 import type { Color } from '../../src/report/colors.js';
@@ -130,7 +130,7 @@ function cutAround({ image, truth, before, after }: ObjectChange, picture: RgbIm
   const boxes = [truth, before?.result, after?.result].flatMap(one => {
     if (one === undefined) return [];
     if (one.box !== undefined) return [one.box];
-    return one.segmentation === undefined ? [] : [rleBox(rasterise(one.segmentation, image))];
+    return one.segmentation === undefined ? [] : [rleBox(rasterize(one.segmentation, image))];
   });
   const [left, top] = [Math.min(...boxes.map(([x]) => x)), Math.min(...boxes.map(([, y]) => y))];
   const [right, bottom] = [Math.max(...boxes.map(([x, , width]) => x + width)), Math.max(...boxes.map(([, y, , height]) => y + height))];

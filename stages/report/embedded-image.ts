@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { CocoImage } from '../../src/detection/coco/dataset.js';
 import type { CocoResult } from '../../src/detection/coco/results.js';
-import { rasterise } from '../../src/detection/coco/segmentation.js';
+import { rasterize } from '../../src/detection/coco/segmentation.js';
 import { findImageFile } from '../../src/detection/data/image-list.js';
 import { decodeImage, type RgbImage } from '../../src/detection/image/decode-image.js';
 import { loadSharp } from '../../src/detection/image/load-sharp.js';
@@ -65,7 +65,7 @@ export function placeBox(box: readonly number[], { width, height, part }: Embedd
 /** In the size that is shown: more corners than pixels nobody sees. */
 function traceMask({ segmentation }: CocoResult, image: CocoImage, { width, height, part }: EmbeddedImage): PictureObject['outlines'] {
   if (segmentation === undefined) return [];
-  const mask = decodeMask(rasterise(segmentation, image));
+  const mask = decodeMask(rasterize(segmentation, image));
   if (width === image.width && height === image.height) return traceOutlines(mask, height, width);
   const small = new Uint8Array(width * height);
   for (let y = 0; y < height; y++) {

@@ -1,8 +1,8 @@
 /** What did either side find in an image, and which of it is the same? Pairs by class and IoU, what only one side found, and how much they differ. */
 import type { CocoResult } from '../../src/detection/coco/results.js';
-import { rasterise } from '../../src/detection/coco/segmentation.js';
+import { rasterize } from '../../src/detection/coco/segmentation.js';
 import { type LabelledBoxes, matchDetections } from '../../src/detection/compare/match-detections.js';
-import type { ImageSize } from '../../src/detection/image/fit-image.js';
+import type { ImageSize } from '../../src/detection/image/image-size.js';
 import { rleBox } from '../../src/detection/masks/rle.js';
 
 /** One object: of both sides, or of one. */
@@ -38,7 +38,7 @@ export function measureDifference(pairs: readonly Pair[]): number {
 /** x, y, width, height; of the mask where the detection has no box. */
 export function boxOf({ box, segmentation }: CocoResult, image: ImageSize): readonly number[] {
   if (box !== undefined) return box;
-  return segmentation === undefined ? [0, 0, 0, 0] : rleBox(rasterise(segmentation, image));
+  return segmentation === undefined ? [0, 0, 0, 0] : rleBox(rasterize(segmentation, image));
 }
 
 function toBoxes(results: readonly CocoResult[], image: ImageSize): LabelledBoxes {

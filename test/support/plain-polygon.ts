@@ -1,10 +1,10 @@
-/** The COCO rasteriser of polygons, written down step by step as its source has it: slow, and the oracle of the fast one. */
+/** A slow rasterizer of polygons that follows the COCO source step by step. It is the reference of the fast one. */
 import type { Polygon } from '../../src/detection/masks/polygon.js';
 import { makeRle, type Rle } from '../../src/detection/masks/rle.js';
 
 const FINER = 5;
 
-export function rasterisePlainly(polygon: Polygon, height: number, width: number): Rle {
+export function rasterizePlainly(polygon: Polygon, height: number, width: number): Rle {
   const changes = findChanges(traceOutline(polygon), height, width);
   changes.push(height * width);
   changes.sort((a, b) => a - b);

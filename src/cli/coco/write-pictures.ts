@@ -7,7 +7,7 @@ import type { CocoDataset, CocoImage } from '../../detection/coco/dataset.js';
 import { nameCategory } from '../../detection/coco/name-category.js';
 import type { IouType } from '../../detection/coco/params.js';
 import { type CocoResult, scoreOf } from '../../detection/coco/results.js';
-import { rasterise } from '../../detection/coco/segmentation.js';
+import { rasterize } from '../../detection/coco/segmentation.js';
 import { groupByImage } from '../../detection/coco/subset.js';
 import { findImageFile } from '../../detection/data/image-list.js';
 import { decodeImage, type RgbImage } from '../../detection/image/decode-image.js';
@@ -102,7 +102,7 @@ function objectsOf(
 }
 
 function drawnOf({ box, segmentation }: CocoResult, image: CocoImage): Pick<DrawnObject, 'box' | 'mask'> {
-  const mask = segmentation === undefined ? undefined : rasterise(segmentation, image);
+  const mask = segmentation === undefined ? undefined : rasterize(segmentation, image);
   const [x = 0, y = 0, width = 0, height = 0] = box ?? (mask === undefined ? [] : rleBox(mask));
   return { box: [x, y, x + width, y + height], mask };
 }

@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
 import { type ErrorSplit, splitErrors } from '../../detection/coco/errors.js';
-import { COCO_FIGURE_NAMES, type CocoFigures, summarise } from '../../detection/coco/evaluate.js';
+import { COCO_FIGURE_NAMES, type CocoFigures, summarize } from '../../detection/coco/evaluate.js';
 import { ERROR_KINDS, type ErrorKind } from '../../detection/coco/image-errors.js';
 import { type CocoEvaluation, measureCoco } from '../../detection/coco/measure.js';
 import { COCO_PARAMS, type CocoParams, type IouType, splitAreas } from '../../detection/coco/params.js';
@@ -41,7 +41,7 @@ export function runCocoEval(options: CocoEvalOptions): Promise<ExitCode> {
     const evaluation = measureCoco(truth.chosen, results, type, paramsOf(options));
     const answer: Answer = {
       evaluation,
-      figures: summarise(evaluation, evaluation.categories),
+      figures: summarize(evaluation, evaluation.categories),
       errors: options.errors ? splitErrors(truth.chosen, results, type) : undefined,
       semantic: semantic === undefined ? undefined : measureSemantic(truth.chosen, results, semantic === true ? USUAL_SCORE : semantic),
     };
@@ -102,7 +102,7 @@ function encode({ evaluation, figures, errors, semantic }: Answer, { perClass }:
             category: one.category ?? null,
             objects: one.objects,
             detections: one.detections,
-            figures: summarise(evaluation, [one]),
+            figures: summarize(evaluation, [one]),
           })),
         }
       : {}),
@@ -139,7 +139,7 @@ const CLASS_FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', '
 
 function formatClasses(evaluation: CocoEvaluation): readonly string[] {
   const rows = evaluation.categories.map(one => {
-    const figures = summarise(evaluation, [one]);
+    const figures = summarize(evaluation, [one]);
     return [one.category?.name ?? 'all', String(one.objects), String(one.detections), ...CLASS_FIGURES.map(name => show(figures[name]))];
   });
   return formatColumns([['class', 'objects', 'detections', ...CLASS_FIGURES.slice(0, -1), 'AR'], ...rows]);

@@ -1,7 +1,7 @@
 /** How is what was found in pictures of one's own written down? As a COCO document, so that tools for COCO data sets open it: annotations with scores. */
 import type { JsonObject } from '../../base/json.js';
 import { type CocoResult, encodeResult } from '../../detection/coco/results.js';
-import type { ImageSize } from '../../detection/image/fit-image.js';
+import type { ImageSize } from '../../detection/image/image-size.js';
 import { rleArea } from '../../detection/masks/rle.js';
 
 export interface DocumentImage {

@@ -2,7 +2,7 @@
 import type { CocoResult } from '../../detection/coco/results.js';
 import { compareDetections, type DetectionComparison, type MatchRule } from '../../detection/compare/compare-detections.js';
 import type { StepTime } from '../../detection/detector/measure.js';
-import type { ImageSize } from '../../detection/image/fit-image.js';
+import type { ImageSize } from '../../detection/image/image-size.js';
 import type { DocumentImage } from './coco-document.js';
 import { detectPicture, type FoundInPicture, type PictureProblem, type TimedDetector } from './detect-picture.js';
 import type { Picture } from './list-pictures.js';

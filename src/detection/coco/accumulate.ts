@@ -1,21 +1,21 @@
-/** What precision is reached at each recall, over all images of a category? */
+/** Precision-recall curves of one category, over all images. */
 import { type CategoryJudgement, FALSE_POSITIVE, type RangeJudgement, TRUE_POSITIVE } from './matching.js';
 import type { CocoParams } from './params.js';
 
 /** The curves of one category and area range. */
 export interface Curves {
-  /** Row-major [IoU thresholds, recall thresholds], with the most detections that count. */
+  /** Row-major [IoU thresholds, recall thresholds], at the largest of `maxDetections`. */
   readonly precision: Float64Array;
-  /** As `precision`: the score at which that recall is reached; 0 where it is not. */
+  /** Shaped as `precision`: the score at which the recall is reached; 0 where it is not reached. */
   readonly scores: Float64Array;
-  /** Per number of detections, the recall reached in the end, per IoU threshold. */
+  /** Per entry of `maxDetections`, the final recall per IoU threshold. */
   readonly recall: readonly Float64Array[];
 }
 
-/** The difference of 1 and the next number: pycocotools adds it to a denominator that could be 0. */
+/** Machine epsilon, which pycocotools adds to a denominator that could be 0. */
 const TINY = Number.EPSILON;
 
-/** Per area range the curves over all images, or undefined where no object should have been found: such a range has no figure. */
+/** The curves per area range; undefined where the range has no object, and so no figure. */
 export function drawCurves(judgement: CategoryJudgement, params: CocoParams): readonly (Curves | undefined)[] {
   const order = orderByScore(judgement, Math.max(...params.maxDetections));
   return judgement.ranges.map(range => {
@@ -27,7 +27,7 @@ export function drawCurves(judgement: CategoryJudgement, params: CocoParams): re
   });
 }
 
-/** The detections that count, by descending score; of equal ones those of earlier images first. */
+/** The counted detections by falling score; equal scores in the order of their images. */
 function orderByScore({ scores, places }: CategoryJudgement, maxDetections: number): Uint32Array {
   const order = Uint32Array.from(scores.keys()).filter(index => (places[index] as number) < maxDetections);
   return order.sort((a, b) => (scores[b] as number) - (scores[a] as number));
@@ -41,7 +41,7 @@ function drawRange(judgement: CategoryJudgement, range: RangeJudgement, order: U
   for (let t = 0; t < thresholds; t++) {
     walk(steps, order, range.outcomes.subarray(t * count, (t + 1) * count), range.wanted);
     let step = 0;
-    // Both lists ascend, so one pass is enough.
+    // Both lists ascend, so one pass is sufficient.
     params.recallThresholds.forEach((threshold, i) => {
       while (step < order.length && (steps.recall[step] as number) < threshold) step++;
       if (step >= order.length) return;
@@ -57,7 +57,7 @@ interface Steps {
   readonly recall: Float64Array;
 }
 
-/** Fills in precision and recall after each detection. Precision is then made to fall only: each is at least what any later one is. */
+/** Computes precision and recall after each detection. Precision is then made monotonic: each value is at least as large as all later ones. */
 function walk({ precision, recall }: Steps, order: Uint32Array, outcomes: Uint8Array, wanted: number): void {
   let found = 0;
   let wrong = 0;
@@ -72,7 +72,7 @@ function walk({ precision, recall }: Steps, order: Uint32Array, outcomes: Uint8A
     if ((precision[i] as number) > (precision[i - 1] as number)) precision[i - 1] = precision[i] as number;
 }
 
-/** The share of objects that the best `most` detections of each image find, per IoU threshold. */
+/** Recall of the best `most` detections of each image, per IoU threshold. */
 function findRecall({ places }: CategoryJudgement, { outcomes, wanted }: RangeJudgement, most: number, thresholds: number): Float64Array {
   const recall = new Float64Array(thresholds);
   for (let t = 0; t < thresholds; t++) {

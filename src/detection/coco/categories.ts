@@ -1,6 +1,6 @@
-/** Which categories does COCO have, by the ids of its annotations? */
+/** The categories of COCO by id. */
 
-/** The 80 of 2014 and later; ids of 1 … 90, with gaps. */
+/** The 80 categories since 2014. Ids are 1 … 90, with gaps. */
 export const COCO_CATEGORIES = {
   1: 'person',
   2: 'bicycle',

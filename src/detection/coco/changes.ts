@@ -1,4 +1,4 @@
-/** Which objects does one detector find and another not? Ground truth says which changes are losses; the worst come first. */
+/** Differences between the detections of two detectors, judged by the ground truth and sorted by cost. */
 import type { CocoAnnotation, CocoDataset, CocoImage } from './dataset.js';
 import type { IouType } from './params.js';
 import { describeDetection, describeTruth, overlap, type Region } from './region.js';
@@ -6,46 +6,46 @@ import { type CocoResult, scoreOf } from './results.js';
 import { groupByImage, takeKnownCategories } from './subset.js';
 
 /**
- * lost, found: a true object that only one of them finds. changed: one that both find, with another score or place. wrong, righted: a detection of no object
- * that only the later one, or only the earlier one has.
+ * 'lost' and 'found': only the earlier or only the later detector finds the object. 'changed': both find it, with different score or place.
+ * 'wrong' and 'righted': a false positive of only the later or only the earlier detector.
  */
 export type ChangeKind = 'lost' | 'found' | 'changed' | 'wrong' | 'righted';
 
 export interface ObjectChange {
   readonly kind: ChangeKind;
   readonly image: CocoImage;
-  /** The object; undefined where a detection is of none. */
+  /** The ground-truth object; undefined for false positives. */
   readonly truth: CocoAnnotation | undefined;
   readonly before: SeenObject | undefined;
   readonly after: SeenObject | undefined;
-  /** What the change takes from the detector; below 0 what it gives. */
+  /** Loss caused by the change; negative for a gain. */
   readonly cost: number;
 }
 
-/** What one of the detectors has for an object: the detection that finds it, or the nearest to that. */
+/** A detector's detection of an object, or its closest detection where it does not find the object. */
 export interface SeenObject {
   readonly result: CocoResult;
   readonly score: number;
-  /** With the object; 0 where there is none. */
+  /** IoU with the object; 0 for false positives. */
   readonly iou: number;
-  /** What it lacks to count: too low a score, another class, too little overlap. */
+  /** Why it does not count: score too low, other class, or too little overlap. */
   readonly lacks: 'nothing' | 'score' | 'class' | 'place';
 }
 
 export interface ChangeRule {
   readonly iouType: IouType;
-  /** Detections below it are not there. */
+  /** Detections with a lower score are ignored. */
   readonly minScore: number;
-  /** Overlap from which an object is found, and from which two detections of no object are the same. */
+  /** Minimum overlap with a found object, and between two false positives that count as the same. */
   readonly found: number;
-  /** Smaller changes of an object that both find are none. */
+  /** Smaller changes of an object that both find are ignored. */
   readonly least: number;
 }
 
 export interface Changes {
-  /** Most cost first; of equal ones by image, lost before found before the others. */
+  /** By falling cost; equal costs by image, then by kind. */
   readonly changes: readonly ObjectChange[];
-  /** Objects that both find, about alike. */
+  /** Objects that both find without a relevant change. */
   readonly kept: number;
   /** Objects that neither finds. */
   readonly missed: number;
@@ -54,9 +54,9 @@ export interface Changes {
 export const CHANGE_RULE: Omit<ChangeRule, 'iouType'> = { minScore: 0.5, found: 0.5, least: 0.05 };
 
 /**
- * Compares what two detectors find of each object. The cost of a lost object and of a new wrong detection is its score, that of a found object and of a wrong
- * detection that is gone the same below 0; that of a changed object what it loses of overlap and of score together. Detections in crowd regions are left alone, and
- * results of categories that the data set lacks are left out.
+ * Compares the detections of two detectors object by object. The cost of a lost object or of a new false positive is its score. The cost of a found object
+ * or of a removed false positive is the negative score. The cost of a changed object is the loss of overlap plus the loss of score. Detections in crowd
+ * regions are ignored, and so are results of categories that the data set does not have.
  * @throws DetectionError `coco-no-region`.
  */
 export function findChanges(dataset: CocoDataset, before: readonly CocoResult[], after: readonly CocoResult[], rule: ChangeRule): Changes {
@@ -70,7 +70,10 @@ export function findChanges(dataset: CocoDataset, before: readonly CocoResult[],
       annotation,
       region: describeTruth(annotation, image, rule.iouType).region,
     }));
-    const [left, right] = [earlier, later].map(side => lookAt(side.get(image.id) ?? [], objects, image, rule)) as [Look, Look];
+    const [left, right] = [earlier, later].map(side => matchImage(side.get(image.id) ?? [], objects, image, rule)) as [
+      ImageMatch,
+      ImageMatch,
+    ];
     objects.forEach(({ annotation }, index) => {
       if (annotation.kind === 'crowd') return;
       const change = compare(left.seen[index], right.seen[index], rule);
@@ -90,27 +93,27 @@ interface TrueObject {
   readonly region: Region;
 }
 
-interface LookedAt {
+interface MatchedDetection {
   readonly result: CocoResult;
   readonly score: number;
   readonly region: Region;
 }
 
-interface Look {
+interface ImageMatch {
   /** Per object. */
   readonly seen: readonly (SeenObject | undefined)[];
-  /** Detections that count and find no object. */
-  readonly wrong: readonly LookedAt[];
+  /** False positives. */
+  readonly wrong: readonly MatchedDetection[];
 }
 
-/** One detector's detections in an image, each, by falling score, with the object of its class that it overlaps most. */
-function lookAt(results: readonly CocoResult[], objects: readonly TrueObject[], image: CocoImage, rule: ChangeRule): Look {
+/** Matches the detections of an image by falling score, each with the object of its class that it overlaps most. */
+function matchImage(results: readonly CocoResult[], objects: readonly TrueObject[], image: CocoImage, rule: ChangeRule): ImageMatch {
   const detections = results
     .toSorted((a, b) => scoreOf(b, rule.iouType) - scoreOf(a, rule.iouType))
-    .map((result): LookedAt => ({ result, ...describeDetection(result, image, rule.iouType) }));
+    .map((result): MatchedDetection => ({ result, ...describeDetection(result, image, rule.iouType) }));
   const overlaps = detections.map(({ region }) => objects.map(truth => overlap(region, truth.region, truth.annotation.kind)));
   const taken = new Map<number, number>();
-  const wrong: LookedAt[] = [];
+  const wrong: MatchedDetection[] = [];
   detections.forEach((detection, d) => {
     if (detection.score < rule.minScore) return;
     const own = overlaps[d] ?? [];
@@ -132,9 +135,9 @@ function lookAt(results: readonly CocoResult[], objects: readonly TrueObject[], 
   return { seen, wrong };
 }
 
-/** The detection that comes closest to finding an object that is not found. One in the right place is closer than one of the right class elsewhere. */
+/** The detection closest to an object that was not found. The right place counts more than the right class elsewhere. */
 function findNearest(
-  detections: readonly LookedAt[],
+  detections: readonly MatchedDetection[],
   iouOf: (index: number) => number,
   { categoryId }: CocoAnnotation,
   { found }: ChangeRule,
@@ -160,8 +163,8 @@ function compare(before: SeenObject | undefined, after: SeenObject | undefined, 
   return { kind: 'changed', before, after, cost: iou + score };
 }
 
-/** What both have wrong alike is no change. */
-function compareWrong(before: readonly LookedAt[], after: readonly LookedAt[], { found }: ChangeRule): readonly Change[] {
+/** False positives that both detectors have are no change. */
+function compareWrong(before: readonly MatchedDetection[], after: readonly MatchedDetection[], { found }: ChangeRule): readonly Change[] {
   const free = new Set(before);
   const changes: Change[] = [];
   for (const one of after) {
@@ -174,6 +177,6 @@ function compareWrong(before: readonly LookedAt[], after: readonly LookedAt[], {
   return [...changes, ...[...free].map((one): Change => ({ kind: 'righted', before: seenOf(one), after: undefined, cost: -one.score }))];
 }
 
-function seenOf({ result, score }: LookedAt): SeenObject {
+function seenOf({ result, score }: MatchedDetection): SeenObject {
   return { result, score, iou: 0, lacks: 'nothing' };
 }

@@ -1,4 +1,4 @@
-/** What does a COCO instances file say? Images, categories and annotated objects, as plain data. */
+/** Parser of COCO instances files: images, categories and annotated objects. */
 import type { Json, JsonObject } from '../../base/json.js';
 import { DetectionError } from '../error/detection-error.js';
 import type { TruthKind } from '../masks/rle-combine.js';
@@ -10,7 +10,7 @@ export interface CocoImage {
   readonly id: number;
   readonly width: number;
   readonly height: number;
-  /** Relative to the folder of images; undefined where the file does not say. */
+  /** Relative to the image folder; undefined where the file has none. */
   readonly fileName: string | undefined;
 }
 
@@ -27,24 +27,24 @@ export interface CocoAnnotation {
   readonly imageId: number;
   readonly categoryId: number;
   readonly kind: TruthKind;
-  /** Pixels of the object, which decide its size class. */
+  /** Area in pixels, which decides the size class. */
   readonly area: number;
   readonly box: CocoBox | undefined;
   readonly segmentation: Segmentation | undefined;
 }
 
-/** Everything in the order of the file. */
+/** All lists are in the order of the file. */
 export interface CocoDataset {
   readonly images: readonly CocoImage[];
   readonly categories: readonly CocoCategory[];
   readonly annotations: readonly CocoAnnotation[];
 }
 
-/** Masks count their pixels in 32 bits. */
+/** Run lengths have 32 bits. */
 const MOST_PIXELS = 2 ** 31;
 
 /**
- * Parses an instances file. Members that are not needed are ignored. `bbox` and `segmentation` of an annotation may be missing.
+ * Parses an instances file. Other members are ignored. `bbox` and `segmentation` of an annotation may be missing.
  * @throws DetectionError `coco-field` (missing, wrong type), `coco-duplicate-id`, `coco-unknown-image`, `coco-unknown-category`,
  *         `coco-segmentation`, `coco-file-name`; the message names the place in the file.
  */
@@ -61,7 +61,7 @@ export function parseCocoDataset(value: Json): CocoDataset {
   return { images, categories, annotations };
 }
 
-/** `bbox`, or undefined where there is none or an empty one. @throws DetectionError `coco-field`. */
+/** Parses `bbox`; undefined where it is missing or empty. @throws DetectionError `coco-field`. */
 export function parseBox(object: JsonObject, place: Place): CocoBox | undefined {
   const value = member(object, 'bbox');
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return undefined;
@@ -71,9 +71,9 @@ export function parseBox(object: JsonObject, place: Place): CocoBox | undefined 
 }
 
 export function unknownImage(place: Place, id: number): DetectionError {
-  return new DetectionError('coco-unknown-image', `${place} is of image ${id}, which the annotations file does not have`, {
+  return new DetectionError('coco-unknown-image', `${place} refers to image ${id}, which the annotations file does not have`, {
     details: { place, id },
-    help: 'are annotations and results of the same data set?',
+    help: 'check that annotations and results belong to the same data set',
   });
 }
 
@@ -87,7 +87,7 @@ function parseImage(entry: Json, index: number): CocoImage {
     fileName: member(object, 'file_name') === undefined ? undefined : parseFileName(object, place),
   };
   if (image.width * image.height >= MOST_PIXELS)
-    throw badField(`${place}.width`, `such that the image has less than ${MOST_PIXELS} pixels`, image.width);
+    throw badField(`${place}.width`, `small enough for an image of less than ${MOST_PIXELS} pixels`, image.width);
   return image;
 }
 
@@ -108,7 +108,7 @@ function parseAnnotation(
   const image = images.get(imageId);
   if (image === undefined) throw unknownImage(place, imageId);
   if (!categories.has(categoryId))
-    throw new DetectionError('coco-unknown-category', `${place} is of category ${categoryId}, which the file does not have`, {
+    throw new DetectionError('coco-unknown-category', `${place} refers to category ${categoryId}, which the file does not have`, {
       details: { place, id: categoryId },
     });
   const segmentation = member(object, 'segmentation');

@@ -1,4 +1,4 @@
-/** Which kinds of error cost a detector how much average precision? Each kind is mended on its own, and the gain is what it costs. */
+/** Cost of each kind of detection error in average precision: the gain where only this kind is corrected (TIDE). */
 import type { CocoDataset } from './dataset.js';
 import {
   ERROR_KINDS,
@@ -15,30 +15,30 @@ import { type CocoResult, scoreOf } from './results.js';
 import { groupByImage, takeKnownCategories } from './subset.js';
 
 export interface ErrorSplit {
-  /** Average precision at the threshold at which an object counts as found. */
+  /** Average precision at the IoU threshold `found`. */
   readonly ap: number;
   readonly kinds: Readonly<Record<ErrorKind, ErrorCost>>;
-  /** What all detections that find nothing cost, were they ranked last; and what all objects cost that are not found. */
+  /** Cost of all false positives, computed by ranking them last; and cost of all objects that were not found. */
   readonly falsePositives: ErrorCost;
   readonly falseNegatives: ErrorCost;
 }
 
 export interface ErrorCost {
   readonly count: number;
-  /** The gain in average precision where it is mended, and nothing else; 0 where there is none. */
+  /** Gain in average precision where only this error is corrected; at least 0. */
   readonly cost: number;
 }
 
 export interface ErrorOptions extends ErrorThresholds {
-  /** Best detections per image that count, of all categories together. */
+  /** Number of best detections per image that count, over all categories. */
   readonly maxDetections: number;
 }
 
 export const ERROR_OPTIONS: ErrorOptions = { found: 0.5, background: 0.1, maxDetections: 100 };
 
 /**
- * Splits the errors of a detector. Categories that have detections and no object count, with a precision of 0; a data set without objects and detections has an
- * `ap` of −1. Results of categories that the data set lacks are left out.
+ * Splits the errors of a detector by kind. Categories with detections but without objects count with a precision of 0. Without objects and detections, `ap`
+ * is −1. Results of categories that the data set does not have are ignored.
  * @throws DetectionError `coco-no-region`.
  * @see Bolya, Foley, Hays, Hoffman: TIDE, ECCV 2020; the figures are those of its program (tidecv), in 0…1.
  */
@@ -54,14 +54,14 @@ export function splitErrors(
   const faults = images.flatMap(one => one.faults);
   const missed = images.flatMap(one => one.missed);
   const correct = points.filter(point => point.correct);
-  const unmended = [...faults.flatMap(({ is }) => is ?? []), ...correct];
+  const uncorrected = [...faults.flatMap(({ is }) => is ?? []), ...correct];
   const ap = meanPrecision(points, objects);
-  // Where mending leaves nothing to be found and nothing wrong, all is well.
-  const gain = (mended: readonly Point[], left = objects): number => (ap === undefined ? 0 : (meanPrecision(mended, left) ?? 1) - ap);
+  // Without objects and false positives, precision is 1.
+  const gain = (corrected: readonly Point[], left = objects): number => (ap === undefined ? 0 : (meanPrecision(corrected, left) ?? 1) - ap);
   const costOf = (kind: ErrorKind): ErrorCost => {
-    if (kind === 'missed') return { count: missed.length, cost: Math.max(0, gain(unmended, without(objects, missed))) };
-    const mended = faults.flatMap(fault => (fault.kind === kind ? fault.mended : fault.is) ?? []);
-    return { count: faults.filter(fault => fault.kind === kind).length, cost: Math.max(0, gain([...mended, ...correct])) };
+    if (kind === 'missed') return { count: missed.length, cost: Math.max(0, gain(uncorrected, without(objects, missed))) };
+    const corrected = faults.flatMap(fault => (fault.kind === kind ? fault.corrected : fault.is) ?? []);
+    return { count: faults.filter(fault => fault.kind === kind).length, cost: Math.max(0, gain([...corrected, ...correct])) };
   };
   const unfound = images.flatMap(one => one.unfound);
   return {
@@ -69,9 +69,9 @@ export function splitErrors(
     kinds: Object.fromEntries(ERROR_KINDS.map(kind => [kind, costOf(kind)])) as Record<ErrorKind, ErrorCost>,
     falsePositives: {
       count: points.length - correct.length,
-      cost: gain(unmended.map(point => ({ ...point, score: point.correct ? 1 : 0 }))),
+      cost: gain(uncorrected.map(point => ({ ...point, score: point.correct ? 1 : 0 }))),
     },
-    falseNegatives: { count: unfound.length, cost: gain(unmended, without(objects, unfound)) },
+    falseNegatives: { count: unfound.length, cost: gain(uncorrected, without(objects, unfound)) },
   };
 }
 
@@ -92,7 +92,7 @@ function findErrors(dataset: CocoDataset, results: readonly CocoResult[], iouTyp
   });
 }
 
-/** The mean over categories that have objects or points; undefined where none has. */
+/** Mean over the categories with objects or points; undefined where there are none. */
 function meanPrecision(points: readonly Point[], objects: ReadonlyMap<number, number>): number | undefined {
   const groups = new Map<number, Point[]>([...objects].filter(([, count]) => count > 0).map(([id]) => [id, []]));
   for (const point of points) {
@@ -106,7 +106,7 @@ function meanPrecision(points: readonly Point[], objects: ReadonlyMap<number, nu
   return sum / groups.size;
 }
 
-/** The mean of the precisions at the recalls 0, 0.01, … 1, each the highest at that recall or above. Points of equal score stay in order. */
+/** Mean of the interpolated precisions at the recalls 0, 0.01, … 1. Points of equal score keep their order. */
 function averagePrecision(points: readonly Point[], objects: number): number {
   if (objects === 0) return 0;
   const ranked = points.toSorted((a, b) => b.score - a.score);

@@ -1,11 +1,11 @@
-/** How good are a detector's results? The twelve COCO figures, over all categories or of one, equal to pycocotools'. */
+/** The twelve COCO figures of a detector's results, equal to those of pycocotools. */
 import type { Curves } from './accumulate.js';
 import type { CocoDataset } from './dataset.js';
 import { type CocoEvaluation, type EvaluatedCategory, measureCoco } from './measure.js';
 import { type AreaRange, COCO_PARAMS, type CocoParams, type IouType } from './params.js';
 import type { CocoResult } from './results.js';
 
-/** Average precision and recall in 0…1, or −1 where no object is there to be found. */
+/** Average precision and recall in 0…1; −1 where there is no object. */
 export type CocoFigures = { readonly [Name in CocoFigureName]: number };
 
 export const COCO_FIGURE_NAMES = [
@@ -24,7 +24,7 @@ export const COCO_FIGURE_NAMES = [
 ] as const;
 export type CocoFigureName = (typeof COCO_FIGURE_NAMES)[number];
 
-/** Measures, and summarises over all categories. @throws as `measureCoco`. */
+/** Measures and summarizes over all categories. @throws as `measureCoco`. */
 export function evaluateCoco(
   dataset: CocoDataset,
   results: readonly CocoResult[],
@@ -32,14 +32,14 @@ export function evaluateCoco(
   params: CocoParams = COCO_PARAMS,
 ): CocoFigures {
   const evaluation = measureCoco(dataset, results, iouType, params);
-  return summarise(evaluation, evaluation.categories);
+  return summarize(evaluation, evaluation.categories);
 }
 
 /**
- * Means over categories, IoU thresholds and recalls. AR1, AR10 and AR100 stand for the three `maxDetections`, whatever they are; the other figures are
- * taken at the third.
+ * Means over categories, IoU thresholds and recalls. AR1, AR10 and AR100 use the three entries of `maxDetections`, whatever their values; the other
+ * figures use the third.
  */
-export function summarise({ params }: Pick<CocoEvaluation, 'params'>, categories: readonly EvaluatedCategory[]): CocoFigures {
+export function summarize({ params }: Pick<CocoEvaluation, 'params'>, categories: readonly EvaluatedCategory[]): CocoFigures {
   const pick = (label: AreaRange['label']): Curves[] => {
     const range = params.areaRanges.findIndex(one => one.label === label);
     return categories.flatMap(({ curves }) => curves[range] ?? []);

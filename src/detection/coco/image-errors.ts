@@ -1,4 +1,4 @@
-/** What went wrong in one image? Each detection that finds no object gets one of five reasons; an object that no better detection could have found is missed. */
+/** Classifies the errors in one image: one of five kinds per false positive, and missed objects. */
 import type { Detection, Truth } from './region.js';
 import { overlap } from './region.js';
 
@@ -10,36 +10,36 @@ export interface Labelled<T> {
   readonly value: T;
 }
 
-/** One detection as average precision sees it. */
+/** One detection, as average precision counts it. */
 export interface Point {
   readonly categoryId: number;
   readonly score: number;
   readonly correct: boolean;
 }
 
-/** An error, with what the detection counts as, and what it would count as were that error mended. */
+/** An error: how the detection counts, and how it would count after correction. */
 export interface Fault {
   readonly kind: Exclude<ErrorKind, 'missed'>;
-  /** Undefined where a crowd region makes it of no account. */
+  /** Undefined where the detection is ignored because it lies in a crowd region. */
   readonly is: Point | undefined;
-  /** Undefined where mending it takes it away. */
-  readonly mended: Point | undefined;
+  /** Undefined where the correction removes the detection. */
+  readonly corrected: Point | undefined;
 }
 
 export interface ImageErrors {
-  /** What the detections count as, in their order. */
+  /** How the detections count, in their order. */
   readonly points: readonly Point[];
   readonly faults: readonly Fault[];
-  /** The categories of objects that nothing found, one entry per object. */
+  /** Categories of the objects that were not found, one entry per object. */
   readonly unfound: readonly number[];
-  /** Those of them that no detection could have found by a better class or place. */
+  /** The subset that no detection would find with a corrected class or place. */
   readonly missed: readonly number[];
 }
 
 export interface ErrorThresholds {
-  /** Overlap from which an object is found. */
+  /** Minimum overlap with a found object. */
   readonly found: number;
-  /** Overlap up to which a detection lies on the background. */
+  /** Maximum overlap of a detection on the background. */
   readonly background: number;
 }
 
@@ -74,7 +74,7 @@ export function findImageErrors(
     faults: wrong.map(({ index, kind, object, is }) => ({
       kind,
       is,
-      mended:
+      corrected:
         object?.best === index
           ? { ...pointOf(detections[index] as Labelled<Detection>, 'correct'), categoryId: object.truth.categoryId }
           : undefined,
@@ -91,12 +91,12 @@ function pointOf({ categoryId, value }: Labelled<Detection>, as: 'correct' | 'wr
 interface ObjectState {
   readonly truth: Labelled<Truth>;
   found: boolean;
-  /** The detection that would find it, were its class or place right: the one of highest score. */
+  /** The detection of highest score that would find the object with a corrected class or place. */
   best: number | undefined;
   bestScore: number;
 }
 
-/** Each detection, by falling score, takes the free object of its class that it overlaps most. */
+/** Each detection, by falling score, matches the free object of its class that it overlaps most. */
 function matchByClass(
   detections: readonly Labelled<Detection>[],
   objects: readonly ObjectState[],
@@ -112,7 +112,7 @@ function matchByClass(
   });
 }
 
-/** The reason, and for a wrong class or place the object that was meant. The order of the questions is TIDE's. */
+/** The kind of error and, for a wrong class or place, the intended object. The order of the checks is that of TIDE. */
 function explain(
   { categoryId }: Labelled<Detection>,
   objects: readonly ObjectState[],
@@ -128,7 +128,7 @@ function explain(
   return largest(objects, overlaps, () => true).value <= background ? { kind: 'background' } : { kind: 'both' };
 }
 
-/** The first of the largest overlaps among the objects that qualify; 0 where none does. */
+/** The first of the largest overlaps among the qualifying objects; 0 where there are none. */
 function largest(
   objects: readonly ObjectState[],
   overlaps: readonly number[],
@@ -142,7 +142,7 @@ function largest(
   return best;
 }
 
-/** Several detections may mean one object that is not found yet: mending finds it once. */
+/** Several detections may intend one object. A correction finds it only once. */
 function claim(object: ObjectState, detection: number, score: number): void {
   if (object.found || object.bestScore >= score) return;
   object.best = detection;

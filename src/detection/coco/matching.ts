@@ -1,46 +1,46 @@
-/** Which detections of a category find an object? COCO's greedy matching in every image, for every area range and IoU threshold. */
-import { computeOverlaps, type Encounter } from './encounters.js';
+/** COCO's greedy matching of detections and objects of one category, per image, area range and IoU threshold. */
+import { computeOverlaps, type ImageGroup } from './group-results.js';
 import type { AreaRange } from './params.js';
 import type { Truth } from './region.js';
 
-/** What became of a detection at one threshold. An ignored one counts neither for nor against. */
+/** Outcome of a detection at one threshold. Ignored detections are not counted. */
 export const FALSE_POSITIVE = 0;
 export const TRUE_POSITIVE = 1;
 export const IGNORED = 2;
 
-/** All detections of one category, image after image, best first in each. */
+/** All detections of one category, image by image, by falling score within each image. */
 export interface CategoryJudgement {
   readonly scores: Float64Array;
-  /** Place among the detections of its image, from 0. */
+  /** Rank among the detections of its image, from 0. */
   readonly places: Uint32Array;
   /** Per area range. */
   readonly ranges: readonly RangeJudgement[];
 }
 
 export interface RangeJudgement {
-  /** Row-major [thresholds, detections], of the three values above. */
+  /** Outcomes, row-major [thresholds, detections]. */
   readonly outcomes: Uint8Array;
-  /** Objects that should have been found. */
+  /** Number of objects to be found. */
   readonly wanted: number;
 }
 
-/** Judges the encounters of one category, each as soon as it is drawn. */
+/** Matches the images of one category one by one. */
 export function judgeCategory(
-  encounters: Iterable<Encounter>,
+  images: Iterable<ImageGroup>,
   areaRanges: readonly AreaRange[],
   iouThresholds: readonly number[],
 ): CategoryJudgement {
   const judged: { readonly scores: readonly number[]; readonly outcomes: readonly Uint8Array[] }[] = [];
   const wanted = areaRanges.map(() => 0);
-  for (const encounter of encounters) {
-    const { truths, detections } = encounter;
+  for (const image of images) {
+    const { truths, detections } = image;
     for (const [r, range] of areaRanges.entries())
       for (const truth of truths) if (!isIgnored(truth, range)) wanted[r] = (wanted[r] as number) + 1;
     if (detections.length === 0) continue;
-    const overlaps = computeOverlaps(encounter);
+    const overlaps = computeOverlaps(image);
     judged.push({
       scores: detections.map(({ score }) => score),
-      outcomes: areaRanges.map(range => judgeRange(encounter, overlaps, range, iouThresholds)),
+      outcomes: areaRanges.map(range => judgeRange(image, overlaps, range, iouThresholds)),
     });
   }
   const count = judged.reduce((sum, { scores }) => sum + scores.length, 0);
@@ -63,7 +63,7 @@ export function judgeCategory(
 
 /** Row-major [thresholds, detections]. */
 function judgeRange(
-  { truths, detections }: Encounter,
+  { truths, detections }: ImageGroup,
   overlaps: Float64Array,
   range: AreaRange,
   iouThresholds: readonly number[],
@@ -83,17 +83,17 @@ function judgeRange(
   return outcomes;
 }
 
-/** An object as it is offered to a detection, with what the matching asks of it. */
+/** An object as a candidate of the matching. */
 interface Offer {
   readonly column: number;
   readonly ignored: boolean;
   /** A crowd may be matched by any number of detections. */
   readonly crowd: boolean;
-  /** pycocotools marks a match by the annotation's id, so that one with id 0 never counts as found; figures agree only with the same rule. */
+  /** False for annotation id 0: pycocotools records matches by id, so that an object with id 0 never counts as found. */
   readonly countable: boolean;
 }
 
-/** Those that count come first. */
+/** Objects that are not ignored come first. */
 function makeOffers(truths: readonly Truth[], range: AreaRange): readonly Offer[] {
   const offers = truths.map((truth, column) => ({
     column,
@@ -105,8 +105,8 @@ function makeOffers(truths: readonly Truth[], range: AreaRange): readonly Offer[
 }
 
 /**
- * The offer that a detection takes, or −1: the one of largest overlap at or above the threshold (of equal ones the last), among those that count
- * where one of them qualifies, else among the ignored ones. The detection's overlaps start at `row`.
+ * Index of the offer that matches a detection, or −1. It has the largest overlap of at least the threshold; of equal overlaps the last one is taken.
+ * Ignored offers are considered only where no other qualifies. The overlaps of the detection start at `row`.
  */
 function findMatch(offers: readonly Offer[], taken: Uint8Array, overlaps: Float64Array, row: number, threshold: number): number {
   let best = Math.min(threshold, 1 - 1e-10);

@@ -1,12 +1,11 @@
-/** What do a detector's results reach on a data set? Curves of precision and recall, category by category. */
+/** Evaluates results on a data set: precision-recall curves per category. */
 import { type Curves, drawCurves } from './accumulate.js';
 import type { CocoCategory, CocoDataset } from './dataset.js';
-import { gatherEncounters } from './encounters.js';
+import { groupByCategoryAndImage } from './group-results.js';
 import { judgeCategory } from './matching.js';
 import { COCO_PARAMS, type CocoParams, checkCocoParams, type IouType } from './params.js';
 import type { CocoResult } from './results.js';
 
-/** What there is to say of a detector's results, category by category. */
 export interface CocoEvaluation {
   readonly iouType: IouType;
   readonly params: CocoParams;
@@ -17,18 +16,17 @@ export interface CocoEvaluation {
 export interface EvaluatedCategory {
   /** Undefined where categories are merged. */
   readonly category: CocoCategory | undefined;
-  /** Objects that should have been found, of all sizes; crowds are none. */
+  /** Number of objects of all sizes, without crowds. */
   readonly objects: number;
-  /** Detections that were looked at. */
+  /** Number of evaluated detections. */
   readonly detections: number;
-  /** Per area range; undefined where no object is in it. */
+  /** Per area range; undefined where the range has no object. */
   readonly curves: readonly (Curves | undefined)[];
 }
 
 /**
- * Evaluates results on a data set: matching, crowds, size classes and orders as pycocotools' COCOeval.
- *
- * Results of categories that the data set lacks are left out, as pycocotools leaves them out.
+ * Evaluates results on a data set. Matching, crowds, size classes and sorting equal those of pycocotools' COCOeval. Results of categories that the data
+ * set does not have are ignored, as in pycocotools.
  * @throws DetectionError `coco-params`, `coco-no-region`.
  * @see Lin et al., Microsoft COCO; cocodataset.org, detection evaluation.
  */
@@ -40,8 +38,8 @@ export function measureCoco(
 ): CocoEvaluation {
   checkCocoParams(params);
   const all = params.areaRanges.findIndex(({ label }) => label === 'all');
-  const categories = Array.from(gatherEncounters(dataset, results, iouType, params), ({ category, encounters }) => {
-    const judgement = judgeCategory(encounters, params.areaRanges, params.iouThresholds);
+  const categories = Array.from(groupByCategoryAndImage(dataset, results, iouType, params), ({ category, images }) => {
+    const judgement = judgeCategory(images, params.areaRanges, params.iouThresholds);
     return {
       category,
       objects: judgement.ranges[all]?.wanted ?? 0,

@@ -1,4 +1,4 @@
-/** What is a category called? By its name, else by its id. */
+/** The display name of a category: its name, or its id where it has none. */
 export function nameCategory(id: number, categories: ReadonlyMap<number, string>): string {
   return categories.get(id) ?? `category ${id}`;
 }

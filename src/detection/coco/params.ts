@@ -1,7 +1,7 @@
-/** At which thresholds, sizes and counts are the COCO figures taken? */
+/** Thresholds, area ranges and detection counts of the COCO figures. */
 import { DetectionError } from '../error/detection-error.js';
 
-/** What overlap is measured on. */
+/** Whether overlap is measured on boxes or on masks. */
 export type IouType = 'bbox' | 'segm';
 
 export interface AreaRange {
@@ -14,7 +14,7 @@ export interface AreaRange {
 export interface CocoParams {
   readonly iouThresholds: readonly number[];
   readonly recallThresholds: readonly number[];
-  /** Best detections per image and category that count: three numbers, ascending. */
+  /** Numbers of best detections per image and category that count: three, ascending. */
   readonly maxDetections: readonly number[];
   readonly areaRanges: readonly AreaRange[];
   /** 'merged': a detection may match an object of any category. */
@@ -30,7 +30,7 @@ export const COCO_PARAMS: CocoParams = {
   categories: 'separate',
 };
 
-/** The four ranges, parted by the areas of squares with these sides. */
+/** The four area ranges, separated at the areas of squares with these sides. */
 export function splitAreas([small, large]: readonly [number, number]): readonly AreaRange[] {
   return [
     { label: 'all', low: 0, high: 1e10 },

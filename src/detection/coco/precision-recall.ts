@@ -1,21 +1,21 @@
-/** How does precision fall as recall rises? The curves behind AP, of each category and of their mean, as plain lists. */
+/** The precision-recall curves behind AP as plain lists, per category and averaged. */
 import type { CocoCategory } from './dataset.js';
 import type { CocoEvaluation, EvaluatedCategory } from './measure.js';
 
-/** Of all sizes, with the most detections that count. */
+/** Curves for objects of all sizes, at the largest of `maxDetections`. */
 export interface PrecisionRecallCurves {
-  /** The recall of each element of the lists. */
+  /** The recall at each index of the lists. */
   readonly recall: readonly number[];
-  /** By rising IoU threshold. */
+  /** By ascending IoU threshold. */
   readonly mean: readonly PrecisionRecallCurve[];
-  /** Categories that have objects. */
+  /** Only categories with objects. */
   readonly categories: readonly { readonly category: CocoCategory; readonly curves: readonly PrecisionRecallCurve[] }[];
 }
 
 export interface PrecisionRecallCurve {
   readonly iou: number;
   readonly precision: readonly number[];
-  /** The lowest score that is needed for the recall; 0 where no score is enough. Absent of a mean. */
+  /** The score threshold that reaches the recall; 0 where the recall is not reached. Absent from mean curves. */
   readonly scores?: readonly number[];
 }
 

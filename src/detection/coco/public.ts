@@ -1,12 +1,18 @@
 /**
- * What does a user of the COCO library stand on? The package's entry point "tanren/coco".
+ * Public API of the package's entry point "tanren/coco".
  *
- * Data sets, results and masks are plain data that nothing changes. Everything that can be wrong with a file is a DetectionError, with a `code` and a message that
- * names the place.
+ * Data sets, results and masks are immutable plain data. Problems in a file throw a DetectionError, whose `code` names the kind of problem and whose
+ * message names the place in the file.
  */
 
 export { DetectionError } from '../error/detection-error.js';
-export { type Polygon, rasterisePolygon, rasterisePolygons } from '../masks/polygon.js';
+export {
+  type Polygon,
+  rasterizePolygon,
+  rasterizePolygon as rasterisePolygon,
+  rasterizePolygons,
+  rasterizePolygons as rasterisePolygons,
+} from '../masks/polygon.js';
 export { decodeMask, encodeMask, makeRle, type Rle, rleArea, rleBox } from '../masks/rle.js';
 export type { TruthKind } from '../masks/rle-combine.js';
 export { intersectionArea, intersectionOf, rleIou, unionOf } from '../masks/rle-combine.js';
@@ -22,13 +28,13 @@ export {
 } from './changes.js';
 export { type CocoAnnotation, type CocoBox, type CocoCategory, type CocoDataset, type CocoImage, parseCocoDataset } from './dataset.js';
 export { ERROR_OPTIONS, type ErrorCost, type ErrorOptions, type ErrorSplit, splitErrors } from './errors.js';
-export { COCO_FIGURE_NAMES, type CocoFigureName, type CocoFigures, evaluateCoco, summarise } from './evaluate.js';
+export { COCO_FIGURE_NAMES, type CocoFigureName, type CocoFigures, evaluateCoco, summarize, summarize as summarise } from './evaluate.js';
 export { ERROR_KINDS, type ErrorKind } from './image-errors.js';
 export { type CocoEvaluation, type EvaluatedCategory, measureCoco } from './measure.js';
 export { type AreaRange, COCO_PARAMS, type CocoParams, type IouType, splitAreas } from './params.js';
 export { listCurves, type PrecisionRecallCurve, type PrecisionRecallCurves } from './precision-recall.js';
 export { readCocoDataset, readCocoResults } from './read-files.js';
 export { type CocoResult, encodeCocoResults, parseCocoResults } from './results.js';
-export { rasterise, type Segmentation } from './segmentation.js';
+export { rasterize, rasterize as rasterise, type Segmentation } from './segmentation.js';
 export { type ClassFigures, measureSemantic, type SemanticFigures } from './semantic.js';
 export { takeImages, takeResults } from './subset.js';

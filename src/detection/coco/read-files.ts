@@ -1,4 +1,4 @@
-/** How are annotation and result files read from disk? Results piece by piece, so that a file of any size takes no more memory than what is in it. */
+/** Reads annotation and result files. Results are streamed, so that large files do not need to fit in memory as text. */
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -9,15 +9,15 @@ import { DetectionError } from '../error/detection-error.js';
 import { type CocoDataset, parseCocoDataset } from './dataset.js';
 import { type CocoResult, makeResultParser } from './results.js';
 
-/** @throws DetectionError `coco-unreadable`, `coco-malformed`, and as `parseCocoDataset`, the file's name before the message. */
+/** @throws DetectionError `coco-unreadable`, `coco-malformed`, and as `parseCocoDataset`, with the file name before the message. */
 export async function readCocoDataset(path: string): Promise<CocoDataset> {
   const text = await readText(path);
   return named(path, () => parseCocoDataset(parseJson(path, text)));
 }
 
 /**
- * A list of results, or a document that has them as its `annotations`, which is read as a whole.
- * @throws DetectionError `coco-unreadable`, `coco-malformed`, and as `makeResultParser`, the file's name before the message.
+ * Reads a list of results, or a document with results as its `annotations`; the document is read as a whole.
+ * @throws DetectionError `coco-unreadable`, `coco-malformed`, and as `makeResultParser`, with the file name before the message.
  */
 export async function readCocoResults(path: string, dataset: CocoDataset): Promise<readonly CocoResult[]> {
   const parse = makeResultParser(dataset);
@@ -40,11 +40,11 @@ const CHUNK_BYTES = 1 << 20;
 async function readDocument(path: string, dataset: CocoDataset): Promise<readonly CocoResult[]> {
   const document = parseJson(path, await readText(path));
   const annotations = isJsonObject(document) ? document.annotations : undefined;
-  if (!Array.isArray(annotations)) throw malformed(path, 'is no list of results, and no document with a list of annotations');
+  if (!Array.isArray(annotations)) throw malformed(path, 'is neither a list of results nor a document with a list of annotations');
   return named(path, () => (annotations as readonly Json[]).map(makeResultParser(dataset)));
 }
 
-/** A file that is longer than a text can be is unreadable too. */
+/** A file that exceeds the maximum string length is also unreadable. */
 async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -57,11 +57,11 @@ function parseJson(path: string, text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (cause) {
-    throw malformed(path, `is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    throw malformed(path, `is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
   }
 }
 
-/** Says of every error which of the files it is about. */
+/** Adds the file name to every error. */
 function named<T>(path: string, parse: () => T): T {
   try {
     return parse();
@@ -75,13 +75,13 @@ function named<T>(path: string, parse: () => T): T {
 function describeDefect(path: string, defect: ListDefect): DetectionError {
   switch (defect.kind) {
     case 'not-a-list':
-      return malformed(path, 'is no list of results');
+      return malformed(path, 'is not a list of results');
     case 'element':
-      return malformed(path, `is not JSON, in result ${defect.index}: ${defect.reason}`);
+      return malformed(path, `is not valid JSON in result ${defect.index}: ${defect.reason}`);
     case 'cut-off':
-      return malformed(path, `ends in the middle, after ${defect.index} results`);
+      return malformed(path, `is truncated after ${defect.index} results`);
     case 'after-list':
-      return malformed(path, 'goes on after the end of its list');
+      return malformed(path, 'has content after the end of its list');
     default:
       return assertNever(defect);
   }
@@ -92,8 +92,8 @@ function malformed(path: string, what: string, cause?: unknown): DetectionError 
   return new DetectionError('coco-malformed', `${basename(path)} ${what}`, {
     cause,
     help: isNoNumber
-      ? 'JSON has no NaN and no Infinity: whatever wrote the file computed a score or a box that is no number'
-      : 'is it the right file, and whole?',
+      ? 'JSON has no NaN or Infinity: the program that wrote the file computed an invalid score or box'
+      : 'check that it is the right file and complete',
   });
 }
 

@@ -1,8 +1,8 @@
-/** How are the members of COCO JSON read? One by one, each complaint with the place it is about. */
+/** Reads members of COCO JSON. Errors name the place in the file. */
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { DetectionError } from '../error/detection-error.js';
 
-/** "annotations[12]", or with its id once that is known. */
+/** For example "annotations[12]". */
 export type Place = string;
 
 export function readObject(value: Json | undefined, place: Place): JsonObject {
@@ -17,7 +17,7 @@ export function readList(object: JsonObject, name: string, place: Place): readon
   return value;
 }
 
-/** A number that is finite. @throws DetectionError `coco-field`. */
+/** A finite number. @throws DetectionError `coco-field`. */
 export function readNumber(object: JsonObject, name: string, place: Place): number {
   const value = member(object, name);
   if (typeof value !== 'number' || !Number.isFinite(value)) throw badField(`${place}.${name}`, 'a number', value);
@@ -38,7 +38,7 @@ export function readText(object: JsonObject, name: string, place: Place): string
   return value;
 }
 
-/** The member, or undefined where there is none. */
+/** The member, or undefined where it is missing. */
 export function member(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
@@ -48,7 +48,7 @@ export function badField(place: Place, expected: string, value: Json | undefined
   return new DetectionError('coco-field', `${place} should be ${expected}, ${found}`, { details: { place } });
 }
 
-/** A value as messages show it. Nothing but the first level is looked at: a file may nest deeper than any stack. */
+/** A value for messages. Only the first level is inspected, because nesting can exceed the stack. */
 export function describeJson(value: Json): string {
   if (isJsonObject(value)) return 'an object';
   if (!Array.isArray(value)) return shorten(JSON.stringify(value));

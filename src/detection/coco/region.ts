@@ -1,13 +1,13 @@
-/** What does an object or a detection cover, and how much do two of them overlap? A box, or a mask. */
+/** Regions of objects and detections, as boxes or masks, and their overlap. */
 import { DetectionError } from '../error/detection-error.js';
 import { type Rle, rleArea, rleBox } from '../masks/rle.js';
 import { intersectionArea, type TruthKind } from '../masks/rle-combine.js';
 import type { CocoAnnotation, CocoBox } from './dataset.js';
 import type { IouType } from './params.js';
 import { type CocoResult, scoreOf } from './results.js';
-import { rasterise, type Segmentation } from './segmentation.js';
+import { rasterize, type Segmentation } from './segmentation.js';
 
-/** What overlap is measured on: a box, or a mask with what is asked of it often. */
+/** A box, or a mask with its box and area. */
 export type Region = BoxRegion | MaskRegion;
 interface BoxRegion {
   readonly kind: 'box';
@@ -21,23 +21,23 @@ interface MaskRegion {
   readonly rle: Rle;
 }
 
-/** An annotated object. */
+/** A ground-truth object. */
 export interface Truth {
   readonly id: number;
   readonly kind: TruthKind;
-  /** As annotated: it decides the size class. */
+  /** Annotated area, which decides the size class. */
   readonly area: number;
   readonly region: Region;
 }
 
 export interface Detection {
   readonly score: number;
-  /** Of the box where the result has one (see `boxOf`), else of the mask: it decides the size class. */
+  /** Area of the box where the result has one (see `boxOf`), else of the mask. Decides the size class. */
   readonly area: number;
   readonly region: Region;
 }
 
-/** The size of the image that masks are drawn in. */
+/** The image that masks belong to. */
 interface Canvas {
   readonly id: number;
   readonly height: number;
@@ -64,7 +64,7 @@ export function describeDetection(result: CocoResult, image: Canvas, iouType: Io
   return { score, area: boxArea(box), region: iouType === 'segm' ? maskRegion(what, box, result.segmentation, image) : boxRegion(box) };
 }
 
-/** Intersection over union, or over the detection alone where the truth is a crowd; 0 where nothing is shared. */
+/** Intersection over union, or over the detection's area where the truth is a crowd; 0 where they do not overlap. */
 export function overlap(detection: Region, truth: Region, kind: TruthKind): number {
   const shared = intersect(detection, truth);
   if (shared === 0) return 0;
@@ -78,16 +78,16 @@ function intersect(a: Region, b: Region): number {
   return a.kind === 'mask' && b.kind === 'mask' ? intersectionArea(a.rle, b.rle) : width * height;
 }
 
-/** A result whose mask has a score of its own is two in one, a box and a mask, each measured as if it stood alone. */
+/** A result with a separate mask score is evaluated as two results: a box and a mask. */
 function boxOf({ box, segmentation, maskScore }: CocoResult, iouType: IouType): CocoBox | undefined {
   return iouType === 'segm' && maskScore !== undefined && segmentation !== undefined ? undefined : box;
 }
 
-/** Where there is no mask, the box's rectangle stands in for it, if one is given. */
+/** The mask; where there is none, the rectangle of `box`. */
 function maskRegion(what: string, box: CocoBox | undefined, segmentation: Segmentation | undefined, image: Canvas): MaskRegion {
   const drawn = segmentation ?? (box === undefined ? undefined : rectangle(box));
   if (drawn === undefined) throw noRegion(what, 'segmentation');
-  const rle = rasterise(drawn, image);
+  const rle = rasterize(drawn, image);
   return { kind: 'mask', rle, box: rleBox(rle), area: rleArea(rle) };
 }
 
@@ -104,5 +104,5 @@ function boxArea([, , width, height]: CocoBox): number {
 }
 
 function noRegion(what: string, member: string): DetectionError {
-  return new DetectionError('coco-no-region', `${what} has no ${member}, which these figures are about`);
+  return new DetectionError('coco-no-region', `${what} has no ${member}, which these figures need`);
 }

@@ -1,4 +1,4 @@
-/** What did a detector find? COCO's results format, read and written. */
+/** Parser and encoder of COCO's results format. */
 import type { Json, JsonObject } from '../../base/json.js';
 import type { Rle } from '../masks/rle.js';
 import { encodeRleText } from '../masks/rle-text.js';
@@ -8,20 +8,20 @@ import type { IouType } from './params.js';
 import { badField, member, readInteger, readNumber, readObject } from './reading.js';
 import { parseSegmentation, type Segmentation } from './segmentation.js';
 
-/** One detection. It has a box, a mask, or both. */
+/** One detection with a box, a mask, or both. */
 export interface CocoResult {
   readonly imageId: number;
   readonly categoryId: number;
   readonly score: number;
-  /** `mask_score`, no part of COCO's format: how sure the detector is of the mask where that is another number. It ranks masks, `score` boxes. */
+  /** `mask_score`, an extension of COCO's format: a separate score of the mask. It ranks masks, and `score` ranks boxes. */
   readonly maskScore?: number | undefined;
   readonly box: CocoBox | undefined;
   readonly segmentation: Segmentation | undefined;
 }
 
 /**
- * Parses a results file against the data set that it is about. Categories that the data set lacks are allowed: a detector may know more classes.
- * @throws DetectionError `coco-field` where it is no list, and as `makeResultParser`.
+ * Parses a results file for a data set. Categories that the data set does not have are allowed: a detector may have more classes.
+ * @throws DetectionError `coco-field` where it is not a list, and as `makeResultParser`.
  */
 export function parseCocoResults(value: Json, dataset: CocoDataset): readonly CocoResult[] {
   if (!Array.isArray(value)) throw badField('the results file', 'a list', value);
@@ -29,8 +29,8 @@ export function parseCocoResults(value: Json, dataset: CocoDataset): readonly Co
 }
 
 /**
- * Parses the results of a file one by one; `index` is the result's place in it.
- * @throws DetectionError `coco-field` (also where neither `bbox` nor `segmentation` is there), `coco-unknown-image`, `coco-segmentation`.
+ * A parser of single results; `index` is the position in the file.
+ * @throws DetectionError `coco-field` (also without both `bbox` and `segmentation`), `coco-unknown-image`, `coco-segmentation`.
  */
 export function makeResultParser(dataset: CocoDataset): (entry: Json, index: number) => CocoResult {
   const images = indexById(dataset.images, 'image');
@@ -51,23 +51,23 @@ export function makeResultParser(dataset: CocoDataset): (entry: Json, index: num
         segmentation === undefined || segmentation === null ? undefined : parseSegmentation(segmentation, image, `${place}.segmentation`),
     };
     if (result.box === undefined && result.segmentation === undefined)
-      throw badField(`${place}.bbox`, 'there, or a segmentation', undefined);
+      throw badField(`${place}.bbox`, 'present, unless there is a segmentation', undefined);
     return result;
   };
 }
 
-/** What ranks a result where `iouType` is measured. */
+/** The score that ranks a result for `iouType`. */
 export function scoreOf(result: CocoResult, iouType: IouType): number {
   return iouType === 'segm' ? (result.maskScore ?? result.score) : result.score;
 }
 
-/** A results file: one detection per line, in the order given, members in a fixed order. Equal results give equal text. */
+/** The text of a results file: one detection per line, with members in a fixed order. Equal results give equal text. */
 export function encodeCocoResults(results: readonly CocoResult[]): string {
   if (results.length === 0) return '[]\n';
   return `[\n${results.map(result => JSON.stringify(encodeResult(result))).join(',\n')}\n]\n`;
 }
 
-/** One detection as JSON; its mask as compressed run lengths, or its polygons. */
+/** One detection as JSON, its mask as compressed run lengths or polygons. */
 export function encodeResult(result: CocoResult): JsonObject {
   return {
     image_id: result.imageId,

@@ -1,9 +1,9 @@
-/** In which forms does COCO JSON hold a mask, and how does each become run lengths? */
+/** Parser of COCO segmentations: polygons, plain run lengths and compressed run lengths. */
 import { assertNever } from '../../base/assert-never.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { DetectionError } from '../error/detection-error.js';
-import type { ImageSize } from '../image/fit-image.js';
-import { type Polygon, rasterisePolygons } from '../masks/polygon.js';
+import type { ImageSize } from '../image/image-size.js';
+import { type Polygon, rasterizePolygons } from '../masks/polygon.js';
 import { makeRle, type Rle } from '../masks/rle.js';
 import { decodeRleText } from '../masks/rle-text.js';
 import { describeJson, type Place } from './reading.js';
@@ -12,13 +12,13 @@ export type Segmentation =
   | { readonly kind: 'polygons'; readonly polygons: readonly Polygon[] }
   | { readonly kind: 'rle'; readonly rle: Rle };
 
-/** In pixels; far more than any annotator draws, and little enough to trace. */
+/** Limit of an outline in pixels: longer than real annotations, and short enough to trace quickly. */
 const LONGEST_OUTLINE = 2_000_000;
 
 /**
- * Reads polygons, plain run lengths, or compressed ones. An empty list is no segmentation: undefined.
- * @param image the size that the mask must have.
- * @throws DetectionError `coco-segmentation` where it is none of these, has another size, holds more pixels, or lies far outside the image.
+ * Parses polygons, plain run lengths or compressed run lengths. An empty list gives undefined.
+ * @param image the required size of the mask.
+ * @throws DetectionError `coco-segmentation` for other values, other sizes, too many pixels, and polygons far outside the image.
  */
 export function parseSegmentation(value: Json, image: ImageSize, place: Place): Segmentation | undefined {
   if (isJsonObject(value)) return { kind: 'rle', rle: parseRle(value, image, place) };
@@ -28,12 +28,12 @@ export function parseSegmentation(value: Json, image: ImageSize, place: Place): 
 }
 
 /** The mask of a segmentation in an image of this size. */
-export function rasterise(segmentation: Segmentation, image: ImageSize): Rle {
+export function rasterize(segmentation: Segmentation, image: ImageSize): Rle {
   switch (segmentation.kind) {
     case 'rle':
       return segmentation.rle;
     case 'polygons':
-      return rasterisePolygons(segmentation.polygons, image.height, image.width);
+      return rasterizePolygons(segmentation.polygons, image.height, image.width);
     default:
       return assertNever(segmentation);
   }
@@ -43,7 +43,7 @@ function parseRle(value: JsonObject, image: ImageSize, place: Place): Rle {
   const { size, counts } = value;
   if (!Array.isArray(size) || size.length !== 2) throw bad(place, 'has no size of height and width');
   if (size[0] !== image.height || size[1] !== image.width)
-    throw bad(place, `has size ${describeJson(size)}, its image ${image.height}×${image.width} (height×width)`);
+    throw bad(place, `has size ${describeJson(size)}, but its image is ${image.height}×${image.width} (height×width)`);
   try {
     if (typeof counts === 'string') return decodeRleText(counts, image.height, image.width);
     if (isRunLengths(counts)) return makeRle(image.height, image.width, counts);
@@ -58,8 +58,9 @@ function isRunLengths(counts: Json | undefined): counts is readonly number[] {
 }
 
 function parsePolygon(value: Json, image: ImageSize, place: Place): Polygon {
-  if (!Array.isArray(value) || value.length < 6 || value.length % 2 === 1) throw bad(place, 'is not a list of x, y of at least 3 points');
-  // The outline is traced step by step, so a far point would cost time and memory without end.
+  if (!Array.isArray(value) || value.length < 6 || value.length % 2 === 1)
+    throw bad(place, 'is not a list of alternating x and y of at least 3 points');
+  // The outline is traced step by step, so distant points would need unbounded time and memory.
   const farthest = 4 * Math.max(image.height, image.width);
   for (const coordinate of value as readonly Json[]) {
     if (typeof coordinate !== 'number') throw bad(place, `has the coordinate ${describeJson(coordinate)}`);
@@ -71,7 +72,7 @@ function parsePolygon(value: Json, image: ImageSize, place: Place): Polygon {
   return polygon;
 }
 
-/** The outline in pixels, each edge by its longer axis: what tracing it costs. */
+/** Length of the outline in pixels, measured along the longer axis of each edge: the number of trace steps. */
 function lengthOf(polygon: readonly number[]): number {
   let length = 0;
   for (let i = 2; i < polygon.length; i += 2) {

@@ -1,4 +1,4 @@
-/** How good are masks where pixels are counted, not objects? Masks painted into one picture of classes per image, and the shares of it that are right. */
+/** Semantic segmentation figures of masks: masks are painted into one class map per image, and pixels are compared. */
 import { DetectionError } from '../error/detection-error.js';
 import type { Rle } from '../masks/rle.js';
 import type { CocoCategory, CocoDataset, CocoImage } from './dataset.js';
@@ -7,30 +7,31 @@ import { type CocoResult, scoreOf } from './results.js';
 import { groupByImage } from './subset.js';
 
 export interface SemanticFigures {
-  /** The share of all pixels whose class is right, background included. */
+  /** Share of all pixels with the correct class, background included. */
   readonly pixelAccuracy: number;
-  /** The mean over classes of the share of a class's pixels that are right (mPA). −1 without a pixel. */
+  /** Mean over classes of the share of correct pixels (mPA); −1 without pixels. */
   readonly meanAccuracy: number;
-  /** The mean over classes of intersection over union (mIoU). */
+  /** Mean over classes of intersection over union (mIoU). */
   readonly meanIou: number;
   readonly classes: readonly ClassFigures[];
 }
 
 export interface ClassFigures {
-  /** Undefined: the background. */
+  /** Undefined for the background. */
   readonly category: CocoCategory | undefined;
   readonly pixels: number;
   readonly detectedPixels: number;
-  /** Undefined where the class has no pixel. */
+  /** Undefined where the class has no pixels. */
   readonly accuracy: number | undefined;
-  /** Undefined where the class has no pixel on either side. */
+  /** Undefined where neither ground truth nor detections have pixels of the class. */
   readonly iou: number | undefined;
 }
 
 /**
- * Each image is painted twice. Ground truth: the annotations in the order of the file, crowds too, later ones over earlier ones. Detections: those of at least
- * `minScore`, by rising score, so that the best lie on top. What is not painted is background, which is a class like the others. Pixels of all images are counted
- * together. mPA is taken over classes that the ground truth has, mIoU over those that either side has. Results of categories that the data set lacks are left out.
+ * Paints two class maps per image. Ground truth: the annotations in the order of the file, including crowds; later ones cover earlier ones. Detections:
+ * those with at least `minScore`, by ascending score, so that the best are on top. Unpainted pixels are background, which counts as a class. Pixels of all
+ * images are counted together. mPA is the mean over classes of the ground truth, mIoU over classes of either map. Results of categories that the data set
+ * does not have are ignored.
  * @throws DetectionError `coco-no-region`, `image-too-large`.
  * @see Long, Shelhamer, Darrell: Fully Convolutional Networks for Semantic Segmentation, CVPR 2015, section 5.
  */
@@ -42,14 +43,14 @@ export function measureSemantic(dataset: CocoDataset, results: readonly CocoResu
   const truths = groupByImage(dataset.annotations);
   const found = groupByImage(results.filter(result => labels.has(result.categoryId) && scoreOf(result, 'segm') >= minScore));
   const most = dataset.images.reduce((pixels, image) => Math.max(pixels, countPaintable(image)), 0);
-  /** Two pictures, painted anew for every image. */
+  // Two class maps, reused for every image.
   const canvas = new Uint16Array(2 * most);
   for (const image of dataset.images) {
     const pixels = image.width * image.height;
     const [truth, detected] = [canvas.subarray(0, pixels).fill(0), canvas.subarray(most, most + pixels).fill(0)];
     for (const annotation of truths.get(image.id) ?? [])
       paint(truth, describeTruth(annotation, image, 'segm').region, labels.get(annotation.categoryId) ?? 0);
-    // Of equal scores the first of the file lies on top.
+    // Of equal scores, the first in the file is on top.
     for (const result of (found.get(image.id) ?? []).toSorted((a, b) => scoreOf(b, 'segm') - scoreOf(a, 'segm')).reverse())
       paint(detected, describeDetection(result, image, 'segm').region, labels.get(result.categoryId) ?? 0);
     countPixels(counts, classes, truth, detected);
@@ -61,10 +62,10 @@ const MOST_PIXELS = 1 << 28;
 
 function countPaintable({ id, width, height }: CocoImage): number {
   if (width * height <= MOST_PIXELS) return width * height;
-  throw new DetectionError('image-too-large', `image ${id} has ${width}×${height} pixels, at most ${MOST_PIXELS} are painted`);
+  throw new DetectionError('image-too-large', `image ${id} has ${width}×${height} pixels; the limit is ${MOST_PIXELS}`);
 }
 
-/** Pictures are column-major, as run lengths are. */
+/** Class maps are column-major, like run lengths. */
 function paint(picture: Uint16Array, region: Region, label: number): void {
   if (region.kind === 'mask') fillRuns(picture, region.rle, label);
 }
@@ -78,7 +79,7 @@ function fillRuns(picture: Uint16Array, { counts }: Rle, label: number): void {
   }
 }
 
-/** Adds to row-major [truth, detected], a stretch of equal pixels at a time. */
+/** Adds to the confusion matrix, row-major [truth, detected], one run of equal pixels at a time. */
 function countPixels(counts: Float64Array, classes: number, truth: Uint16Array, detected: Uint16Array): void {
   for (let start = 0; start < truth.length; ) {
     const [a, b] = [truth[start] as number, detected[start] as number];

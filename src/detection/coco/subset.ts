@@ -1,8 +1,8 @@
-/** What is left of a data set, and of its results, when only some images are looked at? */
+/** Subsets of data sets and results by image and by category. */
 import type { CocoDataset } from './dataset.js';
 import type { CocoResult } from './results.js';
 
-/** The data set of some of its images; all categories stay. */
+/** The data set restricted to some images. All categories are kept. */
 export function takeImages(dataset: CocoDataset, ids: ReadonlySet<number>): CocoDataset {
   return {
     images: dataset.images.filter(({ id }) => ids.has(id)),
@@ -15,7 +15,7 @@ export function takeResults(results: readonly CocoResult[], ids: ReadonlySet<num
   return results.filter(({ imageId }) => ids.has(imageId));
 }
 
-/** Ids of categories that results have and the data set lacks, with the number of their results. */
+/** Ids of result categories that the data set does not have, with their number of results. */
 export function countUnknownCategories(dataset: CocoDataset, results: readonly CocoResult[]): ReadonlyMap<number, number> {
   const known = new Set(dataset.categories.map(({ id }) => id));
   const unknown = new Map<number, number>();
@@ -29,7 +29,7 @@ export function takeKnownCategories(dataset: CocoDataset, results: readonly Coco
   return results.filter(({ categoryId }) => known.has(categoryId));
 }
 
-/** In the order that they have. */
+/** Groups by image id. Members keep their order. */
 export function groupByImage<T extends { readonly imageId: number }>(members: readonly T[]): ReadonlyMap<number, T[]> {
   const groups = new Map<number, T[]>();
   for (const member of members) {

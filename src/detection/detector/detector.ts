@@ -1,7 +1,7 @@
 /** The interface of detectors of all families, and the objects that they find. */
 import type { Boxes } from '../geometry/boxes.js';
 import type { RgbImage } from '../image/decode-image.js';
-import type { ImageSize } from '../image/fit-image.js';
+import type { ImageSize } from '../image/image-size.js';
 import type { Rle } from '../masks/rle.js';
 import type { DetectorPart } from './detector-part.js';
 import type { Measure } from './measure.js';

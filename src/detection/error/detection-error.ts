@@ -1,4 +1,4 @@
-/** What can be wrong with a detector: its checkpoint, configuration, recipe, or what its parts gave? */
+/** The error type of src/detection. */
 import { CodedError } from '../../base/coded-error.js';
 
 /** Thrown by everything in src/detection; codes are listed in docs/errors.md. */

@@ -1,13 +1,14 @@
-/** Which boxes does a region proposal network start from? A few shapes around every cell of every pyramid level. */
+/** Anchor boxes of a region proposal network. */
+import { roundHalfEven } from '../../base/round-half-even.js';
 import type { Boxes } from './boxes.js';
 
-/** One pyramid level, as the network sees it. */
+/** Anchor shapes and map size of one pyramid level. */
 export interface AnchorLevel {
   /** Side lengths in pixels of the square anchors. */
   readonly sizes: readonly number[];
   /** Height over width. */
   readonly aspectRatios: readonly number[];
-  /** The level's feature map. */
+  /** Size of the level's feature map. */
   readonly height: number;
   readonly width: number;
 }
@@ -15,10 +16,10 @@ export interface AnchorLevel {
 const { fround } = Math;
 
 /**
- * Anchors of all levels, one level after another; within a level by row, column, aspect ratio, size (the last the fastest). That is the order of
+ * Anchors of all levels, one level after another; within a level by row, column, aspect ratio and size, size varying fastest. This is the order of
  * an RPN output [1, A·k, h, w] read as h, w, A, k.
  *
- * The stride of a level is floor(input / map) per axis, so on a map that does not divide the input it is less than the nominal one.
+ * The stride of a level is floor(input / map) per axis, so it is less than the nominal stride where the map size does not divide the input size.
  * @param input size of the padded input in pixels.
  * @see torchvision `AnchorGenerator`.
  */
@@ -38,7 +39,7 @@ export function makeAnchors(levels: readonly AnchorLevel[], input: { readonly he
   return anchors;
 }
 
-/** The anchors of one level at `indices`, in their order: as `makeAnchors` makes them, without the others. */
+/** Only the anchors of one level at `indices`, in the order of `indices`; equal to those of `makeAnchors`. */
 export function makeAnchorsAt(
   indices: ArrayLike<number>,
   { sizes, aspectRatios, height, width }: AnchorLevel,
@@ -61,7 +62,7 @@ export function makeAnchorsAt(
   return anchors;
 }
 
-/** Anchors around the origin, rounded to integers, halves to even: per aspect ratio, per size. */
+/** Anchors around the origin, per aspect ratio, then per size. Rounded to integers, halves to even. */
 export function makeBaseAnchors(sizes: readonly number[], aspectRatios: readonly number[]): Boxes {
   const boxes: number[] = [];
   for (const ratio of aspectRatios) {
@@ -73,10 +74,4 @@ export function makeBaseAnchors(sizes: readonly number[], aspectRatios: readonly
     }
   }
   return Float32Array.from(boxes);
-}
-
-function roundHalfEven(value: number): number {
-  const below = Math.floor(value);
-  if (value - below !== 0.5) return Math.round(value);
-  return below % 2 === 0 ? below : below + 1;
 }

@@ -1,4 +1,4 @@
-/** How do four regression values move an anchor or proposal to a box? As Faster R-CNN parametrises it. */
+/** Encodes and decodes boxes relative to anchors or proposals, with the parametrization of Faster R-CNN. */
 import { type Boxes, countBoxes } from './boxes.js';
 
 /** Divisors of dx, dy, dw, dh. */
@@ -7,15 +7,15 @@ export type BoxWeights = readonly number[];
 const { fround } = Math;
 const at = (values: Float32Array, index: number): number => values[index] as number;
 
-/** dw and dh are cut to this, so that no box grows more than 62.5 times in one step. */
+/** Upper limit of dw and dh, so that no side grows by more than a factor of 62.5. */
 const LARGEST_LOG_RATIO = fround(Math.log(1000 / 16));
 
 /**
- * Applies `deltas` to `references`, in float32 with every operation rounded.
+ * Applies `deltas` to `references`. Every operation is rounded to float32.
  *
- * @param deltas     per reference one or several (one per class) groups of dx dy dw dh: length = references · groups · 4.
+ * @param deltas     per reference, one or more groups of dx dy dw dh, such as one per class: length = references · groups · 4.
  * @param references the anchors or proposals that the deltas are relative to.
- * @returns          one box per group, in the order of `deltas`. Nothing is clipped.
+ * @returns          one box per group, in the order of `deltas`; not clipped.
  * @see Ren et al., Faster R-CNN, equation 2; torchvision `BoxCoder.decode_single`.
  */
 export function decodeBoxes(deltas: Float32Array, references: Boxes, weights: BoxWeights): Boxes {
@@ -44,7 +44,7 @@ export function decodeBoxes(deltas: Float32Array, references: Boxes, weights: Bo
   return boxes;
 }
 
-/** The deltas that `decodeBoxes` turns into `boxes`, one per reference. Both lists have the same length; no side may be 0. */
+/** The inverse of `decodeBoxes`: one group of deltas per reference. Both lists have the same length, and no side may be 0. */
 export function encodeBoxes(boxes: Boxes, references: Boxes, weights: BoxWeights): Float32Array {
   const divisors = weightsOf(weights);
   const deltas = new Float32Array(boxes.length);

@@ -1,6 +1,6 @@
-/** How is arithmetic done on boxes? In float32, every operation rounded, so that results agree with torch's. */
+/** Areas, IoU, clipping and selection of boxes. Every operation is rounded to float32, so that results equal those of PyTorch. */
 
-/** `x1 y1 x2 y2` per box, one after another; the upper left corner and the lower right one, in pixels. */
+/** `x1 y1 x2 y2` per box, one after another: upper left and lower right corner, in pixels. */
 export type Boxes = Float32Array;
 
 export const countBoxes = (boxes: Boxes): number => boxes.length / 4;
@@ -8,7 +8,7 @@ export const countBoxes = (boxes: Boxes): number => boxes.length / 4;
 const { fround } = Math;
 const at = (values: Float32Array, index: number): number => values[index] as number;
 
-/** Width times height of each box. */
+/** Area of each box. */
 export function boxAreas(boxes: Boxes): Float32Array {
   const areas = new Float32Array(countBoxes(boxes));
   for (let i = 0; i < areas.length; i++) {
@@ -18,7 +18,7 @@ export function boxAreas(boxes: Boxes): Float32Array {
   return areas;
 }
 
-/** Intersection over union of box `i` of `a` and box `j` of `b`, given their areas; 0 where both are empty. */
+/** Intersection over union of box `i` of `a` and box `j` of `b`, given their areas; 0 where they do not overlap. */
 export function boxIou(a: Boxes, areaA: number, i: number, b: Boxes, areaB: number, j: number): number {
   const [p, q] = [4 * i, 4 * j];
   const width = fround(Math.min(at(a, p + 2), at(b, q + 2)) - Math.max(at(a, p), at(b, q)));
@@ -28,7 +28,7 @@ export function boxIou(a: Boxes, areaA: number, i: number, b: Boxes, areaB: numb
   return fround(shared / fround(fround(areaA + areaB) - shared));
 }
 
-/** Row-major [boxes of `a`, boxes of `b`]. */
+/** IoU of all pairs, row-major [boxes of `a`, boxes of `b`]. */
 export function boxIouMatrix(a: Boxes, b: Boxes): Float32Array {
   const [areasA, areasB] = [boxAreas(a), boxAreas(b)];
   const matrix = new Float32Array(areasA.length * areasB.length);
@@ -37,12 +37,12 @@ export function boxIouMatrix(a: Boxes, b: Boxes): Float32Array {
   return matrix;
 }
 
-/** Boxes cut to 0…width by 0…height; a new array. */
+/** Boxes clipped to 0…width and 0…height; a new array. */
 export function clipBoxes(boxes: Boxes, size: { readonly height: number; readonly width: number }): Boxes {
   return boxes.map((value, index) => Math.min(Math.max(value, 0), index % 2 === 0 ? size.width : size.height));
 }
 
-/** Indices of the boxes whose sides are both at least `minSize`. */
+/** Indices of the boxes with both sides of at least `minSize`. */
 export function findLargeBoxes(boxes: Boxes, minSize: number): number[] {
   const side = fround(minSize);
   const large: number[] = [];
@@ -53,7 +53,7 @@ export function findLargeBoxes(boxes: Boxes, minSize: number): number[] {
   return large;
 }
 
-/** The boxes at `indices`, in that order; a new array. */
+/** The boxes at `indices`, in the order of `indices`; a new array. */
 export function gatherBoxes(boxes: Boxes, indices: ArrayLike<number>): Boxes {
   const gathered = new Float32Array(indices.length * 4);
   for (let i = 0; i < indices.length; i++) {

@@ -1,4 +1,4 @@
-/** Which boxes does a better one cover, at the speed of four at once? In WebAssembly, to the same bits as `coverPlainly`. */
+/** WebAssembly kernel of box suppression, four boxes at a time. Results equal those of `coverPlainly` bit for bit. */
 import { getDefined } from '../../base/invariant.js';
 import { encodeWasm, type WasmCode, type WasmFunction } from '../../base/wasm-encoder.js';
 import { openWasm } from '../../base/wasm-instance.js';
@@ -6,10 +6,10 @@ import { wasm } from '../../base/wasm-instructions.js';
 import type { Coverage } from './box-coverage.js';
 import type { Boxes } from './boxes.js';
 
-/** Boxes that fit at once. */
+/** Capacity of the kernel's memory, in boxes. */
 export const MOST_COVERED = 16384;
 const LANE_BYTES = 4 * MOST_COVERED;
-/** Six lists, each of one number per box. */
+/** Byte offsets of six arrays, each with one number per box. */
 const [X1, Y1, X2, Y2, AREA, GONE] = [0, 1, 2, 3, 4, 5].map(list => list * LANE_BYTES) as [number, number, number, number, number, number];
 const PAGES = Math.ceil((6 * LANE_BYTES) / 65536);
 
@@ -28,7 +28,7 @@ function openKernel(): Kernel {
   return opened;
 }
 
-/** For at most `MOST_COVERED` boxes; to be used up before the next one is opened. */
+/** For at most `MOST_COVERED` boxes. All results share one memory: a new call invalidates the previous result. */
 export function openCoverage(boxes: Boxes, areas: Float32Array, threshold: number): Coverage {
   const { cover, floats, words } = openKernel();
   const count = areas.length;
@@ -43,14 +43,14 @@ export function openCoverage(boxes: Boxes, areas: Float32Array, threshold: numbe
   const below = roundDown(threshold);
   return {
     isCovered: box => words[GONE / 4 + box] !== 0,
-    // From the group of four on in which the next box is: those before it have been asked for already.
+    // Starts at the group of four that contains the next box: the boxes before it in the group were already visited.
     coverBy: box => {
       if (box + 1 < count) cover(4 * box, 4 * (box + 1 - ((box + 1) % 4)), 4 * count, below);
     },
   };
 }
 
-/** The largest float32 that is not above `value`: what is above it is above `value`, and the other way round. */
+/** The largest float32 that is not above `value`. A float32 is above it exactly where it is above `value`. */
 function roundDown(value: number): number {
   const near = Math.fround(value);
   if (near <= value) return near;
@@ -62,7 +62,7 @@ function roundDown(value: number): number {
 
 const { get, set, tee, loopWhile, i32, v128, f32x4 } = wasm;
 
-/** Marks each box from byte `from` to `end` of the lists whose IoU with the box at byte `box` is above the threshold. Boxes that do not meet share 0. */
+/** Marks each box, from byte `from` to `end` of the arrays, whose IoU with the box at byte `box` is above the threshold. The intersection of disjoint boxes is 0. */
 function coverFunction(): WasmFunction {
   const [box, from, end, threshold] = [0, 1, 2, 3];
   const [x1, y1, x2, y2, area, shared] = [4, 5, 6, 7, 8, 9];

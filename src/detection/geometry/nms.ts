@@ -1,4 +1,4 @@
-/** Which boxes stay where several cover one object? Greedy non-maximum suppression. */
+/** Greedy non-maximum suppression. */
 
 import { coverPlainly } from './box-coverage.js';
 import { type Boxes, boxAreas, gatherBoxes } from './boxes.js';
@@ -7,12 +7,12 @@ import { sortByScore } from './top-k.js';
 
 const at = (values: Float32Array, index: number): number => values[index] as number;
 
-/** Boxes from which on the kernel repays its start. */
+/** Number of boxes from which the kernel is faster than plain code. */
 const FEW = 16;
 
 /**
- * Indices of the boxes that stay, by descending score (equal scores in their order), at most `limit`: the best of those that stay. A box goes where its
- * IoU with a better one that stays is above `threshold`, which is at least 0.
+ * Indices of at most `limit` kept boxes, by falling score; equal scores keep their order. A box is suppressed where its IoU with a better kept box is
+ * above `threshold`, which is at least 0.
  * @see torchvision `nms`.
  */
 export function nonMaximumSuppression(
@@ -35,8 +35,8 @@ export function nonMaximumSuppression(
 }
 
 /**
- * Non-maximum suppression within each group (class or pyramid level) alone; of what stays in all groups the best `limit`, by descending score.
- * @see torchvision `batched_nms`, in its form without shifted coordinates, which round differently.
+ * Non-maximum suppression within each group (class or pyramid level). Returns the best `limit` kept boxes of all groups, by falling score.
+ * @see torchvision `batched_nms`, its variant without coordinate offsets, which round differently.
  */
 export function batchedNonMaximumSuppression(
   boxes: Boxes,

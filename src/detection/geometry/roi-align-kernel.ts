@@ -1,4 +1,4 @@
-/** How is RoIAlign computed fast? Eight channels at a time in WebAssembly, on a copy of the map in which the channels of a cell lie side by side; to the same bits as `roiAlignInto`. */
+/** WebAssembly kernel of RoIAlign, eight channels at a time, on a channels-last copy of the map. Results equal those of `roiAlignInto` bit for bit. */
 import { getDefined } from '../../base/invariant.js';
 import { encodeWasm, type WasmCode, type WasmFunction } from '../../base/wasm-encoder.js';
 import { openWasm } from '../../base/wasm-instance.js';
@@ -15,7 +15,7 @@ import {
   spanRoi,
 } from './roi-align.js';
 
-/** What lies where in the kernel's memory, in bytes. Memory that is not touched takes none. */
+/** Layout of the kernel's memory, in bytes. The system allocates only the pages that are used. */
 const AXES = 0;
 const AXES_BYTES = 2 ** 16;
 const TABLE = AXES + 2 * AXES_BYTES;
@@ -27,13 +27,13 @@ const PLANES_BYTES = 2 ** 24;
 const CELLS = PLANES + PLANES_BYTES;
 const PAGES = (CELLS + PLANES_BYTES) / 65536;
 
-/** Channels that are pooled together: two vectors of four. */
+/** Channels that are pooled together: two vectors of four floats. */
 const GROUP = 8;
 const GROUP_BYTES = 4 * GROUP;
-/** A sampling point: the places of its four cells, then their weights. */
+/** Bytes of a sampling point: the offsets of its four cells, then their weights. */
 const POINT_BYTES = 32;
 
-/** As `roiAlignInto`, bit for bit. */
+/** Equals `roiAlignInto` bit for bit. */
 export function roiAlignByKernel(
   target: Float32Array,
   map: FeatureMap,
@@ -45,7 +45,7 @@ export function roiAlignByKernel(
   const most = { xs: mostPoints(rois, 'xs', options), ys: mostPoints(rois, 'ys', options) };
   const block = findBlock(map, options);
   const fits = block > 0 && Math.max(most.xs, most.ys) * POINT_BYTES <= AXES_BYTES && most.xs * most.ys * POINT_BYTES <= TABLE_BYTES;
-  // Few points do not repay the copy of a large map, and what does not fit is pooled where it is.
+  // The copy of a large map is not worth it for few points, and maps that do not fit are pooled in place.
   if (!fits || rois.length * most.xs * most.ys * 4 < map.height * map.width) {
     roiAlignInto(target, map, boxes, indices, options);
     return;
@@ -62,7 +62,7 @@ function mostPoints(rois: readonly Readonly<Record<'xs' | 'ys', Span>>[], axis: 
   return rois.reduce((most, { [axis]: { perBin } }) => Math.max(most, perBin * size), 0);
 }
 
-/** Channels at once, a multiple of the group; 0 where not even one group fits. */
+/** Channels per pass, a multiple of the group size; 0 where one group does not fit. */
 function findBlock({ channels, height, width }: FeatureMap, { size }: RoiAlignOptions): number {
   const most = Math.min(PLANES_BYTES / (4 * (height * width + 4)), POOLED_BYTES / (4 * size * size));
   return Math.min(Math.floor(most / GROUP), Math.ceil(channels / GROUP)) * GROUP;
@@ -99,7 +99,7 @@ function openKernel(): Kernel {
   return opened;
 }
 
-/** Copies channels of the map so that those of one cell lie side by side. Channels that only fill the last group are whatever was there. */
+/** Copies channels of the map into channels-last order. Unused channels of the last group hold undefined values. */
 function layCells({ data, height, width }: FeatureMap, first: number, channels: number, groups: number): void {
   const { lay, floats } = openKernel();
   const area = height * width;
@@ -121,8 +121,8 @@ interface RoiJob extends Readonly<Record<'xs' | 'ys', Span>> {
 function poolRoi(target: Float32Array, map: FeatureMap, { first, channels, groups, index, xs, ys, size }: RoiJob): void {
   const { fill, pool, floats } = openKernel();
   const cellBytes = groups * GROUP_BYTES;
-  layAxis(AXES, getRoom(xs.perBin * size), xs, { cells: map.width, stepBytes: cellBytes, lanes: [0, 1, 0, 1] });
-  layAxis(AXES + AXES_BYTES, getRoom(ys.perBin * size), ys, { cells: map.height, stepBytes: map.width * cellBytes, lanes: [0, 0, 1, 1] });
+  layAxis(AXES, getBuffer(xs.perBin * size), xs, { cells: map.width, stepBytes: cellBytes, lanes: [0, 1, 0, 1] });
+  layAxis(AXES + AXES_BYTES, getBuffer(ys.perBin * size), ys, { cells: map.height, stepBytes: map.width * cellBytes, lanes: [0, 0, 1, 1] });
   const [columnBytes, rowBytes] = [xs.perBin * POINT_BYTES, ys.perBin * POINT_BYTES];
   fill(AXES + AXES_BYTES, AXES + AXES_BYTES + size * rowBytes, AXES, AXES + size * columnBytes, rowBytes, columnBytes, TABLE);
   const bins = size * size;
@@ -132,23 +132,23 @@ function poolRoi(target: Float32Array, map: FeatureMap, { first, channels, group
   target.set(floats.subarray(from, from + channels * bins), (index * map.channels + first) * bins);
 }
 
-/** Room for the points of one axis, kept for the next one of as many. */
-let room: Points = makePoints(0);
+/** Buffer for the points of one axis, reused for axes of the same number of points. */
+let buffer: Points = makePoints(0);
 
-function getRoom(count: number): Points {
-  if (room.low.length !== count) room = makePoints(count);
-  return room;
+function getBuffer(count: number): Points {
+  if (buffer.low.length !== count) buffer = makePoints(count);
+  return buffer;
 }
 
 interface Axis {
   readonly cells: number;
-  /** From one cell to the next. */
+  /** Bytes from one cell to the next. */
   readonly stepBytes: number;
-  /** Which of a point's two cells, 0 the lower, stands in each of the four corners: top left, top right, bottom left, bottom right. */
+  /** Per corner (top left, top right, bottom left, bottom right), which of the point's two cells it uses: 0 the lower, 1 the higher. */
   readonly lanes: readonly [number, number, number, number];
 }
 
-/** Per point of an axis what it adds to the places of the four corners, and by what it multiplies their weights. */
+/** Writes, per point of an axis, the byte offsets and the weight factors of the four corners. */
 function layAxis(at: number, points: Points, span: Span, { cells, stepBytes, lanes }: Axis): void {
   const { floats, words } = openKernel();
   placePoints(points, span, cells);
@@ -166,7 +166,7 @@ function layAxis(at: number, points: Points, span: Span, { cells, stepBytes, lan
 
 const { get, set, tee, loopWhile, i32, v128, f32x4, shuffle32 } = wasm;
 
-/** Four planes, four cells at a time, become the four channels of each cell. What is read past the end is written past the last cell. */
+/** Transposes four planes into the four channels of each cell, four cells at a time. Values read past the end are written past the last cell. */
 function layFunction(): WasmFunction {
   const [from, end, planeBytes, to, cellBytes] = [0, 1, 2, 3, 4];
   const [plane, a, b, c, d, low, high] = [5, 6, 7, 8, 9, 10, 11];
@@ -188,7 +188,7 @@ function layFunction(): WasmFunction {
   return { name: 'lay', params: Array<'i32'>(5).fill('i32'), locals: ['i32', ...Array<'v128'>(6).fill('v128')], body };
 }
 
-/** Every point of the table, bin by bin, the points of a bin row by row, which is the order of its sum: the two axes' places added, their weights multiplied. */
+/** Writes the table of points, bin by bin and row by row within a bin, which is the order of summation: adds the offsets of the two axes and multiplies their weights. */
 function fillFunction(): WasmFunction {
   const [rows, rowsEnd, columns, columnsEnd, rowBytes, columnBytes, to] = [0, 1, 2, 3, 4, 5, 6];
   const [firstColumn, column, row, columnEnd, rowEnd, places, weights] = [7, 8, 9, 10, 11, 12, 13];
@@ -220,7 +220,7 @@ function fillFunction(): WasmFunction {
   return { name: 'fill', params: Array<'i32'>(7).fill('i32'), locals: [...Array<'i32'>(5).fill('i32'), 'v128', 'v128'], body };
 }
 
-/** For every group of channels, every bin, every point of it: the sum of weighted cells, then the mean; [channels, bins] from `POOLED` on. */
+/** For every group of channels and every bin: the mean of the weighted cells of its points. Writes [channels, bins] from `POOLED` on. */
 function poolFunction(): WasmFunction {
   const [table, end, pointsBytes, groups, binBytes, count] = [0, 1, 2, 3, 4, 5];
   const [point, pointEnd, base, place, out, lane, weight, sum, upperSum, term, upperTerm] = [6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
@@ -276,7 +276,7 @@ function poolFunction(): WasmFunction {
     ...loopWhile(
       [...get(table), ...set(point)],
       bins,
-      // The bins have moved `out` by one channel; the next group is seven further.
+      // The bins have advanced `out` by one channel; the next group is seven channels further.
       [...get(base), ...i32.const(GROUP_BYTES), ...i32.add, ...set(base)],
       ...Array<WasmCode>(GROUP - 1).fill([...get(out), ...get(binBytes), ...i32.add, ...set(out)]),
       [...get(groups), ...i32.const(1), ...i32.sub, ...tee(groups), ...i32.const(0), ...i32.ne],

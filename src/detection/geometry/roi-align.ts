@@ -1,4 +1,4 @@
-/** How is a region of a feature map sampled to a fixed size? RoIAlign, as torchvision computes it with `aligned=False`. */
+/** RoIAlign in plain TypeScript, as torchvision computes it with `aligned=False`. */
 import type { Boxes } from './boxes.js';
 
 /** One image's feature map: float32 [1, channels, height, width]. */
@@ -14,16 +14,16 @@ export interface FeatureMap {
 export interface RoiAlignOptions {
   /** Bins per side of the result. */
   readonly size: number;
-  /** Sampling points per bin and axis; 0 takes as many as the bin has cells, rounded up. */
+  /** Sampling points per bin and axis; 0: the size of the bin in cells, rounded up. */
   readonly samplingRatio: number;
 }
 
 const { fround } = Math;
 
 /**
- * Pools the RoIs at `indices` of `boxes` (input pixels) into `target`: float32 [boxes, channels, size, size]. Changes those RoIs of `target` alone.
- * Each bin is the mean of its sampling points, each interpolated bilinearly, every operation in float32: bit for bit what ONNX Runtime's operator gives on
- * x86-64. This defines what the kernel of roi-align-kernel.ts computes.
+ * Pools the RoIs at `indices` of `boxes` (input pixels) into `target`: float32 [boxes, channels, size, size]. Only these RoIs of `target` change.
+ * Each bin is the mean of its sampling points, which are interpolated bilinearly. Every operation is rounded to float32, which equals ONNX Runtime's
+ * operator on x86-64 bit for bit. This function defines the results of the kernel in roi-align-kernel.ts.
  * @see He et al., Mask R-CNN, section 3; torchvision `roi_align`; ONNX operator RoiAlign, opset 16, `output_half_pixel`.
  */
 export function roiAlignInto(
@@ -44,7 +44,7 @@ export function roiAlignInto(
   }
 }
 
-/** One axis of a RoI on a map: where it starts, how long each bin is, in cells, and how many points each bin has. */
+/** One axis of an RoI on a map: its start and the length of a bin, both in cells, and the number of sampling points per bin. */
 export interface Span {
   readonly start: number;
   readonly bin: number;
@@ -67,7 +67,7 @@ function spanAxis(start: number, end: number, { size, samplingRatio }: RoiAlignO
   return { start, bin, perBin: samplingRatio > 0 ? samplingRatio : Math.ceil(bin) };
 }
 
-/** The sampling points of one axis, bin by bin, each a pair of cells with weights. Points outside the map have weight 0. */
+/** The sampling points of one axis, bin by bin. Each is a pair of cells with weights, which are 0 outside the map. */
 export interface Points {
   perBin: number;
   readonly low: Int32Array;
@@ -76,7 +76,7 @@ export interface Points {
   readonly highWeight: Float32Array;
 }
 
-/** Room for so many points. */
+/** Allocates `count` points. */
 export function makePoints(count: number): Points {
   return {
     perBin: 1,
@@ -87,7 +87,7 @@ export function makePoints(count: number): Points {
   };
 }
 
-/** Fills `points` from its start with as many as there is room for, of an axis of `cells` cells. */
+/** Fills all of `points` for an axis of `cells` cells. */
 export function placePoints(points: Points, { start, bin, perBin }: Span, cells: number): void {
   points.perBin = perBin;
   for (let i = 0; i < points.low.length; i++) {

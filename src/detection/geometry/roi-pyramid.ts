@@ -1,9 +1,9 @@
-/** From which level of a feature pyramid is each region pooled? */
+/** RoIAlign from a feature pyramid: assigns each RoI to a level and pools it there. */
 import { type Boxes, boxAreas, countBoxes } from './boxes.js';
 import type { FeatureMap, RoiAlignOptions } from './roi-align.js';
 import { roiAlignByKernel } from './roi-align-kernel.js';
 
-/** The level on which a region of canonicalScale² pixels is pooled; level k has stride 2ᵏ. */
+/** RoIs of canonicalScale² pixels are pooled from level `canonicalLevel`; level k has stride 2ᵏ. */
 export interface LevelAssignment {
   readonly canonicalScale: number;
   readonly canonicalLevel: number;
@@ -11,12 +11,12 @@ export interface LevelAssignment {
 
 const { fround } = Math;
 
-/** Added before rounding down, so that a region of exactly the canonical size stays on its level. */
+/** Added before rounding down, so that an RoI of exactly the canonical size stays on its level. */
 const EPSILON = fround(1e-6);
 
 /**
- * Index into a pyramid (finest level first, its stride 2^finest) per box: floor(canonicalLevel + log2(√area / canonicalScale) + 1e-6) − finest in
- * float32, cut to the levels there are.
+ * Per box, the index of its level (finest first, with stride 2^finest): floor(canonicalLevel + log2(√area / canonicalScale) + 1e-6) − finest, in
+ * float32, clipped to the existing levels.
  * @see Lin et al., Feature Pyramid Networks, equation 1; torchvision `LevelMapper`.
  */
 export function assignLevels(boxes: Boxes, assignment: LevelAssignment, finest: number, levels: number): Int32Array {
@@ -30,7 +30,7 @@ export function assignLevels(boxes: Boxes, assignment: LevelAssignment, finest: 
 /**
  * Pools every box from its level of the pyramid.
  *
- * @param maps finest first, of equal channels, each of half the scale of the one before.
+ * @param maps finest first, with equal channels; each has half the scale of the previous one.
  * @returns float32 [boxes, channels, size, size], in the order of `boxes`.
  * @see torchvision `MultiScaleRoIAlign`.
  */

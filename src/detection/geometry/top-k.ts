@@ -1,11 +1,11 @@
-/** Which are the largest scores? */
+/** Sorting by score and selection of the largest scores. */
 
-/** Indices of all scores, largest first; equal ones in their order. NaN counts as smallest. */
+/** Indices of all scores, largest first; equal scores keep their order. NaN counts as the smallest. */
 export function sortByScore(scores: Float32Array): Int32Array {
   return sortIndices(Int32Array.from(scores.keys()), ranksOf(scores));
 }
 
-/** Indices of the `k` largest scores (all where there are fewer), largest first; of equal ones the first come first. NaN counts as smallest. */
+/** Indices of the `k` largest scores, or of all where there are fewer; largest first, equal scores in their order. NaN counts as the smallest. */
 export function topK(scores: Float32Array, k: number): Int32Array {
   if (k >= scores.length) return sortByScore(scores);
   if (k <= 0) return new Int32Array(0);
@@ -16,7 +16,7 @@ export function topK(scores: Float32Array, k: number): Int32Array {
 const bits = new Uint32Array(1);
 const float = new Float32Array(bits.buffer);
 
-/** Whole numbers of 32 bits in the order of the scores: the bits of a float, turned so that they count upwards. */
+/** 32-bit integers in the order of the scores: the bits of each float, transformed to ascend with its value. */
 function ranksOf(scores: Float32Array): Uint32Array {
   const ranks = new Uint32Array(scores.length);
   for (let i = 0; i < ranks.length; i++) {
@@ -31,14 +31,14 @@ function ranksOf(scores: Float32Array): Uint32Array {
 
 const SIGN = 2 ** 31;
 
-/** Digits of a rank, the highest first: how many bits lie below each, and how many it has. */
+/** Radix digits of a rank, highest first: the number of bits below each digit, and its width in bits. */
 const DIGITS = [
   { shift: 21, width: 11 },
   { shift: 10, width: 11 },
   { shift: 0, width: 10 },
 ] as const;
 
-/** The k-th largest rank, digit by digit: among those that share its higher digits, how many have each next one? `k` from 1 to their number. */
+/** The k-th largest rank by radix selection: counts each next digit among the ranks that share the higher digits. `k` is 1 to the number of ranks. */
 function findKthRank(ranks: Uint32Array, k: number): number {
   let prefix = 0;
   let left = k;
@@ -65,13 +65,13 @@ function findAtLeast(ranks: Uint32Array, least: number): Int32Array {
   return found.subarray(0, count);
 }
 
-/** A rank and an index below this are one whole number that a double holds exactly. */
+/** A rank and an index below this limit fit exactly into one double. */
 const MOST_INDICES = 2 ** 21;
 
-/** By falling rank, equal ones by rising index. */
+/** By falling rank; equal ranks by rising index. */
 function sortIndices(indices: Int32Array, ranks: Uint32Array): Int32Array {
   if (ranks.length > MOST_INDICES) return indices.sort((a, b) => (ranks[b] as number) - (ranks[a] as number) || a - b);
-  // Sorting numbers takes a fraction of sorting by a function.
+  // Sorting numbers is much faster than sorting with a comparison function.
   const keys = new Float64Array(indices.length);
   for (let i = 0; i < keys.length; i++) {
     const index = indices[i] as number;

@@ -1,9 +1,9 @@
-/** How do the bytes of an image file become RGB pixels? By sharp's decoders, with the colours that Pillow's `convert('RGB')` gives. */
+/** Decodes image files to RGB with sharp. Colors equal those of Pillow's `convert('RGB')`. */
 import type { Metadata } from 'sharp';
 import { DetectionError } from '../error/detection-error.js';
 import { loadSharp } from './load-sharp.js';
 
-/** Rows from the top, pixels from the left, three bytes R G B each. */
+/** Row-major pixels of three bytes R G B. */
 export interface RgbImage {
   readonly width: number;
   readonly height: number;
@@ -11,29 +11,29 @@ export interface RgbImage {
 }
 
 export interface DecodeOptions {
-  /** Images of more pixels are refused before anything is decoded. */
+  /** Larger images are rejected before decoding. */
   readonly maxPixels?: number;
-  /** 'stored' (where absent): pixels as they are in the file, as COCO annotations count them. 'upright': turned as EXIF says, as viewers show them. */
+  /** 'stored' (the default): pixels as stored in the file, which COCO annotations refer to. 'upright': rotated by the EXIF orientation, as viewers show them. */
   readonly orientation?: 'stored' | 'upright';
 }
 
 const MOST_PIXELS = 100_000_000;
 
-/** Raster formats that carry plain pixels. Vector and document formats are refused: rendering them would load what they refer to. */
+/** Supported raster formats. Vector and document formats are rejected, because rendering them can load external resources. */
 const FORMATS: readonly string[] = ['jpeg', 'png', 'webp', 'gif', 'tiff'];
 
-/** Colour spaces whose bytes are R G B or grey. 16-bit RGB keeps its high byte. */
+/** Color spaces whose bytes are R G B or gray. 16-bit RGB keeps its high byte. */
 const SPACES: readonly string[] = ['srgb', 'rgb', 'rgb16', 'b-w'];
 
 /**
  * Decodes an image file: JPEG, PNG, WebP, GIF (first frame) or TIFF (first page).
  *
- * Grey repeats three times; an alpha channel is dropped and the colours under it kept, without blending. A colour profile is ignored. The EXIF
- * orientation is not applied unless asked for: torchvision's and Pillow's readers do not either.
+ * Gray is repeated in the three channels. An alpha channel is dropped without blending. Color profiles are ignored. By default the EXIF orientation is
+ * not applied, as in torchvision and Pillow.
  *
- * @param name what messages call the file.
- * @throws DetectionError `image-decode` where the bytes are no such image or are damaged or cut off, `image-too-large` above `maxPixels`,
- *         `image-mode` for colours that have no plain RGB reading (CMYK, 16-bit grey, Lab).
+ * @param name name of the file in messages.
+ * @throws DetectionError `image-decode` where the bytes are not such an image, or are damaged or truncated; `image-too-large` above `maxPixels`;
+ *         `image-mode` for color spaces that do not map directly to RGB (CMYK, 16-bit gray, Lab).
  */
 export async function decodeImage(bytes: Uint8Array, name: string, options: DecodeOptions = {}): Promise<RgbImage> {
   const metadata = await readMetadata(bytes, name);
@@ -53,15 +53,15 @@ async function readMetadata(bytes: Uint8Array, name: string): Promise<Metadata> 
 function checkMetadata(metadata: Metadata, name: string, maxPixels: number): void {
   const { format, space, width, height } = metadata;
   if (!FORMATS.includes(format))
-    throw new DetectionError('image-decode', `image "${name}" is ${format}, not one of ${FORMATS.join(', ')}`, {
+    throw new DetectionError('image-decode', `image "${name}" has the format ${format}; supported are ${FORMATS.join(', ')}`, {
       help: 'convert it to PNG',
     });
   if (width * height > maxPixels)
-    throw new DetectionError('image-too-large', `image "${name}" has ${width}×${height} pixels, at most ${maxPixels} are read`, {
+    throw new DetectionError('image-too-large', `image "${name}" has ${width}×${height} pixels; the limit is ${maxPixels}`, {
       details: { width, height, maxPixels },
     });
   if (!SPACES.includes(space))
-    throw new DetectionError('image-mode', `image "${name}" has the colour space ${space}, which has no plain RGB reading`, {
+    throw new DetectionError('image-mode', `image "${name}" has the color space ${space}, which does not map directly to RGB`, {
       help: 'convert it to 8-bit RGB',
     });
 }
@@ -81,19 +81,19 @@ function undecodable(name: string, cause: unknown): DetectionError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new DetectionError('image-decode', `image "${name}" cannot be decoded: ${reason}`, {
     cause,
-    help: 'the file is damaged, cut off, or no image; replace it',
+    help: 'the file is damaged, truncated or not an image; replace it',
   });
 }
 
-/** Channels 1 (grey), 2 (grey, alpha), 3 (RGB) or 4 (RGB, alpha) to 3. */
+/** Converts 1 (gray), 2 (gray, alpha), 3 (RGB) or 4 (RGB, alpha) channels to 3. */
 function toRgb(data: Uint8Array, pixels: number, channels: number): Uint8Array {
   if (channels === 3) return data;
-  const grey = channels < 3;
+  const isGray = channels < 3;
   const rgb = new Uint8Array(pixels * 3);
   for (let from = 0, to = 0; to < rgb.length; from += channels, to += 3) {
     rgb[to] = data[from] as number;
-    rgb[to + 1] = data[grey ? from : from + 1] as number;
-    rgb[to + 2] = data[grey ? from : from + 2] as number;
+    rgb[to + 1] = data[isGray ? from : from + 1] as number;
+    rgb[to + 2] = data[isGray ? from : from + 2] as number;
   }
   return rgb;
 }

@@ -1,4 +1,4 @@
-/** How do pixels become a PNG file? By sharp, with nothing in it but the pixels: the same picture gives the same bytes. */
+/** Encodes RGB images as PNG without metadata, so that equal images give equal bytes. */
 import type { RgbImage } from './decode-image.js';
 import { loadSharp } from './load-sharp.js';
 

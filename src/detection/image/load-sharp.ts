@@ -1,10 +1,10 @@
-/** Loads sharp when the first image is read or written: its native library takes long to load, and most stages have no image. */
+/** Loads sharp on first use: its native library is slow to load, and most stages read no images. */
 import { createRequire } from 'node:module';
 import type sharp from 'sharp';
 
 const require = createRequire(import.meta.url);
 
-/** By `require`, which takes half the time of `import`: Node parses no file of the package for its exports. */
+/** Uses `require`, which takes half the time of `import` because Node does not parse the package for exports. */
 export function loadSharp(): typeof sharp {
   return require('sharp') as typeof sharp;
 }

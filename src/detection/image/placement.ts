@@ -1,70 +1,71 @@
-/** Where does an image lie in a model's input? Its size there and its corner, so that boxes find the way back. */
+/** Size and position of an image in the input of a model, and the scale to map boxes back. */
+import { roundHalfEven } from '../../base/round-half-even.js';
 import { DetectionError } from '../error/detection-error.js';
-import type { Plane } from './resize.js';
+import type { ImageSize } from './image-size.js';
 
 export interface Placing {
   /**
-   * How an image comes to the model's height and width: 'none', it must have them; 'stretch', aspect not kept; 'crop', the shorter side becomes
-   * `shorterSide` and the middle is cut out; 'pad', as large as fits, the rest `fill`; 'shorter', the shorter side becomes `shorterSide` unless
-   * the longer then exceeds `longerSide`, for models of free height and width.
+   * How an image is brought to the model's height and width. 'none': it must have them. 'stretch': resized without keeping the aspect ratio.
+   * 'crop': the shorter side becomes `shorterSide`, and the center is cropped. 'pad': scaled to fit, and the rest filled with `fill`. 'shorter': the
+   * shorter side becomes `shorterSide`, unless the longer one would exceed `longerSide`; for models with free height and width.
    */
   readonly resize: 'none' | 'stretch' | 'crop' | 'pad' | 'shorter';
   /** With 'crop' and 'shorter'; the larger of the model's height and width where absent. */
   readonly shorterSide?: number;
   /** With 'shorter'; no limit where absent. */
   readonly longerSide?: number;
-  /** How side · ratio becomes a whole number; 'nearest' takes halves to even. */
+  /** How side · ratio is rounded; 'nearest' rounds halves to even. */
   readonly sizes: 'down' | 'nearest';
-  /** With 'pad': in which place the image lies. */
+  /** With 'pad': position of the image. */
   readonly place: 'corner' | 'center';
 }
 
-/** What the model fixes; undefined where it takes any size. */
+/** Input size of a model; undefined where it is free. */
 export interface InputSize {
   readonly height: number | undefined;
   readonly width: number | undefined;
 }
 
 export interface Placement {
-  /** The image as it was decoded. */
-  readonly original: Plane;
-  /** The image as it is resized. */
-  readonly scaled: Plane;
-  /** The model's input. */
-  readonly input: Plane;
-  /** Where the resized image's upper left corner lies in the input: negative where it is cut off. */
+  /** Size of the decoded image. */
+  readonly original: ImageSize;
+  /** Size of the resized image. */
+  readonly scaled: ImageSize;
+  /** Size of the model's input. */
+  readonly input: ImageSize;
+  /** Position of the resized image's upper left corner in the input; negative where the image is cropped. */
   readonly left: number;
   readonly top: number;
-  /** Input pixels per pixel of the image. Where the aspect is kept, both are the one ratio, before sizes were made whole. */
+  /** Input pixels per image pixel. Where the aspect ratio is kept, both equal the ratio before sizes were rounded. */
   readonly scaleX: number;
   readonly scaleY: number;
 }
 
-/** As many as an image may have: a line of one pixel's height that is cropped must not become more. */
+/** Limit of the resized image, as of decoded ones. An image one pixel high would exceed it with 'crop'. */
 const MOST_PIXELS = 100_000_000;
 
-/** @throws DetectionError `input-size` where a size cannot be reached, `image-too-narrow` where no pixel would be left in a side, or the other had too many. */
-export function placeImage(original: Plane, size: InputSize, placing: Placing): Placement {
+/** @throws DetectionError `input-size` where the size cannot be reached; `image-too-narrow` where a side would have less than one pixel, or the resized image too many. */
+export function placeImage(original: ImageSize, size: InputSize, placing: Placing): Placement {
   const placement = place(original, size, placing);
   const { scaled } = placement;
   if (scaled.height < 1 || scaled.width < 1)
     throw new DetectionError(
       'image-too-narrow',
-      `an image of ${original.width}×${original.height} pixels would have no pixel left in a side`,
+      `an image of ${original.width}×${original.height} pixels would be resized to less than one pixel in a side`,
       {
-        help: 'crop the image, or leave it out',
+        help: 'crop or remove the image',
       },
     );
   if (scaled.height * scaled.width > MOST_PIXELS)
     throw new DetectionError(
       'image-too-narrow',
       `an image of ${original.width}×${original.height} pixels would be resized to ${scaled.width}×${scaled.height}, more than ${MOST_PIXELS} pixels`,
-      { help: 'crop the image, or leave it out' },
+      { help: 'crop or remove the image' },
     );
   return placement;
 }
 
-function place(original: Plane, size: InputSize, placing: Placing): Placement {
+function place(original: ImageSize, size: InputSize, placing: Placing): Placement {
   const { resize } = placing;
   switch (resize) {
     case 'none':
@@ -78,13 +79,13 @@ function place(original: Plane, size: InputSize, placing: Placing): Placement {
     case 'shorter': {
       const ratio = ratioOfShorter(original, placing);
       const scaled = scale(original, ratio, placing);
-      const input = requireEqual(scaled, size, 'give the model free height and width, or set `resize` to pad');
+      const input = requireEqual(scaled, size, 'export the model with free height and width, or set `resize` to pad');
       return { ...fill(original, input), scaleX: ratio, scaleY: ratio };
     }
   }
 }
 
-function fill(original: Plane, input: Plane): Placement {
+function fill(original: ImageSize, input: ImageSize): Placement {
   return {
     original,
     scaled: input,
@@ -96,7 +97,7 @@ function fill(original: Plane, input: Plane): Placement {
   };
 }
 
-function crop(original: Plane, input: Plane, placing: Placing): Placement {
+function crop(original: ImageSize, input: ImageSize, placing: Placing): Placement {
   const least = Math.max(input.height, input.width);
   const ratio = (placing.shorterSide ?? least) / Math.min(original.height, original.width);
   const scaled = scale(original, ratio, placing);
@@ -106,7 +107,7 @@ function crop(original: Plane, input: Plane, placing: Placing): Placement {
   return { original, scaled, input, left, top, scaleX: ratio, scaleY: ratio };
 }
 
-function pad(original: Plane, input: Plane, placing: Placing): Placement {
+function pad(original: ImageSize, input: ImageSize, placing: Placing): Placement {
   const ratio = Math.min(input.height / original.height, input.width / original.width);
   const scaled = scale(original, ratio, placing);
   const centered = placing.place === 'center';
@@ -115,7 +116,7 @@ function pad(original: Plane, input: Plane, placing: Placing): Placement {
   return { original, scaled, input, left, top, scaleX: ratio, scaleY: ratio };
 }
 
-function ratioOfShorter({ height, width }: Plane, { shorterSide, longerSide = Number.POSITIVE_INFINITY }: Placing): number {
+function ratioOfShorter({ height, width }: ImageSize, { shorterSide, longerSide = Number.POSITIVE_INFINITY }: Placing): number {
   if (shorterSide === undefined)
     throw new DetectionError('input-size', '`resize: shorter` needs `shorterSide`', {
       help: 'set `shorterSide`, and `longerSide` where it is limited',
@@ -125,36 +126,31 @@ function ratioOfShorter({ height, width }: Plane, { shorterSide, longerSide = Nu
   return longer * ratio > longerSide ? longerSide / longer : ratio;
 }
 
-/** The side that the ratio was made for comes out whole by itself: a last bit must not take a pixel from it. */
-function scale({ height, width }: Plane, ratio: number, { sizes }: Placing): Plane {
-  const whole = (side: number) => {
+/** The side that the ratio was computed for must keep its integer size despite rounding errors. */
+function scale({ height, width }: ImageSize, ratio: number, { sizes }: Placing): ImageSize {
+  const round = (side: number) => {
     const exact = side * ratio;
     const near = Math.round(exact);
     if (Math.abs(exact - near) < 1e-9 * near) return near;
-    return sizes === 'down' ? Math.trunc(exact) : halvesToEven(exact);
+    return sizes === 'down' ? Math.trunc(exact) : roundHalfEven(exact);
   };
-  return { height: whole(height), width: whole(width) };
+  return { height: round(height), width: round(width) };
 }
 
-function halvesToEven(value: number): number {
-  const near = Math.round(value);
-  return near - value === 0.5 && near % 2 !== 0 ? near - 1 : near;
-}
-
-function requireFixed({ height, width }: InputSize, resize: string): Plane {
+function requireFixed({ height, width }: InputSize, resize: string): ImageSize {
   if (height !== undefined && width !== undefined) return { height, width };
-  throw new DetectionError('input-size', `the model takes any height and width: \`resize: ${resize}\` has no size to reach`, {
+  throw new DetectionError('input-size', `the model has free height and width, and \`resize: ${resize}\` needs a fixed size`, {
     help: 'pin the shapes (`import`), or set `resize: shorter`',
   });
 }
 
-function requireEqual(found: Plane, { height, width }: InputSize, help: string): Plane {
+function requireEqual(found: ImageSize, { height, width }: InputSize, help: string): ImageSize {
   const wanted = { height: height ?? found.height, width: width ?? found.width };
   if (wanted.height !== found.height || wanted.width !== found.width) throw wrongSize(found, wanted, help);
   return wanted;
 }
 
-function wrongSize(found: Plane, wanted: Plane, help: string): DetectionError {
+function wrongSize(found: ImageSize, wanted: ImageSize, help: string): DetectionError {
   return new DetectionError('input-size', `the image is ${found.width}×${found.height}, the model takes ${wanted.width}×${wanted.height}`, {
     help,
   });

@@ -1,4 +1,4 @@
-/** How is a preprocessing read back from a recipe? Every field that the schema fills is there. */
+/** Reader of the preprocessing in a host recipe. All fields with a default in the schema are present. */
 import type { Json } from '../../base/json.js';
 import { either, fields, flag, integer, type JsonReader, list, literal, maybe, number } from '../../base/json-shape.js';
 import type { Preprocessing } from './preprocessing.js';

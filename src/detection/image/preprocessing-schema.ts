@@ -1,4 +1,4 @@
-/** How does a stage's `with` declare the preprocessing of images? One schema for every plugin that feeds plain models. */
+/** Schema of the param `preprocess`, shared by all plugins that run single models on images. */
 import type { JsonObject } from '../../base/json.js';
 
 const perChannel = (description: string, filled: number, extra: JsonObject = {}): JsonObject => ({
@@ -10,14 +10,19 @@ const perChannel = (description: string, filled: number, extra: JsonObject = {})
   description,
 });
 
-/** Parses to `Preprocessing`. Its defaults are torch's resize of floats. */
+/** Schema of `Preprocessing`. The defaults are PyTorch's resize of floats. */
 export const PREPROCESSING_SCHEMA: JsonObject = {
   type: 'object',
   additionalProperties: false,
-  description: 'For a plain model that is fed with images: how an image becomes its input, float32 [1, 3, H, W].',
+  description: 'How an image becomes the input of a single model, float32 [1, 3, H, W].',
   properties: {
     colors: { type: 'string', enum: ['rgb', 'bgr'], default: 'rgb', description: 'Order of the channels.' },
-    range: { type: 'string', enum: ['0..1', '0..255'], default: '0..1', description: 'What the bytes 0…255 become before mean and std.' },
+    range: {
+      type: 'string',
+      enum: ['0..1', '0..255'],
+      default: '0..1',
+      description: 'Range to which bytes 0…255 are scaled before mean and std.',
+    },
     mean: perChannel('Subtracted per channel, in the order of `colors`.', 0),
     std: perChannel('Divided by per channel, in the order of `colors`.', 1, { exclusiveMinimum: 0 }),
     resize: {
@@ -25,25 +30,25 @@ export const PREPROCESSING_SCHEMA: JsonObject = {
       enum: ['none', 'stretch', 'crop', 'pad', 'shorter'],
       default: 'none',
       description:
-        "How images come to the model's size: none (they have it), stretch, crop (shorter side to `shorterSide`, middle cut out), pad (as large as fits, the rest `fill`), shorter (shorter side to `shorterSide`, longer at most `longerSide`, for models of free height and width).",
+        "How images are brought to the model's size. none: they must have it. stretch: the aspect ratio is not kept. crop: shorter side to `shorterSide`, center crop. pad: scaled to fit, the rest filled with `fill`. shorter: shorter side to `shorterSide`, longer side at most `longerSide`; for models with free height and width.",
     },
     shorterSide: {
       type: 'integer',
       minimum: 1,
-      description: "With resize: crop or shorter. With crop the larger of the model's height and width where absent.",
+      description: "With resize: crop or shorter. With crop, the default is the larger of the model's height and width.",
     },
-    longerSide: { type: 'integer', minimum: 1, description: 'With resize: shorter. The most that the longer side may become.' },
+    longerSide: { type: 'integer', minimum: 1, description: 'With resize: shorter. Limit of the longer side.' },
     sizes: {
       type: 'string',
       enum: ['down', 'nearest'],
       default: 'down',
-      description: 'With crop, pad and shorter: how side · ratio becomes whole.',
+      description: 'With crop, pad and shorter: how side · ratio is rounded.',
     },
     place: {
       type: 'string',
       enum: ['corner', 'center'],
       default: 'corner',
-      description: 'With resize: pad. Upper left corner, or the middle.',
+      description: 'With resize: pad. Position of the image: upper left corner, or center.',
     },
     fill: {
       oneOf: [
@@ -62,13 +67,13 @@ export const PREPROCESSING_SCHEMA: JsonObject = {
     antialias: {
       type: 'boolean',
       default: false,
-      description: 'The filter widens where an image shrinks, as with Pillow. area always averages.',
+      description: 'Widens the filter where an image shrinks, as Pillow does. area always averages.',
     },
     rounding: {
       type: 'string',
       enum: ['none', 'bytes'],
       default: 'none',
-      description: 'bytes: resized values are rounded to bytes, as Pillow and OpenCV do with images. none: torch on floats.',
+      description: 'bytes: resized values are rounded to bytes, as by Pillow and OpenCV. none: PyTorch on floats.',
     },
   },
 };

@@ -1,14 +1,14 @@
-/** How does an image become the input of a model that is no Mask R-CNN of ours? By a declared preprocessing: colours, resize, scale, mean and deviation. */
+/** Declared preprocessing of images: channel order, resize, range, mean and standard deviation. */
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import type { RgbImage } from './decode-image.js';
 import { type InputSize, type Placement, type Placing, placeImage } from './placement.js';
 import { resamplePlane } from './resample.js';
 import type { Sampling } from './resample-axis.js';
 
-/** In the units of files and of most model cards: bytes 0…255, and mean and std after `range`. */
+/** Values are those of most model cards: bytes 0…255, and mean and std after scaling to `range`. */
 export interface Preprocessing extends Placing, Sampling {
   readonly colors: 'rgb' | 'bgr';
-  /** What the bytes 0…255 become first. */
+  /** Range to which bytes 0…255 are scaled first. */
   readonly range: '0..1' | '0..255';
   /** Per channel in the order of `colors`: (x − mean) / std. */
   readonly mean: readonly number[];
@@ -24,7 +24,7 @@ export interface PreprocessedImage {
 }
 
 /**
- * The model's input for one image, and where the image lies in it.
+ * The model's input for one image, and the position of the image in it.
  * @throws DetectionError `input-size`, `image-too-narrow`, as `placeImage`.
  */
 export function preprocessImage(image: RgbImage, size: InputSize, preprocessing: Preprocessing): PreprocessedImage {
@@ -37,8 +37,8 @@ export function preprocessImage(image: RgbImage, size: InputSize, preprocessing:
     const { fill } = preprocessing;
     target.fill(typeof fill === 'number' ? fill : (fill[channel] ?? 0));
     const plane = takePlane(image, preprocessing.colors === 'rgb' ? channel : 2 - channel);
-    layDown(resize(plane, placement, preprocessing), target, placement);
-    normalise(target, channel, preprocessing);
+    copyInto(resize(plane, placement, preprocessing), target, placement);
+    normalize(target, channel, preprocessing);
   }
   return { tensor: makeTensor('float32', [1, 3, height, width], data), placement };
 }
@@ -54,8 +54,8 @@ function resize(plane: Float32Array, { original, scaled }: Placement, sampling: 
   return resamplePlane(plane, original, scaled, sampling);
 }
 
-/** Copies what of the resized image lies inside the input. */
-function layDown(source: Float32Array, target: Float32Array, { scaled, input, left, top }: Placement): void {
+/** Copies the part of the resized image that is inside the input. */
+function copyInto(source: Float32Array, target: Float32Array, { scaled, input, left, top }: Placement): void {
   const [skipX, skipY] = [Math.max(-left, 0), Math.max(-top, 0)];
   const [toX, toY] = [Math.max(left, 0), Math.max(top, 0)];
   const columns = Math.min(scaled.width - skipX, input.width - toX);
@@ -66,7 +66,7 @@ function layDown(source: Float32Array, target: Float32Array, { scaled, input, le
   }
 }
 
-function normalise(values: Float32Array, channel: number, { range, mean, std }: Preprocessing): void {
+function normalize(values: Float32Array, channel: number, { range, mean, std }: Preprocessing): void {
   const { fround } = Math;
   const [m, s] = [fround(mean[channel] ?? 0), fround(std[channel] ?? 1)];
   const divisor = range === '0..1' ? 255 : 1;

@@ -1,15 +1,15 @@
-/** From which source positions, and with which weights, does each output position of a resized axis take its value? One table per filter. */
+/** Filter taps of a resized axis: the source positions and weights of each output position. */
 
 export interface Sampling {
-  /** 'area' averages the covered source when it shrinks, and is linear when it enlarges: OpenCV's INTER_AREA. */
+  /** 'area' averages the covered source pixels when shrinking and is linear when enlarging, as OpenCV's INTER_AREA. */
   readonly filter: 'linear' | 'cubic' | 'area';
-  /** Whether the filter widens with the source area when it shrinks, as Pillow's and torch's `antialias=True` do. 'area' always averages. */
+  /** Whether the filter widens with the source area when shrinking, as in Pillow and with PyTorch's `antialias=True`. 'area' always averages. */
   readonly antialias: boolean;
-  /** 'bytes': the result is rounded to 0…255 before anything else is done with it, as libraries that resize bytes do. */
+  /** 'bytes': results are rounded to 0…255 at once, as in libraries that resize bytes. */
   readonly rounding: 'none' | 'bytes';
 }
 
-/** Output position i is the sum over k < `taps` of source[first[i] + k] · weights[i · taps + k]. */
+/** The value of output position i is the sum over k < `taps` of source[first[i] + k] · weights[i · taps + k]. */
 export interface AxisTaps {
   readonly taps: number;
   readonly first: Int32Array;
@@ -21,15 +21,15 @@ interface Tap {
   readonly weight: number;
 }
 
-/** Fractional bits of a weight where bytes are resized: Pillow's Resample.c, and OpenCV's INTER_RESIZE_COEF_BITS. */
+/** Fractional bits of the weights for bytes: in Pillow's Resample.c, and OpenCV's INTER_RESIZE_COEF_BITS. */
 const PILLOW_BITS = 22;
 export const OPENCV_BITS = 11;
 
-/** The cubic's free parameter: Pillow and torch's antialiased form, and OpenCV and torch's plain form. */
+/** Free parameter of the cubic filter: in Pillow and in PyTorch with antialiasing, and in OpenCV and in PyTorch without. */
 const [CUBIC_ANTIALIASED, CUBIC_PLAIN] = [-0.5, -0.75];
 
 /**
- * @param area how 'area' sees this axis: it averages only where neither axis enlarges.
+ * @param area mode of the filter 'area': it averages only where neither axis is enlarged.
  * @see Pillow `src/libImaging/Resample.c`; OpenCV `modules/imgproc/src/resize.cpp`.
  */
 export function tapsOfAxis(from: number, to: number, sampling: Sampling, area: 'average' | 'linear'): AxisTaps {
@@ -49,7 +49,7 @@ function fractionalBits({ filter, antialias, rounding }: Sampling): number | und
   return antialias ? PILLOW_BITS : OPENCV_BITS;
 }
 
-/** The filter stretched over the source pixels that one output pixel covers, its weights made to sum to one. */
+/** The filter widened to the source pixels that one output pixel covers, with weights normalized to a sum of 1. */
 function widenedTaps(i: number, scale: number, from: number, filter: 'linear' | 'cubic'): readonly Tap[] {
   const widening = Math.max(scale, 1);
   const support = (filter === 'linear' ? 1 : 2) * widening;
@@ -64,7 +64,7 @@ function widenedTaps(i: number, scale: number, from: number, filter: 'linear' | 
   return taps.map(({ at, weight }) => ({ at, weight: weight / total }));
 }
 
-/** Two or four neighbours of the half-pixel centre, however much it shrinks. */
+/** Two or four neighbors of the half-pixel center, independent of the scale. */
 function plainTaps(i: number, scale: number, filter: 'linear' | 'cubic'): readonly Tap[] {
   const center = Math.fround((i + 0.5) * scale - 0.5);
   const base = Math.floor(center);
@@ -72,14 +72,14 @@ function plainTaps(i: number, scale: number, filter: 'linear' | 'cubic'): readon
   return offsets.map(offset => ({ at: base + offset, weight: kernel(base + offset - center, filter, CUBIC_PLAIN) }));
 }
 
-/** Each covered source pixel by the share of it that is covered. */
+/** Each covered source pixel, weighted by its covered share. */
 function coveredTaps(i: number, scale: number, from: number): readonly Tap[] {
   const start = i * scale;
   const end = Math.min(start + scale, from);
   const taps: Tap[] = [];
   for (let at = Math.floor(start); at < end; at++) {
     const share = Math.min(at + 1, end) - Math.max(at, start);
-    // Slivers below a thousandth of a pixel are rounding of start and end.
+    // Shares below a thousandth of a pixel are rounding errors of start and end.
     if (share > 1e-3) taps.push({ at, weight: share / (end - start) });
   }
   return taps;
@@ -102,7 +102,7 @@ function kernel(x: number, filter: 'linear' | 'cubic', a: number): number {
   return d < 2 ? a * (((d - 5) * d + 8) * d - 4) : 0;
 }
 
-/** Positions outside the axis count as its ends; weights become multiples of 2^−bits where bits are given. */
+/** Positions outside the axis are clamped to its ends. With `bits`, weights are rounded to multiples of 2^−bits. */
 function packTaps(rows: readonly (readonly Tap[])[], from: number, bits: number | undefined): AxisTaps {
   const taps = Math.min(
     rows.reduce((most, row) => Math.max(most, row.length), 1),

@@ -1,21 +1,23 @@
-/** How is one plane of an image resized by a declared filter? As the library that a model was trained with does: torch, Pillow or OpenCV. */
+/** Resizes one plane of an image exactly as PyTorch, Pillow or OpenCV does, depending on the declared filter. */
+
+import type { ImageSize } from './image-size.js';
 import { type AxisTaps, OPENCV_BITS, type Sampling, tapsOfAxis } from './resample-axis.js';
-import { type Plane, resizeBilinear } from './resize.js';
+import { resizeBilinear } from './resize.js';
 
 const { floor, fround, max, min } = Math;
 
 /**
  * `source` (`from.height` × `from.width`, row-major) resized to `to`; a new array.
  *
- * | sampling | is |
+ * | sampling | equals |
  * |---|---|
  * | linear, no antialias, no rounding | torch `interpolate(mode="bilinear")` |
  * | linear or cubic, antialias, bytes | Pillow `BILINEAR`, `BICUBIC`: rounds after each axis |
  * | linear, cubic or area, no antialias, bytes | OpenCV `INTER_LINEAR`, `INTER_CUBIC`, `INTER_AREA`: rounds once |
  *
- * With rounding the sources must be whole 0…255. Without it, antialiased and cubic forms are torch's on floats, here in double precision.
+ * With rounding, sources must be integers 0…255. Without it, the antialiased and cubic filters are those of PyTorch on floats, in double precision.
  */
-export function resamplePlane(source: Float32Array, from: Plane, to: Plane, sampling: Sampling): Float32Array {
+export function resamplePlane(source: Float32Array, from: ImageSize, to: ImageSize, sampling: Sampling): Float32Array {
   if (sampling.filter === 'linear' && !sampling.antialias && sampling.rounding === 'none') return resizeBilinear(source, from, to);
   const area = from.width >= to.width && from.height >= to.height ? 'average' : 'linear';
   const columns = tapsOfAxis(from.height, to.height, sampling, area);
@@ -34,11 +36,11 @@ export function resamplePlane(source: Float32Array, from: Plane, to: Plane, samp
   }
 }
 
-/** OpenCV has a form of its own where both sides are halved: linear and area are the mean of four bytes, in integers. */
+/** OpenCV has a special case where both sides are halved: linear and area are the integer mean of four bytes. */
 function roundingOf(
   { filter, antialias, rounding }: Sampling,
-  from: Plane,
-  to: Plane,
+  from: ImageSize,
+  to: ImageSize,
 ): 'none' | 'each-axis' | 'truncating' | 'once' | 'halving' {
   if (rounding === 'none') return 'none';
   if (antialias && filter !== 'area') return 'each-axis';
@@ -47,7 +49,7 @@ function roundingOf(
   return filter === 'linear' ? 'truncating' : 'once';
 }
 
-function alongRows(source: Float32Array, { height, width }: Plane, { taps, first, weights }: AxisTaps): Float64Array {
+function alongRows(source: Float32Array, { height, width }: ImageSize, { taps, first, weights }: AxisTaps): Float64Array {
   const to = first.length;
   const target = new Float64Array(height * to);
   for (let row = 0; row < height; row++) {
@@ -77,8 +79,8 @@ function alongColumns(source: Float64Array, width: number, { taps, first, weight
 }
 
 /**
- * OpenCV's second pass of linear resizing, for 16-bit multiplications: each product loses 4 bits before and 16 after, and two are left to round away.
- * Results are a fraction of a step lower than exact ones; models that were trained so expect it.
+ * OpenCV's second pass of linear resizing with 16-bit multiplications: each product loses 4 bits before and 16 bits after, and the sum is rounded by
+ * the remaining two. Results are slightly lower than exact ones, which models trained with OpenCV expect.
  */
 function alongColumnsTruncating(source: Float64Array, width: number, { taps, first, weights }: AxisTaps): Float32Array {
   const one = 2 ** OPENCV_BITS;
@@ -97,7 +99,7 @@ function alongColumnsTruncating(source: Float64Array, width: number, { taps, fir
   return target;
 }
 
-/** Halves up as fixed-point arithmetic rounds, or to even as float32 arithmetic does. Changes `values`, and returns them. */
+/** Rounds to bytes: halves up as fixed-point arithmetic does, or to even as float32 arithmetic does. Changes and returns `values`. */
 function toBytes(values: Float64Array, halves: 'up' | 'even'): Float64Array {
   for (let i = 0; i < values.length; i++) {
     const value = halves === 'up' ? (values[i] as number) : fround(values[i] as number);

@@ -1,17 +1,18 @@
-/** How does torch resize a map of floats? Bilinear, half-pixel centres, no antialiasing, also when it shrinks. */
+/** PyTorch's bilinear resize of floats: half-pixel centers, no antialiasing, also when shrinking. */
+import type { ImageSize } from './image-size.js';
 
-/** Where each output position along one axis takes its value from: `values[low] * (1 - weight) + values[high] * weight`. */
+/** Sampling of one axis: each output is `values[low] * (1 - weight) + values[high] * weight`. */
 export interface AxisSamples {
   readonly low: Int32Array;
   readonly high: Int32Array;
-  /** Weight of `high`, float32. */
+  /** Float32 weight of `high`. */
   readonly weight: Float32Array;
 }
 
 /**
  * The sampling of one axis from `from` to `to` positions, in float32: source = max(ratio · (i + 0.5) − 0.5, 0) with ratio = from / to.
- * @param window the output positions wanted, `start` ≤ i < `end`; all of them where it is left out.
- * @see PyTorch `torch.nn.functional.interpolate`, mode bilinear, align_corners false, the ratio from the integer sizes.
+ * @param window output positions `start` ≤ i < `end`; all where absent.
+ * @see PyTorch `torch.nn.functional.interpolate`, mode bilinear, align_corners false, with the ratio of the integer sizes.
  */
 export function sampleAxis(
   from: number,
@@ -33,24 +34,19 @@ export function sampleAxis(
   return { low, high, weight };
 }
 
-export interface Plane {
-  readonly height: number;
-  readonly width: number;
-}
-
-/** Fills `row` with the values of row `y` of a plane, finite float32. */
+/** Fills `row` with row `y` of a plane. Values are finite float32. */
 export type ReadRow = (row: Float32Array, y: number) => void;
 
 /**
- * Resizes one plane into a corner of a larger one. Sums are not rounded to float32 before the end. Only rows that count are read, each about once.
+ * Resizes one plane into a region of a larger one. Only final sums are rounded to float32. Only rows that contribute are read, each about once.
  *
- * @param target  receives `to.height` × `to.width` values, its rows `rowStride` apart, from element `offset` on. Changed in place.
+ * @param target  receives `to.height` × `to.width` values from element `offset` on, with rows `rowStride` apart. Changed in place.
  */
 export function resizeBilinearInto(
   readRow: ReadRow,
-  from: Plane,
+  from: ImageSize,
   target: Float32Array,
-  to: Plane & { readonly rowStride: number; readonly offset: number },
+  to: ImageSize & { readonly rowStride: number; readonly offset: number },
 ): void {
   if (from.height === to.height && from.width === to.width) {
     for (let y = 0, start = to.offset; y < to.height; y++, start += to.rowStride) readRow(target.subarray(start, start + to.width), y);
@@ -63,7 +59,7 @@ export function resizeBilinearInto(
     readRow(source, y);
     blendRow(row, source, xs);
   };
-  // Rows of the source, blended along x: the lower one of a row is often the upper one of the next.
+  // Source rows blended along x. The lower row of one output row is often the upper row of the next.
   let upper = new Float64Array(to.width);
   let lower = new Float64Array(to.width);
   let inUpper = -1;
@@ -90,8 +86,8 @@ function blendRow(row: Float64Array, source: Float32Array, { low, high, weight }
   }
 }
 
-/** `source` (`from.height` × `from.width`, row-major) resized to `to`; a new array. */
-export function resizeBilinear(source: Float32Array, from: Plane, to: Plane): Float32Array {
+/** Resizes row-major `source` from `from` to `to`; a new array. */
+export function resizeBilinear(source: Float32Array, from: ImageSize, to: ImageSize): Float32Array {
   const target = new Float32Array(to.height * to.width);
   const readRow: ReadRow = (row, y) => row.set(source.subarray(y * from.width, (y + 1) * from.width));
   resizeBilinearInto(readRow, from, target, { ...to, rowStride: to.width, offset: 0 });

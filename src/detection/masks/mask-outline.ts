@@ -1,16 +1,16 @@
-/** Where does a mask end? Its outline as closed loops along the edges of its pixels. */
+/** Traces the outline of a mask as closed loops along pixel edges. */
 
-/** x and y in turn, in pixels from the upper left corner; the last point joins the first. Corners alone: neighbours differ in exactly one of x and y. */
+/** Corners as alternating x and y, in pixels from the upper left corner. The last is connected to the first. Neighbors differ in exactly one coordinate. */
 export type Outline = readonly number[];
 
 /**
- * Loops around every connected piece of a row-major mask, and around every hole in it; filled by the even-odd rule they give the mask back. Pixels that touch
- * at a corner alone are pieces of their own. In the order of their uppermost, then leftmost corners.
+ * Loops around every connected component of a row-major mask and around every hole. Filled by the even-odd rule, they restore the mask. Pixels that touch
+ * only at a corner are separate components. Sorted by their uppermost, then leftmost corner.
  */
 export function traceOutlines(mask: ArrayLike<number>, height: number, width: number): readonly Outline[] {
   const isSet = (x: number, y: number): boolean => x >= 0 && y >= 0 && x < width && y < height && Boolean(mask[y * width + x]);
   const stride = width + 1;
-  // Edges that are left to walk, with the mask to their right: bit d of a corner is the edge that leaves it in direction d.
+  // Remaining edges, with the mask on their right: bit d of a corner is the edge that leaves it in direction d.
   const edges = new Uint8Array(stride * (height + 1));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -26,11 +26,11 @@ export function traceOutlines(mask: ArrayLike<number>, height: number, width: nu
   return outlines;
 }
 
-/** Turning right is the next one: clockwise. */
+/** Clockwise: the next direction is a right turn. */
 const [EAST, SOUTH, WEST, NORTH] = [1, 2, 4, 8];
 const DIRECTIONS = [EAST, SOUTH, WEST, NORTH] as const;
 
-/** Takes one loop out of `edges`. It starts at a corner where no loop goes straight on: the first one left in reading order. */
+/** Removes one loop from `edges`. `start` is the first remaining corner in reading order, where no loop passes straight through. */
 function walk(edges: Uint8Array, start: number, stride: number): Outline {
   const steps = [1, stride, -1, -stride];
   const points: number[] = [];
@@ -42,7 +42,7 @@ function walk(edges: Uint8Array, start: number, stride: number): Outline {
     edges[corner] = (edges[corner] as number) & ~(DIRECTIONS[direction] as number);
     corner += steps[direction] as number;
     before = direction;
-    // Where two pixels touch at this corner alone, the right turn stays with the pixel that the loop goes around.
+    // Where two pixels touch only at this corner, the right turn stays at the pixel that the loop surrounds.
     direction =
       [1, 0, 3].map(turn => (before + turn) % 4).find(next => (edges[corner] as number) & (DIRECTIONS[next] as number)) ?? direction;
   } while (corner !== start);

@@ -1,23 +1,23 @@
-/** How does a small mask of probabilities become the mask of an object in the image? It is resized over its box, cut at the threshold, and run-length encoded. */
+/** Pastes a small probability mask into the image: resizes it over its box, applies the threshold, and encodes run lengths. */
 
-import type { ImageSize } from '../image/fit-image.js';
+import type { ImageSize } from '../image/image-size.js';
 import { sampleAxis } from '../image/resize.js';
 import { makeRunWriter, type Rle, type RunWriter } from './rle.js';
 
 export interface PasteOptions {
   /** Side of the square mask. */
   readonly size: number;
-  /** Probability above which a pixel is set. */
+  /** Pixels above this probability are set. */
   readonly threshold: number;
-  /** Of the image that the mask is pasted into. */
+  /** Size of the image that the mask is pasted into. */
   readonly image: ImageSize;
 }
 
 const { fround } = Math;
 
 /**
- * Pastes one mask. A border of one zero is put around it and the box grown to match; the box's corners are truncated to integers X1 Y1 X2 Y2, the
- * mask resized bilinearly to X2 − X1 + 1 by Y2 − Y1 + 1, and what lies outside the image cut off. Only pixels inside the box are computed.
+ * Pastes one mask. The mask is padded with one zero on each side, and the box is enlarged to match. The box's corners are truncated to integers
+ * X1 Y1 X2 Y2, the mask is resized bilinearly to X2 − X1 + 1 by Y2 − Y1 + 1, and clipped to the image. Only pixels inside the box are computed.
  *
  * @param probabilities `size` × `size` values, row-major.
  * @param box           x1 y1 x2 y2 in the image.
@@ -41,7 +41,7 @@ export function pasteMask(probabilities: Float32Array, box: ArrayLike<number>, o
   return writer.finish();
 }
 
-/** One axis of a paste: the image positions from `start` on, `count` of them, and where in the bordered mask each takes its value. */
+/** One axis of a pasted mask: `count` image positions from `start` on, and the sampling of the padded mask at each. */
 interface PlacedAxis {
   readonly start: number;
   readonly count: number;
@@ -68,7 +68,7 @@ function addBorder(probabilities: Float32Array, size: number): Float32Array {
   return bordered;
 }
 
-/** One image column of the bordered mask, still at the mask's own rows. */
+/** One image column of the padded mask, at the rows of the mask. */
 function blendColumn(column: Float32Array, bordered: Float32Array, columns: PlacedAxis, x: number): void {
   const side = column.length;
   const left = columns.low[x] as number;
@@ -80,7 +80,7 @@ function blendColumn(column: Float32Array, bordered: Float32Array, columns: Plac
   }
 }
 
-/** Pushes runs, not pixels. */
+/** Writes runs instead of single pixels. */
 function writeColumn(writer: RunWriter, column: Float32Array, { low, high, weight, count }: PlacedAxis, threshold: number): void {
   let inside: 0 | 1 = 0;
   let start = 0;

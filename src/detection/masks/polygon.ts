@@ -1,24 +1,24 @@
-/** Which pixels does a COCO polygon cover? Those that the COCO API's rasteriser gives, which traces the outline at five times the resolution. */
+/** Rasterizes COCO polygons exactly as the COCO API does: it traces the outline at five times the resolution. */
 import { type Rle, rleFromChanges } from './rle.js';
 import { emptyRle, unionOf } from './rle-combine.js';
 
-/** x, y in turn, in pixels; the last point joins the first. */
+/** Alternating x and y in pixels. The last point is connected to the first. */
 export type Polygon = readonly number[];
 
 const FINER = 5;
 
 /** The union of several polygons of one object. */
-export function rasterisePolygons(polygons: readonly Polygon[], height: number, width: number): Rle {
-  const [first, ...rest] = polygons.map(polygon => rasterisePolygon(polygon, height, width));
+export function rasterizePolygons(polygons: readonly Polygon[], height: number, width: number): Rle {
+  const [first, ...rest] = polygons.map(polygon => rasterizePolygon(polygon, height, width));
   return first === undefined ? emptyRle(height, width) : unionOf([first, ...rest]);
 }
 
 /**
- * The mask of one polygon: its outline is traced on a grid five times finer; where the trace crosses the middle of a pixel column, the mask
- * changes below that row. Points outside the image are allowed.
- * @see COCO API, `maskApi.c`, `rleFrPoly`, whose rounding this keeps.
+ * The mask of one polygon. The outline is traced on a five times finer grid. Where the trace crosses the center of a pixel column, the mask changes
+ * below that row. Points may lie outside the image. Rounding equals that of the COCO API.
+ * @see COCO API, `maskApi.c`, `rleFrPoly`.
  */
-export function rasterisePolygon(polygon: Polygon, height: number, width: number): Rle {
+export function rasterizePolygon(polygon: Polygon, height: number, width: number): Rle {
   const corners = Float64Array.from(polygon, value => Math.trunc(FINER * value + 0.5));
   const trace: Trace = {
     changes: new Uint32Array(countColumns(corners)),
@@ -36,17 +36,17 @@ export function rasterisePolygon(polygon: Polygon, height: number, width: number
 }
 
 interface Trace {
-  /** Column-major places at which the mask changes, in the order of the outline. */
+  /** Column-major positions at which the mask changes, in the order of the outline. */
   readonly changes: Uint32Array;
   count: number;
-  /** The point before. */
+  /** The previous point. */
   lastX: number;
   lastY: number;
   readonly height: number;
   readonly width: number;
 }
 
-/** How many middles of columns the outline can cross at most. */
+/** Upper limit of the column centers that the outline crosses. */
 function countColumns(corners: Float64Array): number {
   let crossings = 0;
   for (let i = 0; i + 1 < corners.length; i += 2) {
@@ -56,7 +56,7 @@ function countColumns(corners: Float64Array): number {
   return crossings;
 }
 
-/** Steps along the longer axis, both ends included. The line is always computed from its smaller end, so that an edge gives the same points in either direction. */
+/** Steps along the longer axis, both ends included. The line is always computed from its smaller end, so that an edge has the same points in both directions. */
 function traceEdge(trace: Trace, fromX: number, fromY: number, toX: number, toY: number): void {
   const [spanX, spanY] = [Math.abs(toX - fromX), Math.abs(toY - fromY)];
   const flat = spanX >= spanY;
@@ -75,7 +75,7 @@ function traceEdge(trace: Trace, fromX: number, fromY: number, toX: number, toY:
   }
 }
 
-/** A step from the last point to a neighbour in x: a change, where it crosses the middle of a column of the image. */
+/** Records a change where the step from the last point crosses the center of a column of the image. */
 function crossColumn(trace: Trace, x: number, y: number): void {
   const left = x < trace.lastX ? x : x - 1;
   if ((left - HALF) % FINER !== 0) return;
@@ -85,5 +85,5 @@ function crossColumn(trace: Trace, x: number, y: number): void {
   trace.changes[trace.count++] = column * trace.height + Math.ceil(row < 0 ? 0 : row > trace.height ? trace.height : row);
 }
 
-/** The place of a column's middle among the finer columns in it. */
+/** Offset of a column's center in fine columns. */
 const HALF = (FINER - 1) / 2;

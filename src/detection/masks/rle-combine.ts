@@ -1,15 +1,15 @@
-/** How much do two masks share? Answered on their run lengths, without decoding them. */
+/** Intersection, union and IoU of masks, computed on run lengths. */
 import { DetectionError } from '../error/detection-error.js';
 import { makeRle, makeRunWriter, type Rle, rleArea } from './rle.js';
 
-/** Pixels set in both. @throws DetectionError `rle-mismatch` where the masks are of different sizes. */
+/** Number of pixels set in both masks. @throws DetectionError `rle-mismatch` where the sizes differ. */
 export function intersectionArea(a: Rle, b: Rle): number {
   checkSizes(a, b);
   const [runsA, runsB] = [a.counts, b.counts];
   let i = 0;
   let j = 0;
   let area = 0;
-  /** Where the run ends, and where the stretch that is looked at began. */
+  // Ends of the current runs, and the start of the current segment.
   let endA = runsA[0] ?? 0;
   let endB = runsB[0] ?? 0;
   let position = 0;
@@ -23,22 +23,22 @@ export function intersectionArea(a: Rle, b: Rle): number {
   return area;
 }
 
-/** Pixels set in any of the masks. @throws DetectionError `rle-mismatch`. */
+/** The mask of pixels set in at least one mask. @throws DetectionError `rle-mismatch`. */
 export function unionOf(masks: readonly [Rle, ...Rle[]]): Rle {
   return masks.reduce((a, b) => combine(a, b, (inA, inB) => inA || inB));
 }
 
-/** Pixels set in all of the masks. @throws DetectionError `rle-mismatch`. */
+/** The mask of pixels set in all masks. @throws DetectionError `rle-mismatch`. */
 export function intersectionOf(masks: readonly [Rle, ...Rle[]]): Rle {
   return masks.reduce((a, b) => combine(a, b, (inA, inB) => inA && inB));
 }
 
-/** What a detection's overlap is measured against. A crowd region stands for several objects: the part of the detection inside it counts. */
+/** Kind of a ground-truth region. A crowd region covers several objects, so only the share of the detection inside it counts. */
 export type TruthKind = 'object' | 'crowd';
 
 /**
- * Intersection over union; for a crowd, intersection over the detection's area. 0 where nothing is shared.
- * @throws DetectionError `rle-mismatch` where the masks are of different sizes.
+ * Intersection over union; for a crowd, intersection over the detection's area. 0 where the masks do not overlap.
+ * @throws DetectionError `rle-mismatch` where the sizes differ.
  */
 export function rleIou(detection: Rle, truth: Rle, kind: TruthKind = 'object'): number {
   const shared = intersectionArea(detection, truth);
@@ -57,7 +57,7 @@ function combine(a: Rle, b: Rle, isSet: (inA: boolean, inB: boolean) => boolean)
   return writer.finish();
 }
 
-/** Calls `visit` for every stretch over which neither mask changes. */
+/** Calls `visit` for every segment in which neither mask changes. */
 function walkTogether(a: Rle, b: Rle, visit: (inA: boolean, inB: boolean, length: number) => void): void {
   checkSizes(a, b);
   const [runsA, runsB] = [a.counts, b.counts];
@@ -77,5 +77,5 @@ function walkTogether(a: Rle, b: Rle, visit: (inA: boolean, inB: boolean, length
 
 function checkSizes(a: Rle, b: Rle): void {
   if (a.height === b.height && a.width === b.width) return;
-  throw new DetectionError('rle-mismatch', `masks of ${a.height}×${a.width} and ${b.height}×${b.width} cannot be compared`);
+  throw new DetectionError('rle-mismatch', `masks have different sizes: ${a.height}×${a.width} and ${b.height}×${b.width}`);
 }

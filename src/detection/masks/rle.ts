@@ -1,9 +1,9 @@
-/** How is a mask kept small? As COCO's run lengths: down the columns, zeros first. */
+/** Binary masks as COCO run lengths: column-major, zeros first. */
 import { DetectionError } from '../error/detection-error.js';
 
 /**
- * A binary mask. `counts` are run lengths in column-major order, the first of zeros (0 where the first pixel is set), then ones and zeros in turn;
- * no other run is empty, and they add up to height · width.
+ * A binary mask. `counts` are run lengths in column-major order. The first run is of zeros, and empty where the first pixel is set; then runs of ones
+ * and zeros alternate. No other run is empty. The sum is height · width.
  */
 export interface Rle {
   readonly height: number;
@@ -11,15 +11,15 @@ export interface Rle {
   readonly counts: Uint32Array;
 }
 
-/** Collects runs into an Rle; neighbouring runs of one value join. */
+/** Collects runs into an Rle and merges adjacent runs of equal value. */
 export interface RunWriter {
   /** Appends `length` pixels, in column-major order. */
   push(value: 0 | 1, length: number): void;
-  /** The mask; pixels that were not pushed are zero. */
+  /** The mask. Remaining pixels are zero. @throws DetectionError `rle-size` where more pixels were pushed than the mask has. */
   finish(): Rle;
 }
 
-/** A writer for one mask of `height` × `width`. Whoever pushes more pixels than that gets the error from `finish`: `rle-size`. */
+/** A writer of one mask of `height` × `width`. */
 export function makeRunWriter(height: number, width: number): RunWriter {
   const counts: number[] = [0];
   let total = 0;
@@ -40,34 +40,34 @@ export function makeRunWriter(height: number, width: number): RunWriter {
   };
 }
 
-/** The mask with these run lengths, empty runs joined away; missing pixels at the end are zero. @throws DetectionError `rle-size` where they are too long. */
+/** The mask with these run lengths. Empty runs are merged, and missing pixels at the end are zero. @throws DetectionError `rle-size` where the sum exceeds the mask. */
 export function makeRle(height: number, width: number, counts: ArrayLike<number>): Rle {
   const writer = makeRunWriter(height, width);
   for (let i = 0; i < counts.length; i++) writer.push(i % 2 === 0 ? 0 : 1, counts[i] as number);
   return writer.finish();
 }
 
-/** The mask that turns from zero to one, or back, at each of these column-major places, which rise; two at one place cancel out. Places from height · width on are of no account. */
+/** The mask that toggles between zero and one at each of these ascending column-major positions. Two equal positions cancel out. Positions from height · width on are ignored. */
 export function rleFromChanges(height: number, width: number, changes: Uint32Array): Rle {
   const counts = new Uint32Array(changes.length + 1);
   const total = height * width;
   let runs = 0;
   let before = 0;
   for (let i = 0; i < changes.length && (changes[i] as number) < total; i++) {
-    const place = changes[i] as number;
-    if (runs > 0 && place === before) {
+    const position = changes[i] as number;
+    if (runs > 0 && position === before) {
       runs--;
       before -= counts[runs] as number;
       continue;
     }
-    counts[runs++] = place - before;
-    before = place;
+    counts[runs++] = position - before;
+    before = position;
   }
   counts[runs++] = total - before;
   return { height, width, counts: runs === counts.length ? counts : counts.slice(0, runs) };
 }
 
-/** Encodes a row-major mask; every non-zero element is set. */
+/** Encodes a row-major mask. Non-zero elements are set. */
 export function encodeMask(mask: ArrayLike<number>, height: number, width: number): Rle {
   const changes: number[] = [];
   let last = false;
@@ -102,14 +102,14 @@ export function decodeMask({ height, width, counts }: Rle): Uint8Array {
   return mask;
 }
 
-/** Number of pixels set. */
+/** Number of set pixels. */
 export function rleArea({ counts }: Rle): number {
   let area = 0;
   for (let run = 1; run < counts.length; run += 2) area += counts[run] as number;
   return area;
 }
 
-/** The smallest box around the pixels set: x, y, width, height; all 0 where none is. */
+/** Bounding box of the set pixels: x, y, width, height; all 0 for an empty mask. */
 export function rleBox({ height, width, counts }: Rle): readonly [number, number, number, number] {
   let left = width;
   let top = height;

@@ -91,7 +91,7 @@ describe('tanren coco eval', () => {
 
   it.each([
     [['-d', 'absent.json'], 'error[coco-unreadable]: absent.json cannot be read: ENOENT'],
-    [['-d', 'nan.json'], 'error[coco-malformed]: nan.json is not JSON, in result 0'],
+    [['-d', 'nan.json'], 'error[coco-malformed]: nan.json is not valid JSON in result 0'],
     [['-d', 'found.json', '-t', 'keypoints'], 'Keypoints are not measured'],
     [['-d', 'found.json', '--images', '4,5'], 'error[image-unknown]: the ground truth has no image 4'],
     [['-d', 'found.json', '--curves', 'found.json/curves.json'], 'error[not-writable]: "curves.json" cannot be written: E'],

@@ -3,7 +3,7 @@ import { softmaxRows } from '../../detector/activations.js';
 import { decodeBoxes } from '../../geometry/box-coder.js';
 import { type Boxes, clipBoxes, findLargeBoxes, gatherBoxes } from '../../geometry/boxes.js';
 import { batchedNonMaximumSuppression } from '../../geometry/nms.js';
-import type { ImageSize } from '../../image/fit-image.js';
+import type { ImageSize } from '../../image/image-size.js';
 import type { BoxConfig } from './config.js';
 
 /** Boxes with a shorter side are no detections, in pixels. */

@@ -2,7 +2,7 @@
 
 import type { FitPolicy } from '../../detector/detector-family.js';
 import type { RoiBatch } from '../../detector/detector-part.js';
-import type { ImageSize } from '../../image/fit-image.js';
+import type { ImageSize } from '../../image/image-size.js';
 import type { DetectorConfig } from './config.js';
 import type { InputSize, MaskRcnnRecipe, PyramidLevel } from './recipe.js';
 

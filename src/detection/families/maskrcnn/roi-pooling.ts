@@ -4,7 +4,7 @@ import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
 import { getPartValue, type PartValuesByName } from '../../detector/part-runner.js';
 import { type Boxes, countBoxes } from '../../geometry/boxes.js';
 import { poolFromPyramid } from '../../geometry/roi-pyramid.js';
-import type { ImageSize } from '../../image/fit-image.js';
+import type { ImageSize } from '../../image/image-size.js';
 import { sizeOfLevel } from './make-recipe.js';
 import type { MaskRcnnRecipe, RoiHead } from './recipe.js';
 

@@ -1,6 +1,6 @@
 /** Which pixels belong to each object? Prototypes times coefficients, sigmoid, cropped to the box, resized to the image, cut at the threshold. */
 
-import type { ImageSize } from '../../image/fit-image.js';
+import type { ImageSize } from '../../image/image-size.js';
 import { type AxisSamples, sampleAxis } from '../../image/resize.js';
 import { makeRunWriter, type Rle, type RunWriter } from '../../masks/rle.js';
 

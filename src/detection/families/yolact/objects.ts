@@ -2,7 +2,7 @@
 
 import { getPartValue, type PartValuesByName } from '../../detector/part-runner.js';
 import type { Boxes } from '../../geometry/boxes.js';
-import type { ImageSize } from '../../image/fit-image.js';
+import type { ImageSize } from '../../image/image-size.js';
 import type { Rle } from '../../masks/rle.js';
 import { type Candidates, findCandidates } from './candidates.js';
 import type { YolactConfig } from './config.js';

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Json } from '../../../../src/base/json.js';
 import { type CocoDataset, parseCocoDataset } from '../../../../src/detection/coco/dataset.js';
 import { type CocoResult, parseCocoResults } from '../../../../src/detection/coco/results.js';
-import { rasterise } from '../../../../src/detection/coco/segmentation.js';
+import { rasterize } from '../../../../src/detection/coco/segmentation.js';
 import { measureSemantic } from '../../../../src/detection/coco/semantic.js';
 import { decodeMask } from '../../../../src/detection/masks/rle.js';
 import { failureOf } from '../../../support/error-code.js';
@@ -26,7 +26,7 @@ function countPlainly({ images, annotations, categories }: CocoDataset, results:
     const top = (masks: readonly { readonly id: number; readonly mask: Uint8Array }[], at: number): number =>
       masks.findLast(({ mask }) => mask[at] === 1)?.id ?? 0;
     const maskOf = (one: { readonly segmentation: CocoResult['segmentation'] }): Uint8Array =>
-      one.segmentation === undefined ? new Uint8Array(0) : decodeMask(rasterise(one.segmentation, image));
+      one.segmentation === undefined ? new Uint8Array(0) : decodeMask(rasterize(one.segmentation, image));
     const truths = annotations.filter(one => one.imageId === image.id).map(one => ({ id: one.categoryId, mask: maskOf(one) }));
     const found = results
       .filter(one => one.imageId === image.id && one.score >= minScore && classes.includes(one.categoryId))

@@ -1,12 +1,12 @@
 /** Do run lengths say the same as plain masks? Checked against a naive mask of pixels, on generated masks. */
 import fc from 'fast-check';
 import { pasteMask } from '../../../../src/detection/masks/paste-mask.js';
-import { rasterisePolygon, rasterisePolygons } from '../../../../src/detection/masks/polygon.js';
+import { rasterizePolygon, rasterizePolygons } from '../../../../src/detection/masks/polygon.js';
 import { decodeMask, encodeMask, makeRle, makeRunWriter, rleArea, rleBox } from '../../../../src/detection/masks/rle.js';
 import { intersectionArea, intersectionOf, rleIou, unionOf } from '../../../../src/detection/masks/rle-combine.js';
 import { decodeRleText, encodeRleText } from '../../../../src/detection/masks/rle-text.js';
 import { failureOf } from '../../../support/error-code.js';
-import { rasterisePlainly } from '../../../support/plain-polygon.js';
+import { rasterizePlainly } from '../../../support/plain-polygon.js';
 
 /** Two masks of one size, row-major; runs of pixels, so that long and short counts both occur. */
 const masks = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 12 })).chain(([height, width]) => {
@@ -96,12 +96,12 @@ describe('run lengths', () => {
 
 describe('polygons', () => {
   it('a rectangle on pixel borders covers exactly its pixels', () => {
-    const rle = rasterisePolygon([2, 1, 5, 1, 5, 3, 2, 3], 6, 8);
+    const rle = rasterizePolygon([2, 1, 5, 1, 5, 3, 2, 3], 6, 8);
     expect([rleBox(rle), rleArea(rle)]).toEqual([[2, 1, 3, 2], 6]);
   });
 
   it('a polygon reaching out of the image is cut, and several are joined', () => {
-    const rle = rasterisePolygons(
+    const rle = rasterizePolygons(
       [
         [-5, -5, 3, -5, 3, 20, -5, 20],
         [6, 0, 20, 0, 20, 2, 6, 2],
@@ -113,20 +113,20 @@ describe('polygons', () => {
     expect(rleArea(rle)).toBe(3 * 6 + 2 * 2 + 1);
   });
 
-  it('every polygon covers the pixels that the plain rasteriser finds', () => {
+  it('every polygon covers the pixels that the plain rasterizer finds', () => {
     const sizes = fc.record({ height: fc.integer({ min: 1, max: 30 }), width: fc.integer({ min: 1, max: 30 }) });
     const coordinate = fc.oneof(fc.integer({ min: -8, max: 40 }), fc.double({ min: -8, max: 40, noNaN: true }));
     const points = fc.array(fc.tuple(coordinate, coordinate), { minLength: 3, maxLength: 12 });
     fc.assert(
       fc.property(sizes, points, ({ height, width }, corners) => {
-        expect(rasterisePolygon(corners.flat(), height, width)).toEqual(rasterisePlainly(corners.flat(), height, width));
+        expect(rasterizePolygon(corners.flat(), height, width)).toEqual(rasterizePlainly(corners.flat(), height, width));
       }),
       { numRuns: 500 },
     );
   });
 
   it('no polygon is an empty mask', () => {
-    expect(rleArea(rasterisePolygons([], 6, 8))).toBe(0);
+    expect(rleArea(rasterizePolygons([], 6, 8))).toBe(0);
   });
 });
 

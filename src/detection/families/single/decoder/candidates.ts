@@ -1,6 +1,6 @@
 /** What does a decoder find, before anything is selected? Boxes in the network's input, with scores and classes. */
 import type { Boxes } from '../../../geometry/boxes.js';
-import type { Plane } from '../../../image/resize.js';
+import type { ImageSize } from '../../../image/image-size.js';
 import type { Sides } from './box-sides.js';
 
 export interface Candidates {
@@ -25,7 +25,7 @@ export interface CandidateMasks {
 
 /** What a decoder is told besides its settings. */
 export interface DecodeContext {
-  readonly input: Plane;
+  readonly input: ImageSize;
   /** Number of classes. */
   readonly classes: number;
   /** Candidates at or below it need not be given. */

@@ -2,7 +2,7 @@
 
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import { DetectionError } from '../../../error/detection-error.js';
-import type { Plane } from '../../../image/resize.js';
+import type { ImageSize } from '../../../image/image-size.js';
 import { aroundCenter, type Sides } from './box-sides.js';
 import { type Candidates, type DecodeContext, makeCandidateWriter } from './candidates.js';
 import { activationOf, readClassScores, sigmoid } from './class-scores.js';
@@ -48,7 +48,7 @@ function channelAt({ data, rowStride, channelStride }: OutputRows, row: number, 
   return data[row * rowStride + channel * channelStride] as number;
 }
 
-function readBox(rows: OutputRows, row: number, { boxes }: GridDecoder, cell: Cell | undefined, input: Plane): Sides {
+function readBox(rows: OutputRows, row: number, { boxes }: GridDecoder, cell: Cell | undefined, input: ImageSize): Sides {
   const at = (side: number): number => channelAt(rows, row, boxes.channel + side);
   const [a, b, c, d] = [at(0), at(1), at(2), at(3)];
   switch (boxes.form) {

@@ -1,5 +1,5 @@
 /** Which prior boxes does an SSD head have? One per cell, row by row, and size. */
-import type { Plane } from '../../../image/resize.js';
+import type { ImageSize } from '../../../image/image-size.js';
 import type { PriorLevel } from './decoder.js';
 
 export function countPriors(levels: readonly PriorLevel[]): number {
@@ -7,7 +7,7 @@ export function countPriors(levels: readonly PriorLevel[]): number {
 }
 
 /** cx cy w h per prior, as fractions of the input, each cut to 0…1. */
-export function listPriors(levels: readonly PriorLevel[], input: Plane): Float64Array {
+export function listPriors(levels: readonly PriorLevel[], input: ImageSize): Float64Array {
   const priors: number[] = [];
   for (const { columns, rows, sizes } of levels)
     for (let y = 0; y < rows; y++)

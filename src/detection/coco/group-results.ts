@@ -1,34 +1,34 @@
-/** Which objects and detections meet in which image, and how much does each pair overlap? */
+/** Groups objects and detections by category and image, and computes the overlap of all pairs. */
 import { DetectionError } from '../error/detection-error.js';
 import type { CocoCategory, CocoDataset } from './dataset.js';
 import type { CocoParams, IouType } from './params.js';
 import { type Detection, describeDetection, describeTruth, overlap, type Truth } from './region.js';
 import { type CocoResult, scoreOf } from './results.js';
 
-/** One image and category that has at least an object or a detection. */
-export interface Encounter {
+/** The objects and detections of one category in one image; at least one of the lists is not empty. */
+export interface ImageGroup {
   readonly truths: readonly Truth[];
-  /** By descending score, equal ones in the order of the file; the best `maxDetections` only. */
+  /** By falling score, equal scores in the order of the file; at most `maxDetections`. */
   readonly detections: readonly Detection[];
 }
 
-export interface CategoryEncounters {
+export interface CategoryGroups {
   /** Undefined where categories are merged. */
   readonly category: CocoCategory | undefined;
-  /** By ascending image id. Drawn one at a time, so that masks of no more than one image are held. */
-  readonly encounters: Iterable<Encounter>;
+  /** By ascending image id. Generated one at a time, so that only the masks of one image are in memory. */
+  readonly images: Iterable<ImageGroup>;
 }
 
 /**
- * Per category (one for all where they are merged), by ascending id.
- * @throws DetectionError `coco-no-region` where results partly lack boxes, and from the encounters what regions throw.
+ * Groups per category by ascending id, or one group where categories are merged.
+ * @throws DetectionError `coco-no-region` where only some results have boxes; while iterating, as `describeTruth` and `describeDetection`.
  */
-export function* gatherEncounters(
+export function* groupByCategoryAndImage(
   dataset: CocoDataset,
   results: readonly CocoResult[],
   iouType: IouType,
   params: CocoParams,
-): Generator<CategoryEncounters> {
+): Generator<CategoryGroups> {
   checkBoxes(results);
   const [truths, detections] = [groupByCategory(dataset.annotations), groupByCategory(results)];
   const images = dataset.images.toSorted((a, b) => a.id - b.id);
@@ -37,11 +37,11 @@ export function* gatherEncounters(
   const categories = dataset.categories.toSorted((a, b) => a.id - b.id);
   const groups = params.categories === 'merged' ? [categories] : categories.map(category => [category]);
 
-  function* meet(ids: readonly number[]): Generator<Encounter> {
+  function* groupImages(ids: readonly number[]): Generator<ImageGroup> {
     const members = ids.map(id => ({ truths: truths.get(id), detections: detections.get(id) }));
-    const met = new Set(members.flatMap(one => [...(one.truths?.keys() ?? []), ...(one.detections?.keys() ?? [])]));
+    const present = new Set(members.flatMap(one => [...(one.truths?.keys() ?? []), ...(one.detections?.keys() ?? [])]));
     for (const image of images) {
-      if (!met.has(image.id)) continue;
+      if (!present.has(image.id)) continue;
       const annotated = members.flatMap(one => one.truths?.get(image.id) ?? []);
       const found = members.flatMap(one => one.detections?.get(image.id) ?? []);
       yield {
@@ -54,23 +54,23 @@ export function* gatherEncounters(
     }
   }
   for (const group of groups)
-    yield { category: params.categories === 'merged' ? undefined : group[0], encounters: meet(group.map(({ id }) => id)) };
+    yield { category: params.categories === 'merged' ? undefined : group[0], images: groupImages(group.map(({ id }) => id)) };
 }
 
 /** Row-major [detections, truths]. */
-export function computeOverlaps({ truths, detections }: Encounter): Float64Array {
+export function computeOverlaps({ truths, detections }: ImageGroup): Float64Array {
   const overlaps = new Float64Array(detections.length * truths.length);
   let i = 0;
   for (const detection of detections) for (const truth of truths) overlaps[i++] = overlap(detection.region, truth.region, truth.kind);
   return overlaps;
 }
 
-/** The size class of a detection is decided by its box or by its mask: the same for all of them. */
+/** All results need boxes, or none: the size class of detections is decided either by boxes or by masks. */
 function checkBoxes(results: readonly CocoResult[]): void {
   const index = results.findIndex(result => (result.box === undefined) !== (results[0]?.box === undefined));
   if (index < 0) return;
   const [has, lacks] = results[0]?.box === undefined ? [index, 0] : [0, index];
-  throw new DetectionError('coco-no-region', `result ${has} has a bbox and result ${lacks} has none; give all of them one, or none`);
+  throw new DetectionError('coco-no-region', `result ${has} has a bbox and result ${lacks} has none; either all results need one, or none`);
 }
 
 type ByImage<T> = Map<number, T[]>;
