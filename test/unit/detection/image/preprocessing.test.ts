@@ -81,7 +81,7 @@ describe('preprocessing', () => {
   });
 
   it.each([
-    ['pad', { height: undefined, width: 4 }, {}, /any height and width/],
+    ['pad', { height: undefined, width: 4 }, {}, /free height and width/],
     ['shorter', { height: 4, width: 4 }, { shorterSide: 3 }, /^the image is 5×3, the model takes 4×4/],
     ['shorter', { height: undefined, width: undefined }, {}, /needs `shorterSide`/],
   ] as const)('%s refuses a model of %p', async (resize, size, params, message) => {
