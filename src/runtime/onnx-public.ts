@@ -1,8 +1,8 @@
 /**
- * What does a user of the ONNX library stand on? The package's entry point "tanren/onnx".
+ * The package's entry point "tanren/onnx".
  *
- * A model is plain data: tables of nodes and values that refer to each other by id. What edits one says so, and edits it in place; `cloneModel` keeps another.
- * Everything that can be wrong with a model is an OnnxError, with a `code`, a message that names node and value, and mostly a `help`.
+ * A model is plain data: tables of nodes and values that refer to each other by id. Editing functions change a model in place; `cloneModel` makes a copy.
+ * Errors in a model are OnnxErrors with a `code`, a message that names node and value, and usually a `help`.
  */
 import { assertModel, findProblems } from '../onnx/check/check-model.js';
 import type { Model } from '../onnx/ir/model.js';
@@ -19,13 +19,13 @@ export * from '../onnx/public.js';
 export interface SimplifyOptions {
   /** The largest constant that folding may create, in bytes. Default: 1 MiB. */
   readonly foldLimitBytes?: number;
-  /** Names of passes to leave out. */
+  /** Names of passes to skip. */
   readonly skip?: readonly string[];
 }
 
 /**
- * Removes and fuses nodes of `model`, in place, until nothing changes; what the model computes stays. ONNX Runtime computes what is constant.
- * Names of inputs, outputs and of all values that stay are kept. @throws OnnxError `graph-cycle`, `model-invalid`, and what shape inference throws.
+ * Simplifies `model` in place until nothing changes; its results stay the same. ONNX Runtime evaluates constant nodes.
+ * Names of inputs, outputs and remaining values are kept. @throws OnnxError `graph-cycle`, `model-invalid`, and the errors of shape inference.
  */
 export async function simplify(model: Model, { foldLimitBytes = 1 << 20, skip = [] }: SimplifyOptions = {}): Promise<Simplified> {
   sortTopologically(model.graph);
@@ -34,7 +34,7 @@ export async function simplify(model: Model, { foldLimitBytes = 1 << 20, skip = 
   return simplifyToFixedPoint(model, { evaluate, foldLimitBytes, skip, check: findProblems });
 }
 
-/** A rule as docs/stages/rewrite.md lists them; `matches: 'one'` (default): it must apply exactly once. */
+/** A rule from docs/stages/rewrite.md. `matches: 'one'` (default): it must apply exactly once. */
 export interface RuleToApply {
   readonly name: string;
   readonly form?: string;
@@ -43,8 +43,8 @@ export interface RuleToApply {
 }
 
 /**
- * Applies rules, then edits, to `model` in place; every patch is checked. Where it throws, the model may be half rewritten.
- * @throws OnnxError `unknown-rule`, `rule-matches-nothing` with the nearest miss; `selector-matches-nothing`, `selector-matches-several`; what edits throw.
+ * Applies rules, then edits, to `model` in place, and checks every patch. If it throws, the model may be partly rewritten.
+ * @throws OnnxError `unknown-rule`, `rule-matches-nothing` with the nearest miss; `selector-matches-nothing`, `selector-matches-several`; errors of edits.
  */
 export function rewrite(
   model: Model,

@@ -1,14 +1,14 @@
-/** What may a stage know of the build that it runs in? The stages before it: how they are joined, how each ended, and how long its result took to make. */
+/** The summary of a build for a stage: the stages before it with their connections, outcomes and durations. */
 import type { Figure } from '../base/figure.js';
 
 /**
- * Given to a plugin that declares `needs: 'build-summary'`. Graph, keys, artifacts and gates are in the stage's key; outcomes and times are not, as they
- * differ from build to build: such a stage describes the build that ran it.
+ * Given to a plugin that declares `needs: 'build-summary'`. Graph, keys, artifacts and gates are part of the stage's key. Outcomes and times are not,
+ * because they differ between builds: such a stage describes the build that ran it.
  */
 export type BuildSummary = {
-  /** Every stage that this one depends on, directly or not, in a topological order. */
+  /** Every direct or indirect dependency of this stage, in topological order. */
   readonly stages: readonly SummarizedStage[];
-  /** What this stage itself reads. */
+  /** The direct inputs of this stage. */
   readonly reads: readonly SummarizedInput[];
 };
 
@@ -25,13 +25,13 @@ export type SummarizedStage = {
   readonly gates: readonly SummarizedGate[];
   /** In this build. */
   readonly outcome: 'up-to-date' | 'restored' | 'executed';
-  /** Of the run that made the result, in whichever build that was. */
+  /** Duration of the run that produced the result, in this or an earlier build. */
   readonly durationMs: number;
 };
 
 export type SummarizedInput =
   | { readonly kind: 'artifact'; readonly port: string; readonly entry?: string; readonly stage: string; readonly output: string }
-  /** `source` is what the pipeline file calls it. */
+  /** `source` is its name in the pipeline file. */
   | { readonly kind: 'source'; readonly port: string; readonly entry?: string; readonly source: string };
 
 export type SummarizedOutput = { readonly port: string; readonly kind: string; readonly digest: string; readonly sizeBytes: number };
@@ -40,7 +40,7 @@ export type SummarizedGate = {
   readonly metric: string;
   readonly operator: '>=' | '<=' | '>' | '<' | '==';
   readonly bound: number;
-  /** Absent where the stage's metrics have no figure of that name. */
+  /** Absent if the stage's metrics have no such figure. */
   readonly value?: Figure;
   readonly verdict: 'met' | 'missed';
 };

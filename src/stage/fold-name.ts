@@ -1,11 +1,11 @@
-/** Which names are one on some file system? Those that differ by case, or by how their accents are written. */
+/** Folds names that some file systems treat as equal: names that differ in case or in the form of accents. */
 
-/** Equal for names that a file system may take for the same. */
+/** Equal for names that a file system may treat as one. */
 export function foldName(name: string): string {
   return name.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
-/** Two different names that fold to one; undefined where there are none. */
+/** Two different names with one folded form; undefined if there are none. */
 export function findMeeting(names: Iterable<string>): readonly [string, string] | undefined {
   const seen = new Map<string, string>();
   for (const name of names) {

@@ -1,11 +1,11 @@
-/** How does a plugin read and write JSON artifacts? As indented text that people can read, with typed errors for what is no JSON. */
+/** Reads and writes JSON artifacts of plugins, as indented text, with typed errors. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { findNonFinite } from '../base/figure.js';
 import type { Json, JsonObject } from '../base/json.js';
 import { StageError } from './stage-error.js';
 
-/** @throws StageError `json-unreadable` where there is no such file, `json-malformed` where it is no JSON; both name the file without its folder. */
+/** @throws StageError `json-unreadable` if the file cannot be read, `json-malformed` if it is not JSON. Both name the file without its folder. */
 export async function readJsonFile(path: string): Promise<Json> {
   const text = await readText(path);
   try {
@@ -14,7 +14,7 @@ export async function readJsonFile(path: string): Promise<Json> {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StageError('json-malformed', `${basename(path)} is not JSON: ${reason}`, {
       cause: error,
-      help: 'the file may be cut off, or be of another kind: connect the artifact that this input is for',
+      help: 'the file may be truncated or of another kind: connect the artifact that this input expects',
     });
   }
 }
@@ -28,18 +28,18 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** A metrics artifact. @throws StageError `metrics-malformed` where a figure is NaN or infinite: JSON would hold null in its place. */
+/** Writes a metrics artifact. @throws StageError `metrics-malformed` if a figure is NaN or infinite, because JSON would hold null instead. */
 export async function writeMetricsFile(path: string, metrics: JsonObject): Promise<void> {
   const broken = findNonFinite(metrics);
   if (broken !== undefined) {
-    throw new StageError('metrics-malformed', `the figure "${broken}" is no finite number`, {
-      help: 'look at what it was computed from: a model may have given NaN, or a set may be empty',
+    throw new StageError('metrics-malformed', `the figure "${broken}" is not a finite number`, {
+      help: 'check its inputs: a model may have computed NaN, or a set may be empty',
     });
   }
   await writeJsonFile(path, metrics);
 }
 
-/** Keys keep the order that they have in `value`. The same value gives the same bytes. */
+/** Keys keep their order in `value`. Equal values give equal bytes. */
 export async function writeJsonFile(path: string, value: Json): Promise<void> {
   await writeFile(path, `${JSON.stringify(value, undefined, 1)}\n`);
 }

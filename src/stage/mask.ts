@@ -1,26 +1,26 @@
-/** How are secrets kept out of what a stage says? Their values are replaced wherever they stand in a text, also where it comes in pieces. */
+/** Masks the values of secrets in texts, also in texts that arrive in chunks. */
 import type { Readable } from 'node:stream';
 import type { Json } from '../base/json.js';
 
 export interface Mask {
   /** The text with "***" for each secret. */
   apply(text: string): string;
-  /** The same for a text that comes in pieces: gives what can be said of it so far. */
+  /** The same for a text in chunks: each call returns the text that is safe to show. */
   stream(): { write(text: string): string; end(): string };
 }
 
 const HIDDEN = '***';
 
-/** Lines shorter than this are not taken for parts of a secret of several lines: "}" stands in many texts. */
+/** Shorter lines of a multi-line secret are not masked: "}" occurs in many texts. */
 const SHORTEST_LINE = 4;
 
-/** @param secrets values; what is not set, or empty, hides nothing. A secret of several lines is hidden line by line, as programs may print it so. */
+/** @param secrets values; undefined and empty values mask nothing. A multi-line secret is masked line by line, because programs may print it so. */
 export function makeMask(secrets: readonly (string | undefined)[]): Mask {
   const whole = secrets.filter(value => value !== undefined && value !== '') as string[];
   const lines = whole.flatMap(value => value.split(/\r?\n/)).filter(line => line.length >= SHORTEST_LINE);
   const values = [...new Set([...whole, ...lines])].sort((a, b) => b.length - a.length);
   const apply = (text: string): string => values.reduce((masked, value) => masked.replaceAll(value, HIDDEN), text);
-  /** How long is the end of `text` that may be the beginning of a secret? */
+  /** Length of the end of `text` that may be the beginning of a secret. */
   const begun = (text: string): number => {
     for (let length = Math.min((values[0]?.length ?? 1) - 1, text.length); length > 0; length--)
       if (values.some(value => value.length > length && value.startsWith(text.slice(-length)))) return length;
@@ -47,10 +47,10 @@ export function makeMask(secrets: readonly (string | undefined)[]): Mask {
   };
 }
 
-/** Of a stage without secrets. */
+/** For a stage without secrets. */
 export const NO_MASK: Mask = makeMask([]);
 
-/** Masks every text in a document; names of members stay. */
+/** Masks every text in a document; member names stay. */
 export function maskJson(value: Json, mask: Mask): Json {
   if (typeof value === 'string') return mask.apply(value);
   if (Array.isArray(value)) return value.map(item => maskJson(item, mask));
@@ -58,7 +58,7 @@ export function maskJson(value: Json, mask: Mask): Json {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskJson(member, mask)]));
 }
 
-/** Masks a text that comes in pieces, and says what can be said of it as soon as it can. */
+/** Masks a text in chunks, and passes safe text on as early as possible. */
 export function maskPieces(mask: Mask, hear: (text: string) => void): { write(text: string): void; end(): void } {
   const masked = mask.stream();
   const say = (text: string): void => {
@@ -67,7 +67,7 @@ export function maskPieces(mask: Mask, hear: (text: string) => void): { write(te
   return { write: text => say(masked.write(text)), end: () => say(masked.end()) };
 }
 
-/** Listens to a stream of text. */
+/** Reads a text stream through the mask. */
 export function hearMasked(stream: Readable, mask: Mask, hear: (text: string) => void): void {
   const pieces = maskPieces(mask, hear);
   stream.setEncoding('utf8').on('data', pieces.write).on('end', pieces.end);

@@ -1,8 +1,8 @@
-/** Which sample was it? An error on the way names it. */
+/** Adds the name of a sample to errors that occur while it is processed. */
 import { isCodedError } from '../base/coded-error.js';
 import { StageError } from './stage-error.js';
 
-/** Runs `work`; errors that input can cause get `label`, such as "image 7 (cat.jpg)", in front of their message and keep their code. */
+/** Runs `work`. Errors that input can cause get `label`, such as "image 7 (cat.jpg)", before their message and keep their code. */
 export async function nameSample<T>(label: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** Where is the file of a port? A port that the plugin declares and needs is there; anything else is a defect of the declaration. */
+/** The paths of a stage's ports. A missing path of a declared port is a defect of the plugin. */
 import { CodedError, isCodedError } from '../base/coded-error.js';
 import { getDefined } from '../base/invariant.js';
 import type { InputPaths } from './define-stage.js';
@@ -15,12 +15,12 @@ export function getInputRecord(inputs: InputPaths, port: string): Readonly<Recor
   return getDefined(typeof paths === 'object' ? paths : undefined, `input record "${port}"`);
 }
 
-/** As `getInputPath`; undefined where nothing is connected. */
+/** Like `getInputPath`; undefined if nothing is connected. */
 export function findInputPath(inputs: InputPaths, port: string): string | undefined {
   return inputs[port] === undefined ? undefined : getInputPath(inputs, port);
 }
 
-/** As `getInputRecord`; undefined where nothing is connected. */
+/** Like `getInputRecord`; undefined if nothing is connected. */
 export function findInputRecord(inputs: InputPaths, port: string): Readonly<Record<string, string>> | undefined {
   return inputs[port] === undefined ? undefined : getInputRecord(inputs, port);
 }
@@ -31,7 +31,7 @@ export function getOutputPath(outputs: Readonly<Record<string, string>>, port: s
 
 /**
  * Reads the artifact of a connected port.
- * @throws what `read` throws, a coded error with the port's name before its message: a file in a run's folder has no name that a person knows.
+ * @throws the error of `read`; a coded error gets the port's name before its message, because file names in a run's folder mean nothing to users.
  */
 export async function readInput<T>(inputs: InputPaths, port: string, read: (path: string) => Promise<T>): Promise<T> {
   const path = getInputPath(inputs, port);

@@ -1,17 +1,17 @@
-/** What goes in and out of a stage? Named ports, each with an artifact kind. */
+/** Ports of stages: named inputs and outputs, each with an artifact kind. */
 
 /**
- * What an artifact is. Two ports connect where their kinds are equal or one is 'any'. A kind says how the artifact is named under artifacts/:
+ * The type of an artifact. Two ports connect if their kinds are equal or one is 'any'. A kind determines the artifact's name under artifacts/:
  * `form: 'file'` with its extension, or a folder.
  */
 export interface ArtifactKind {
   readonly form: 'file' | 'folder' | 'either';
-  /** With its dot; '' where the producer's port name already has one. */
+  /** With the dot; '' if the producer's port name already has an extension. */
   readonly extension: string;
   readonly description: string;
 }
 
-/** Every kind there is. What fits none of the special ones is `file`, `json` or `folder`. */
+/** All kinds. Artifacts without a special kind are `file`, `json` or `folder`. */
 export const ARTIFACT_KINDS = {
   any: { form: 'either', extension: '', description: 'Any file or folder.' },
   folder: { form: 'folder', extension: '', description: 'A folder.' },
@@ -30,18 +30,18 @@ export const ARTIFACT_KINDS = {
   captured: {
     form: 'folder',
     extension: '',
-    description: 'What went into models and came out of them, sample by sample: an index and npz files.',
+    description: 'Inputs and outputs of models, sample by sample: an index and npz files.',
   },
   sketches: { form: 'file', extension: '.json', description: 'Calibration sketches of every activation of one model.' },
   detections: { form: 'file', extension: '.json', description: 'Detections in COCO results form.' },
-  metrics: { form: 'file', extension: '.json', description: 'Nested objects of numbers: gates hold bounds on them, `build` prints them.' },
+  metrics: { form: 'file', extension: '.json', description: 'Nested objects of numbers: gates put bounds on them, `build` prints them.' },
   bundle: {
     form: 'folder',
     extension: '',
-    description: 'What a user carries to the board: models, parts, options, golden values, a manifest.',
+    description: 'Deployment bundle: models, parts, options, golden values, a manifest.',
   },
-  page: { form: 'file', extension: '.html', description: 'A page for a browser, whole in one file.' },
-  report: { form: 'file', extension: '.json', description: 'What a stage did, for people and for the report page.' },
+  page: { form: 'file', extension: '.html', description: 'A web page in one file.' },
+  report: { form: 'file', extension: '.json', description: 'A report of a stage, for people and for the report page.' },
 } as const satisfies Record<string, ArtifactKind>;
 
 export type KindName = keyof typeof ARTIFACT_KINDS;
@@ -49,9 +49,9 @@ export type KindName = keyof typeof ARTIFACT_KINDS;
 export interface Port {
   readonly kind: KindName;
   readonly optional: boolean;
-  /** undefined: one artifact. A list: a record with these entries; 'any': a record with entries of any name. */
+  /** undefined: one artifact. A list: a record with these entries. 'any': a record with entries of any name. */
   readonly entries: 'any' | readonly string[] | undefined;
-  /** Kinds of single entries of a record where they differ from `kind`. */
+  /** Kinds of single entries of a record that differ from `kind`. */
   readonly entryKinds: Readonly<Record<string, KindName>>;
   readonly description: string;
 }
@@ -62,7 +62,7 @@ export function port(kind: KindName, description = '', options: { optional?: boo
   return { kind, optional: options.optional ?? false, entries: undefined, entryKinds: {}, description };
 }
 
-/** A port that takes several artifacts by name, such as a data set's `{annotations, images}`. */
+/** A port for several artifacts by name, such as a data set's `{annotations, images}`. */
 export function recordPort(
   entries: 'any' | Readonly<Record<string, KindName>>,
   description = '',

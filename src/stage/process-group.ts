@@ -1,9 +1,9 @@
-/** Ending a child process together with the process group that it leads. */
+/** Ends a child process together with its process group. */
 import type { ChildProcess } from 'node:child_process';
 
 const TOOL_GRACE_MS = 1_000;
 
-/** Ends a child, with its group where it leads one: asks first, and kills what is left `graceMs` later. */
+/** Ends a child, with its group if it leads one: SIGTERM first, SIGKILL after `graceMs`. */
 export function killGroup(child: ChildProcess, reach: 'group' | 'process', graceMs = TOOL_GRACE_MS): void {
   if (child.pid === undefined) return;
   if (hasExited(child)) {
@@ -22,7 +22,7 @@ export function hasExited(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** A process that has left the group may hold the output open for ever: of a child that was to end, nobody listens a moment after its end. */
+/** Stops reading the output of an ended child: a process that has left the group may keep it open forever. */
 function leaveOutput(child: ChildProcess): void {
   const timer = setTimeout(() => {
     child.stdout?.destroy();
@@ -31,7 +31,7 @@ function leaveOutput(child: ChildProcess): void {
   child.once('close', () => clearTimeout(timer));
 }
 
-/** Kills what is left of the group of a child that has exited. */
+/** Kills the remaining processes of the group of a child that has exited. */
 export function sweepGroup(child: ChildProcess): void {
   if (child.pid !== undefined) signalTo(child.pid, 'group', 'SIGKILL');
 }
@@ -41,6 +41,6 @@ export function signalTo(pid: number, reach: 'group' | 'process', signal: 'SIGTE
   try {
     process.kill(reach === 'group' && process.platform !== 'win32' ? -pid : pid, signal);
   } catch {
-    // It is gone already.
+    // The process has already exited.
   }
 }

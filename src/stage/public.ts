@@ -1,4 +1,4 @@
-/** What is a third party's plugin written against? The package's entry point "tanren/stage". */
+/** The package's entry point "tanren/stage", for third-party plugins. */
 export type { Json, JsonObject } from '../base/json.js';
 export type { BuildSummary, SummarizedGate, SummarizedInput, SummarizedOutput, SummarizedStage } from './build-summary.js';
 export {

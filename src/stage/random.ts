@@ -1,9 +1,9 @@
-/** Where do a stage's random numbers come from? From its action key and a label: the same on every run of the same action. */
+/** Seeded random numbers of stages, equal in every run of the same action. */
 import { createHash } from 'node:crypto';
 
 /**
  * A generator of uniform doubles in [0, 1), multiples of 2⁻⁵³, seeded by `seed` and `label`.
- * xoshiro128** 1.1 (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2018), seeded with SHA-256; integer arithmetic only, so equal everywhere.
+ * xoshiro128** 1.1 (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2018), seeded with SHA-256. Uses only integer arithmetic, so results are equal everywhere.
  */
 export function seededRandom(seed: string, label: string): () => number {
   const words = createHash('sha256').update(`${seed}\0${label}`).digest();

@@ -1,14 +1,18 @@
-/** Through which port do a runner's files come? One record, whose entries stand in the folder that the runner starts in. */
+/** The input port for the files of an external runner: a record whose entries are copied to the runner's folder. */
 import type { InputPaths } from './define-stage.js';
 import { type Ports, recordPort } from './ports.js';
 
-/** The ports that a plugin with `runner` params adds to its own. An entry stands as "./<entry><extension>" in the runner's folder. */
+/** Ports that a plugin with `runner` params adds to its own. An entry becomes "./<entry><extension>" in the runner's folder. */
 export function runnerPorts({ runner }: { readonly runner: 'cpu' | 'external' }): Ports {
   if (runner !== 'external') return {};
   return {
-    runner: recordPort('any', 'Files and folders of the external runner, such as a bundle: each in the key, each in its folder.', {
-      optional: true,
-    }),
+    runner: recordPort(
+      'any',
+      'Files and folders of the external runner, such as a bundle: each is part of the key and copied to the folder of the runner.',
+      {
+        optional: true,
+      },
+    ),
   };
 }
 

@@ -1,7 +1,7 @@
-/** How does a plugin say why a stage failed? */
+/** The error class of stage plugins. */
 import { CodedError } from '../base/coded-error.js';
 
-/** A failure with a stable code (docs/errors.md), a message for people and details for machines. */
+/** A failure with a stable code (docs/errors.md), a message for users and details for programs. */
 export class StageError extends CodedError {
   override readonly name = 'StageError';
 }

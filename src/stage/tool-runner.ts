@@ -1,4 +1,4 @@
-/** How does a stage start an external program? Without a shell, with a small fixed environment, in a group that can be killed as one. */
+/** Starts external programs of stages: without a shell, with a small fixed environment, in a process group that can be killed as a whole. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { delimiter, isAbsolute } from 'node:path';
@@ -8,7 +8,7 @@ import { hearMasked, type Mask, maskPieces, NO_MASK } from './mask.js';
 import { killGroup, sweepGroup } from './process-group.js';
 import { StageError } from './stage-error.js';
 
-/** Variables that programs need to be found and to run, and that say nothing about results. */
+/** Variables that programs need to be found and to run, and that do not affect results. */
 const PASSED = [
   'PATH',
   'HOME',
@@ -24,10 +24,10 @@ const PASSED = [
   'LD_LIBRARY_PATH',
 ];
 
-/** Fixed, so that they cannot change results: locale and time zone. And nothing that runs models tells its maker of it. */
+/** Fixed values, so that locale and time zone cannot change results. ONNX Runtime sends no telemetry. */
 const FIXED = { LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', TZ: 'UTC', ORT_DISABLE_TELEMETRY: '1' };
 
-/** What every program and worker of a stage sees. */
+/** The environment of every program and worker of a stage. */
 export function baseEnvironment(environment: Readonly<Record<string, string | undefined>>, scratch: string): Record<string, string> {
   const passed = PASSED.flatMap(name => {
     const value = environment[name];
@@ -36,27 +36,27 @@ export function baseEnvironment(environment: Readonly<Record<string, string | un
   return { ...Object.fromEntries(passed), ...FIXED, TMPDIR: scratch, TEMP: scratch, TMP: scratch };
 }
 
-/** Relative folders, and empty ones, would name other programs than those that the key is made of. */
+/** Removes relative and empty folders: they would find other programs than those in the key. */
 function absoluteFolders(path: string): string {
   return path.split(delimiter).filter(isAbsolute).join(delimiter);
 }
 
 export interface ToolSurroundings {
-  /** The whole environment but for `options.env`. */
+  /** The whole environment except `options.env`. */
   readonly env: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** 'own': the program leads a process group of its own, as it is started by a process that must not die with it. */
+  /** 'own': the program leads its own process group, because the process that starts it must survive it. */
   readonly group: 'own' | 'shared';
   readonly log: (text: string) => void;
-  /** Takes the stage's secrets out of what programs write. */
+  /** Masks the stage's secrets in the output of programs. */
   readonly mask?: Mask;
-  /** The command line that starts a program where it can do no more than its stage declares; where absent, the program is started as it is. */
+  /** Returns the command line that restricts a program to what its stage declares; if absent, the program is started directly. */
   readonly wrap?: (command: readonly string[], cwd: string) => readonly string[];
-  /** Told of a group that has started; what it returns is called when the group has ended. */
+  /** Called when a group has started; the returned function is called when the group has ended. */
   readonly watch?: (pid: number) => () => void;
-  /** Files of the programs that the stage declares, by the names that it gives them: those that its key is made of. Others are found as the system does it. */
+  /** Files of the declared programs by name: the files in the key. Other programs are found by the system. */
   readonly tools?: Readonly<Record<string, string>>;
-  /** Starts programs from another process; undefined where none is ready, and this process starts it. */
+  /** Starts programs from another process; undefined if none is ready, and then this process starts it. */
   readonly start?: (program: Program, hear: (stream: OutputStream, text: string) => void) => StartedProgram | undefined;
 }
 
@@ -68,17 +68,17 @@ export interface Program {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A program that another process started, in a group of its own. Its output is heard before `ended` resolves. */
+/** A program started by another process, in its own group. Its output arrives before `ended` resolves. */
 export interface StartedProgram {
-  /** @throws the system's error where it cannot be started; StageError `starter-died`. */
+  /** @throws the system's error if it cannot be started; StageError `starter-died`. */
   readonly ended: Promise<SpawnResult>;
-  /** Asks its group to end, and kills it a moment later. */
+  /** Asks its group to exit, and kills it after a grace period. */
   stop(): void;
 }
 
 export type OutputStream = 'stdout' | 'stderr';
 
-/** Runs a program to its end. Resolves with its exit code or signal; on abort after everything it started is gone. */
+/** Runs a program to its end. Resolves with its exit code or signal; on abort, after all its processes are gone. */
 export async function runTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings): Promise<SpawnResult> {
   const elsewhere = startElsewhere(command, options, surroundings);
   if (elsewhere !== undefined) return elsewhere;
@@ -89,7 +89,7 @@ export async function runTool(command: readonly string[], options: SpawnOptions,
   return ended;
 }
 
-/** Runs the program by way of another process; undefined where none is ready. */
+/** Runs the program from another process; undefined if none is ready. */
 function startElsewhere(
   command: readonly string[],
   options: SpawnOptions,
@@ -126,15 +126,15 @@ async function followStarted(
   }
 }
 
-/** Starts a program that is talked to over its standard input and output. */
+/** Starts an interactive program on its standard input and output. */
 export function startTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings): RunningProgram {
   const child = spawnTool(command, options, surroundings, 'pipe');
   const ended = follow(child, command, surroundings);
-  // Whoever waits for it hears of a failure; nobody has to wait.
+  // Callers that wait for `ended` get the failure; waiting is optional.
   ended.catch(() => undefined);
   hear(child.stderr, 'stderr', options, surroundings);
   if (!child.stdin || !child.stdout) throw systemLimit(command, undefined);
-  // Writing to a program that has ended fails: how it ended says more.
+  // Writing to a program that has ended fails; `ended` tells more than this error.
   child.stdin.on('error', () => undefined);
   return { stdin: child.stdin, stdout: child.stdout, ended, stop: () => killGroup(child, reachOf(surroundings)) };
 }
@@ -159,7 +159,7 @@ function spawnTool(command: readonly string[], options: SpawnOptions, surroundin
   }
 }
 
-/** @throws StageError `tool-missing`; what the signal was aborted with. */
+/** @throws StageError `tool-missing`; the reason of an aborted signal. */
 function programOf(command: readonly string[], { cwd, env }: SpawnOptions, surroundings: ToolSurroundings): Program {
   if (command.length === 0) throw new StageError('tool-missing', 'the command is empty');
   const found = findProgram(command, surroundings);
@@ -172,7 +172,7 @@ function findProgram([program = '', ...args]: readonly string[], { tools = {} }:
   return [(Object.hasOwn(tools, program) ? tools[program] : undefined) ?? program, ...args];
 }
 
-/** A program inherits the umask of the moment when it is started, and may write it into what it makes: the user's own is in no key. */
+/** Starts with a fixed umask: a program inherits the umask and may write it into its results, and the user's umask is in no key. */
 function withPlainUmask<T>(start: () => T): T {
   const before = process.umask(0o022);
   try {
@@ -182,7 +182,7 @@ function withPlainUmask<T>(start: () => T): T {
   }
 }
 
-/** Without streams, null or undefined, where the system had no handle left for them: then its 'error' follows. */
+/** The streams are null or undefined if the system had no handle left; then 'error' follows. */
 type Heard = ChildProcess & { readonly stdout: Readable | null | undefined; readonly stderr: Readable | null | undefined };
 
 function hear(from: Readable | null | undefined, stream: OutputStream, options: SpawnOptions, surroundings: ToolSurroundings): void {
@@ -196,7 +196,7 @@ function sayTo(options: SpawnOptions, { log }: ToolSurroundings): (stream: Outpu
   };
 }
 
-/** Watches a child to its end; on abort it is killed. */
+/** Follows a child to its end; kills it on abort. */
 async function follow(child: ChildProcess, command: readonly string[], surroundings: ToolSurroundings): Promise<SpawnResult> {
   const stop = (): void => killGroup(child, reachOf(surroundings));
   const unwatch = child.pid === undefined ? undefined : surroundings.watch?.(child.pid);
@@ -205,7 +205,7 @@ async function follow(child: ChildProcess, command: readonly string[], surroundi
     return await new Promise<SpawnResult>((resolve, reject) => {
       child.on('error', error => reject(cannotStart(command, error)));
       child.on('close', (code, signal) => resolve({ exitCode: code ?? undefined, signal: signal ?? undefined }));
-      // A background child of the program may hold its output open: it goes with the program.
+      // A background child may keep the output open: it is killed with the program.
       child.on('exit', () => {
         if (surroundings.group === 'own') sweepGroup(child);
       });
@@ -216,7 +216,7 @@ async function follow(child: ChildProcess, command: readonly string[], surroundi
   }
 }
 
-/** What the system may run out of. */
+/** Errors of exhausted system resources. */
 const LIMITS = ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'];
 
 function cannotStart(command: readonly string[], error: Error): StageError {
@@ -228,11 +228,15 @@ function cannotStart(command: readonly string[], error: Error): StageError {
 
 function tooLong([program, ...args]: readonly string[], cause: Error): StageError {
   const longest = args.reduce((most, argument) => Math.max(most, argument.length), 0);
-  return new StageError('arguments-too-long', `cannot start "${program}": its arguments and environment are longer than the system takes`, {
-    cause,
-    details: { arguments: args.length, longest },
-    help: 'on Linux one argument or variable has at most 128 kB, and all of them 2 MB: give long ones in a file that the stage declares as an input',
-  });
+  return new StageError(
+    'arguments-too-long',
+    `cannot start "${program}": its arguments and environment are longer than the system allows`,
+    {
+      cause,
+      details: { arguments: args.length, longest },
+      help: 'on Linux one argument or variable has at most 128 kB, and all of them 2 MB: put long ones into a file that the stage declares as an input',
+    },
+  );
 }
 
 function systemLimit([program]: readonly string[], cause: Error | undefined): StageError {

@@ -1,4 +1,4 @@
-/** What does compiling one model for a target give? Its units judged, its parts, their models, and a report of it all. */
+/** Compiles one model for a target: judges its units, partitions it, extracts the parts as models, and reports all of it. */
 import { digestModelContent } from '../onnx/analysis/content-digest.js';
 import { getValue } from '../onnx/ir/edit.js';
 import type { Model, ValueId } from '../onnx/ir/model.js';
@@ -29,7 +29,7 @@ import { bytesOf, measureUnit, type UnitWork } from './units/unit-work.js';
 
 export interface CompileOptions {
   readonly evaluate: Evaluate;
-  /** Where units go that no document names. */
+  /** The device of units with undocumented operators. */
   readonly undocumented: Device;
   /** 'quantized': float models and unknown sizes are errors. 'any': they are judged by what is known. */
   readonly accept: 'quantized' | 'any';
@@ -39,13 +39,13 @@ export interface CompileOptions {
 
 export interface CompiledModel {
   readonly report: ModelReport;
-  /** In the order of the report's parts. Values of equal name are one tensor. */
+  /** In the order of the report's parts. Values with equal names are one tensor. */
   readonly parts: readonly Model[];
 }
 
 /**
- * Compiles `model`, which is not changed. The parts run one after the other compute the bits of the whole, in ONNX Runtime up to its basic level.
- * @throws TargetError `model-not-quantized`, `dynamic-shapes` where only quantized models of known sizes are accepted; OnnxError of shape inference.
+ * Compiles `model` without changing it. Running the parts in sequence gives the bits of the whole model, in ONNX Runtime up to its basic level.
+ * @throws TargetError `model-not-quantized`, `dynamic-shapes` if `accept` is 'quantized'; OnnxError of shape inference.
  */
 export async function compileModel(name: string, model: Model, target: Target, options: CompileOptions): Promise<CompiledModel> {
   const prepared = await prepareModel(model, options.evaluate);
@@ -88,8 +88,8 @@ interface Facts {
 
 function checkAccepted(name: string, model: Model): void {
   if (modeOf(model) === 'float') {
-    throw new TargetError('model-not-quantized', `model "${name}" has no QuantizeLinear or DequantizeLinear: it is not quantized`, {
-      help: 'compile what `quantize` gives; `tanren lint` judges float models by shapes and operators',
+    throw new TargetError('model-not-quantized', `model "${name}" is not quantized: it has no QuantizeLinear or DequantizeLinear`, {
+      help: 'compile the output of a quantize stage; `tanren lint` checks shapes and operators of float models',
     });
   }
   const dynamic = [...model.graph.values.values()].flatMap(({ id }) => {
@@ -98,9 +98,9 @@ function checkAccepted(name: string, model: Model): void {
   });
   if (dynamic.length === 0) return;
   const shown = `${dynamic.slice(0, 5).join(', ')}${dynamic.length > 5 ? `, and ${dynamic.length - 5} more` : ''}`;
-  throw new TargetError('dynamic-shapes', `model "${name}": sizes are not known before it runs: ${shown}`, {
+  throw new TargetError('dynamic-shapes', `model "${name}": these sizes are not fixed: ${shown}`, {
     details: dynamic,
-    help: 'pin named sizes by `pin`, such as {box_rois: 16}, or export the model with fixed ones',
+    help: 'set named sizes with `pin`, for example {box_rois: 16}, or export the model with fixed sizes',
   });
 }
 
@@ -181,7 +181,7 @@ function dependenciesOf({ graph, partition }: Facts, { units }: PlannedPart, ind
   return [...new Set(parts)].filter(part => part !== index).sort((a, b) => a - b);
 }
 
-/** Of the units that the NPU itself runs. */
+/** For the units that run on the NPU itself. */
 function estimatesOf({ verdicts, works, target }: Facts, { units }: PlannedPart): readonly LatencyEstimate[] {
   return units.flatMap(id => (verdicts[id]?.edge === true ? [] : [works[id] ?? []].flat().map(work => estimateUnit(target, work))));
 }

@@ -95,14 +95,14 @@ describe('stages on an external runner', () => {
     world.write('identity.json', '{"device": {"kind": "npu", "name": "board", "driver": "2.0"}}');
     world.write('pipeline.yaml', pipeline(onCpu().replace('device: cpu', 'device: npu')));
     const failure = failureOf('same');
-    expect(failure).toMatchObject({ code: 'runner-cpu-fallback', message: expect.stringContaining('none ran on the NPU') });
+    expect(failure).toMatchObject({ code: 'runner-cpu-fallback', message: expect.stringContaining('no node ran on the NPU') });
     expect(world.read('artifacts/same/report.json')).toBe(before);
   });
 
   it.each([
     ['crash-at-start', 'runner-died', 'no driver found'],
     ['garbage-at-start', 'runner-garbage', 'Loading the driver'],
-    ['other-model', 'runner-outputs', 'which the model lacks'],
+    ['other-model', 'runner-outputs', 'which the model does not have'],
   ])('fail as what it is where the runner does %s', (mode, code, said) => {
     world.write('pipeline.yaml', pipeline(`{command: [node, ./program.mjs, ${mode}]}`, FAULTY_RUNNER));
     expect(failureOf('same')).toMatchObject({ code, message: expect.stringContaining(said) });

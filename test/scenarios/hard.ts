@@ -21,14 +21,14 @@ export const HARD: readonly Scenario[] = [
   }),
   project(
     281,
-    'an argument or a variable that is longer than the system takes fails with a code and what to do',
+    'an argument or a variable that is longer than the system allows fails with a code and what to do',
     one(`[echo, "${'x'.repeat(200_000)}"]`),
     world => {
       const expectTooLong = (): void => {
         const failed = world.run('build');
         strictEqual(failed.exitCode, 1, failed.stdout + failed.stderr);
         match(failed.stdout, /error\[arguments-too-long\]: a: cannot start "(echo|touch)"/);
-        match(failed.stdout, /give long ones in a file/);
+        match(failed.stdout, /put long ones into a file/);
       };
       expectTooLong();
       world.write('pipeline.yaml', one(touch, `, env: {LONG: "${'x'.repeat(200_000)}"}`));

@@ -1,4 +1,4 @@
-/** What does a captured data set hold? Its index: the parts with their values, and per sample and part a file and how many rows it has. */
+/** The index of a captured data set: the parts with their values, and the file and row count of each sample and part. */
 import { type Digest, parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { fields, formatJsonProblems, integer, type JsonReader, list, literal, readJsonShape, record, text } from '../../base/json-shape.js';
@@ -8,12 +8,12 @@ import { RuntimeError } from '../session/session.js';
 
 export const INDEX_FILE = 'index.json';
 
-/** A size: one number in all samples; 'rows', as many as the sample has rows of the part; or 'free', of another kind and different between samples. */
+/** A size: a number equal in all samples; 'rows': the number of the sample's rows; 'free': any other size that differs between samples. */
 export type CapturedDim = number | 'rows' | 'free';
 
 export interface CapturedValue {
   readonly role: 'input' | 'output';
-  /** As in the model. */
+  /** The name in the model. */
   readonly name: string;
   readonly dtype: DType;
   readonly dims: readonly CapturedDim[];
@@ -21,10 +21,10 @@ export interface CapturedValue {
   readonly array: string;
 }
 
-/** One model that was run: a part of a detector, or 'model' where there is no detector. */
+/** A captured model: a part of a detector, or 'model' for a model without a detector. */
 export interface CapturedPart {
   readonly name: string;
-  /** Content digest of the model: structure and weights, names left out. */
+  /** Content digest of the model: structure and weights, without names. */
   readonly model: Digest;
   /** Inputs in the model's order, then outputs in the model's order. */
   readonly values: readonly CapturedValue[];
@@ -33,16 +33,16 @@ export interface CapturedPart {
 export interface CapturedTensors {
   /** Relative to the folder, with slashes. */
   readonly file: string;
-  /** Length of the first axis of the part's inputs: RoIs that were kept, or the batch; 0 where the image gave the part nothing to do. */
+  /** Length of the first axis of the part's inputs: kept RoIs, or the batch; 0 if the image has no row for the part. */
   readonly rows: number;
-  /** RoIs that the detector found; as many as `rows` where nothing was left out. */
+  /** RoIs that the detector found; equal to `rows` if none was dropped. */
   readonly seen: number;
 }
 
 export interface CapturedSample {
   /** An image id, or the sample's file or folder. Unique. */
   readonly id: string;
-  /** What it was made from: a path relative to the data set. */
+  /** The origin: a path relative to the data set. */
   readonly source: string;
   /** One entry per part. */
   readonly parts: Readonly<Record<string, CapturedTensors>>;
@@ -67,12 +67,12 @@ export function rowCounts(index: CaptureIndex, part: string): { readonly kept: r
   return { kept: tensors.map(({ rows }) => rows), seen: tensors.map(({ seen }) => seen) };
 }
 
-/** @throws RuntimeError `capture-part` where the data set was captured without it. */
+/** @throws RuntimeError `capture-part` if the data set was captured without the part. */
 export function getCapturedPart(index: CaptureIndex, name: string): CapturedPart {
   const part = index.parts.find(one => one.name === name);
   if (part !== undefined) return part;
   throw new RuntimeError('capture-part', `the captured tensors have no part "${name}"; they have ${listParts(index)}`, {
-    help: 'capture the detector that the part belongs to, or name another part',
+    help: 'capture the detector of this part, or choose another part',
   });
 }
 
@@ -103,7 +103,7 @@ const digest: JsonReader<Digest> = (value, path, problems) => {
   return parsed;
 };
 
-/** Names without a chance to leave the folder. */
+/** Paths that cannot leave the folder. */
 const SAFE_PATH = /^\w[\w-]*(\.[\w-]+)*(\/\w[\w-]*(\.[\w-]+)*)*$/;
 
 const file: JsonReader<string> = (value, path, problems) => {
@@ -131,14 +131,14 @@ const indexReader = fields<CaptureIndex>({
   ),
 });
 
-/** @throws RuntimeError `bad-capture` with every problem. */
+/** @throws RuntimeError `bad-capture`, listing every problem. */
 export function parseCaptureIndex(value: Json): CaptureIndex {
   const read = readJsonShape(indexReader, value);
   const lines = read.kind === 'ok' ? findContradictions(read.value) : formatJsonProblems(read.problems);
   if (read.kind === 'ok' && lines.length === 0) return read.value;
-  throw new RuntimeError('bad-capture', `${INDEX_FILE} of captured tensors: ${lines.join('; ')}`, {
+  throw new RuntimeError('bad-capture', `invalid ${INDEX_FILE} of captured tensors: ${lines.join('; ')}`, {
     details: lines,
-    help: '`capture` writes it; run it again with this version',
+    help: 'run `capture` again with this version to write a new index',
   });
 }
 
@@ -146,7 +146,7 @@ function findContradictions({ parts, samples }: CaptureIndex): string[] {
   const names = parts.map(part => part.name);
   const ids = samples.map(sample => sample.id);
   const twice = (all: readonly string[], what: string) =>
-    all.filter((one, index) => all.indexOf(one) !== index).map(one => `${what} "${one}" stands twice`);
+    all.filter((one, index) => all.indexOf(one) !== index).map(one => `${what} "${one}" is a duplicate`);
   const files = samples.flatMap(sample => Object.values(sample.parts).map(tensors => tensors.file));
   const arrays = parts.flatMap(part =>
     twice(
@@ -157,12 +157,12 @@ function findContradictions({ parts, samples }: CaptureIndex): string[] {
   const idle = parts.filter(part => inputsOf(part).length === 0).map(part => `part "${part.name}" has no input`);
   const incomplete = samples.flatMap(({ id, parts: own }) =>
     [...names.filter(name => !Object.hasOwn(own, name)), ...Object.keys(own).filter(name => !names.includes(name))].map(
-      name => `sample "${id}" and the list of parts disagree about part "${name}"`,
+      name => `part "${name}" is in only one of sample "${id}" and the list of parts`,
     ),
   );
   const overfull = samples.flatMap(({ id, parts: own }) =>
     Object.entries(own).flatMap(([name, { rows, seen }]) =>
-      rows > seen ? [`sample "${id}", part "${name}": ${rows} rows of ${seen} seen`] : [],
+      rows > seen ? [`sample "${id}", part "${name}": ${rows} rows, but only ${seen} seen`] : [],
     ),
   );
   return [...twice(names, 'part'), ...twice(ids, 'sample'), ...twice(files, 'file'), ...arrays, ...idle, ...incomplete, ...overfull];

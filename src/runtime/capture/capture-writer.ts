@@ -1,4 +1,4 @@
-/** How are captured tensors written? One npz file per sample and part as they come, and the index at the end; tensors of one sample are in memory at a time. */
+/** Writes captured tensors: one npz file per sample and part, and the index at the end. Only one sample is in memory at a time. */
 import { constants } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,15 +17,15 @@ import {
   INDEX_FILE,
 } from './capture-index.js';
 
-/** What one sample's npz file of a part holds. */
+/** The content of one sample's npz file for a part. */
 export interface SampleTensors {
   readonly rows: number;
   readonly seen: number;
-  /** Dims are sizes. */
+  /** Dims are numbers. */
   readonly values: readonly CapturedValue[];
 }
 
-/** Names and arrays of a sample's tensors: inputs, then outputs, each in the order given. */
+/** Array names and tensors of a sample: inputs, then outputs, each in the given order. */
 export function nameArrays(inputs: NamedTensors, outputs: NamedTensors): ReadonlyMap<string, Tensor> {
   const pairs = (role: CapturedValue['role'], tensors: NamedTensors) =>
     Object.entries(tensors).map(([name, tensor]) => [arrayName(role, name), tensor] as const);
@@ -38,7 +38,7 @@ export function describeTensors(inputs: NamedTensors, outputs: NamedTensors): Ca
   return [...values('input', inputs), ...values('output', outputs)];
 }
 
-/** `input:image`; what a path inside an archive may not hold is escaped by percent and code. */
+/** For example `input:image`. Characters that are not allowed in archive paths are percent-encoded. */
 function arrayName(role: CapturedValue['role'], name: string): string {
   const safe = name.replace(/[%\\\0]|\.\.(?=\/|$)/g, found =>
     [...found].map(one => `%${one.charCodeAt(0).toString(16).padStart(2, '0')}`).join(''),
@@ -49,12 +49,12 @@ function arrayName(role: CapturedValue['role'], name: string): string {
 export interface WrittenPart {
   readonly name: string;
   readonly model: Digest;
-  /** 'rows': the first axis of every value counts RoIs, also where all samples have as many. 'any': as the samples have it. */
+  /** 'rows': the first axis of every value counts RoIs, even if all samples have the same number. 'any': sizes follow from the samples. */
   readonly firstAxis: 'rows' | 'any';
 }
 
 export interface CaptureWriter {
-  /** Adds a sample; per part what its file holds, and the path of the npz file, which is copied. */
+  /** Adds a sample: per part the content of its file, and the path of the npz file, which is copied. */
   add(
     sample: Pick<CapturedSample, 'id' | 'source'>,
     parts: Readonly<Record<string, SampleTensors & { readonly path: string }>>,
@@ -63,7 +63,7 @@ export interface CaptureWriter {
   finish(): Promise<void>;
 }
 
-/** Starts a folder of captured tensors at `folder`, which does not exist yet. */
+/** Creates a folder of captured tensors at `folder`, which must not exist. */
 export async function openCaptureWriter(folder: string, parts: readonly WrittenPart[]): Promise<CaptureWriter> {
   await mkdir(folder);
   for (const { name } of parts) await mkdir(join(folder, name));
@@ -98,18 +98,18 @@ function withRows(dims: readonly CapturedDim[], rows: number, firstAxis: Written
 
 interface OwnRows {
   readonly rows: number;
-  /** Rows of the samples before. */
+  /** Rows of the earlier samples. */
   readonly before: readonly number[];
 }
 
-/** Sizes on which the samples disagree become 'rows' where each has as many as its rows (first axis only), else 'free'. */
+/** A size that differs between samples becomes 'rows' if it is each sample's row count (first axis only), otherwise 'free'. */
 function mergeValues(before: readonly CapturedValue[], own: readonly CapturedValue[], counts: OwnRows): readonly CapturedValue[] {
   return before.map((value, index) => {
     const found = getDefined(own[index], `value "${value.name}" of every sample`);
     if (found.dims.length !== value.dims.length)
       throw new RuntimeError(
         'capture-mismatch',
-        `value "${value.name}" has ${value.dims.length} axes in one sample and ${found.dims.length} in another`,
+        `value "${value.name}" has rank ${value.dims.length} in one sample and ${found.dims.length} in another`,
       );
     return { ...value, dims: value.dims.map((dim, axis) => mergeDim(dim, found.dims[axis] ?? 'free', axis, counts)) };
   });

@@ -1,4 +1,4 @@
-/** What does a model compute on the way? Every intermediate tensor, one after the other, in bounded memory. */
+/** Runs a model and visits every intermediate tensor, one after another, in bounded memory. */
 import { getDefined } from '../../base/invariant.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model, Value, ValueId } from '../../onnx/ir/model.js';
@@ -8,21 +8,21 @@ import { openSession, RuntimeError, type Session, type SessionOptions } from '..
 import { cutSegments, type GivenType, type Segment, segmentModel } from './segments.js';
 
 export interface CaptureOptions {
-  /** Bytes of intermediate tensors that are held at once, beside those that a later node still needs. */
+  /** Budget in bytes for the intermediate tensors of one segment, in addition to tensors that later nodes need. */
   readonly budgetBytes: number;
-  /** What a size that the model leaves free counts as when the budget is divided. */
+  /** The size assumed for a free dimension when the budget is divided. */
   readonly freeDim: number;
 }
 
-/** Graph optimisation is off, so that every value of the graph exists and no result depends on where the graph is cut. */
+/** Graph optimization is off, so that every value of the graph exists and results do not depend on the segments. */
 export const CAPTURE_SESSION: SessionOptions = { optimization: 'disabled', memoryArena: 'none' };
 
 export type Visit = (value: Value, tensor: Tensor) => void | Promise<void>;
 
 export interface Capture {
   /**
-   * Runs the model once on `feeds`, by input name, and hands over inputs and then every computed tensor in graph order. `visit` must not keep a tensor
-   * for long; the run goes on when what it returns is settled.
+   * Runs the model once on `feeds` (by input name). Visits the inputs and then every computed tensor in graph order. `visit` must not keep a tensor;
+   * the run continues when the promise that it returns is settled.
    * @throws RuntimeError `missing-input`, `model-run`.
    */
   run(feeds: Readonly<Record<string, Tensor>>, visit: Visit): Promise<void>;
@@ -30,7 +30,7 @@ export interface Capture {
 }
 
 /**
- * Prepares `model`, whose nodes are in topological order, for running piece by piece: each node runs once per run.
+ * Prepares `model` for running segment by segment: each node runs once per run. Nodes must be in topological order.
  * Sessions are opened on first use and kept until `close`.
  */
 export function openCapture(model: Model, options: CaptureOptions): Capture {
@@ -55,7 +55,7 @@ export function openCapture(model: Model, options: CaptureOptions): Capture {
         const value = getValue(graph, id);
         if (value.constant !== undefined) continue;
         const tensor = feeds[value.name];
-        if (tensor === undefined) throw new RuntimeError('missing-input', `input "${value.name}" is not given`);
+        if (tensor === undefined) throw new RuntimeError('missing-input', `input "${value.name}" is missing`);
         await visit(value, tensor);
         if (lastReader.has(id)) live.set(id, tensor);
       }

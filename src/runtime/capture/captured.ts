@@ -1,4 +1,4 @@
-/** How are captured tensors read? One sample and part at a time, each array checked against the index. */
+/** Reads captured tensors, one sample and part at a time, and checks each array against the index. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../base/json.js';
@@ -19,15 +19,15 @@ import {
   parseCaptureIndex,
 } from './capture-index.js';
 
-const AGAIN = 'run `capture` again: index and files do not belong together, or a file is damaged';
+const AGAIN = 'run `capture` again: index and files do not match, or a file is damaged';
 
 export interface Captured {
   readonly index: CaptureIndex;
-  /** The npz file of a sample's part. @throws RuntimeError `capture-part`. */
+  /** The npz file of a sample and part. @throws RuntimeError `capture-part`. */
   locate(sample: CapturedSample, part: string): CapturedTensors & { readonly path: string };
   /**
    * Reads the inputs, or the outputs, of a part for one sample.
-   * @throws RuntimeError `capture-part`; `capture-mismatch` where the file does not hold what the index says; TensorError of a damaged archive.
+   * @throws RuntimeError `capture-part`; `capture-mismatch` if the file differs from the index; TensorError of a damaged archive.
    */
   read(sample: CapturedSample, part: string, role: CapturedValue['role']): Promise<NamedTensors>;
 }
@@ -58,12 +58,12 @@ async function readIndex(folder: string): Promise<Json> {
     const reason = cause instanceof Error ? cause.message.replaceAll(folder, '…') : String(cause);
     throw new RuntimeError('bad-capture', `captured tensors: ${INDEX_FILE} cannot be read: ${reason}`, {
       cause,
-      help: 'connect the folder that `capture` writes',
+      help: 'connect the output folder of a capture stage',
     });
   }
 }
 
-/** Reads the values of one role from an npz file, `place` standing for it in messages. @throws as `Captured.read`. */
+/** Reads the values of one role from an npz file; messages call it `place`. @throws as `Captured.read`. */
 export async function readCapturedTensors(
   path: string,
   part: CapturedPart,
@@ -87,7 +87,7 @@ async function openArchive(path: string, place: string): Promise<NpzArchive> {
 
 function getArray(archive: NpzArchive, value: CapturedValue, rows: number, place: string): Tensor {
   if (!archive.names.includes(value.array)) {
-    throw mismatch(place, `it has no array "${value.array}"; it has ${archive.names.join(', ')}`);
+    throw mismatch(place, `the file has no array "${value.array}"; it has ${archive.names.join(', ')}`);
   }
   const tensor = getTensor(archive, value.array, place);
   const fits = tensor.dims.length === value.dims.length && value.dims.every((dim, axis) => isSize(tensor.dims[axis] ?? 0, dim, rows));

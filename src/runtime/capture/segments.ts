@@ -1,29 +1,29 @@
-/** How is a graph cut into consecutive pieces whose intermediate tensors stay under a byte budget? */
+/** Cuts a graph into consecutive segments whose intermediate tensors stay under a byte budget. */
 import { getDefined } from '../../base/invariant.js';
 import { subgraphsOf } from '../../onnx/ir/edit.js';
 import type { Dim, Graph, Model, Node, Value, ValueId, ValueType } from '../../onnx/ir/model.js';
 import { byteLength, type DType } from '../../tensor/dtype.js';
 
-/** A run of nodes in graph order, and what crosses its border. */
+/** Consecutive nodes in graph order, and the values that cross the border. */
 export interface Segment {
   readonly nodes: readonly Node[];
-  /** Values that an earlier segment or the caller gives; constants are not among them. */
+  /** Values from earlier segments or from the caller, without constants. */
   readonly reads: readonly ValueId[];
   /** Every value that the nodes compute, in graph order. */
   readonly computes: readonly ValueId[];
 }
 
 export interface SegmentOptions {
-  /** Bytes that the values computed by one segment may take; one node alone may exceed it. */
+  /** Budget in bytes for the values that one segment computes. A single node may exceed it. */
   readonly budgetBytes: number;
-  /** What a size counts as that the model does not fix, such as the number of RoIs. */
+  /** The size assumed for a dimension that the model leaves free, such as the number of RoIs. */
   readonly freeDim: number;
 }
 
-/** Nodes whose output sizes are not known: a segment ends after so many, so that it cannot grow without bound. */
-const MOST_NODES = 64;
+/** Largest number of nodes with unknown output sizes in a segment, so that it cannot grow without bound. */
+const MAX_NODES = 64;
 
-/** Cuts `graph`, whose nodes are in topological order. The cuts change nothing in what each node computes. */
+/** Cuts `graph`, whose nodes must be in topological order. The cuts do not change what a node computes. */
 export function cutSegments(graph: Graph, { budgetBytes, freeDim }: SegmentOptions): Segment[] {
   const segments: Segment[] = [];
   let nodes: Node[] = [];
@@ -34,7 +34,7 @@ export function cutSegments(graph: Graph, { budgetBytes, freeDim }: SegmentOptio
   };
   for (const node of graph.nodes.values()) {
     const size = outputsOf(node).reduce((sum, id) => sum + sizeOf(graph.values.get(id), freeDim), 0);
-    if (bytes + size > budgetBytes || nodes.length >= MOST_NODES) close();
+    if (bytes + size > budgetBytes || nodes.length >= MAX_NODES) close();
     nodes.push(node);
     bytes += size;
   }
@@ -72,22 +72,22 @@ function sizeOf(value: Value | undefined, freeDim: number): number {
   return byteLength(type.dtype ?? 'float32', count);
 }
 
-/** The dtype and shape of a value that is given to a segment. */
+/** Dtype and shape of a value that is given to a segment. */
 export interface GivenType {
   readonly dtype: DType;
   readonly dims: readonly number[];
 }
 
-/** Stated sizes would hold only for the batch that the model states: inputs are as long as they are. */
+/** Removes declared sizes: they hold only for the declared batch, and inputs may differ. */
 function withoutSizes(value: Value): Value {
   const { type } = value;
   return type?.kind === 'tensor' && value.constant === undefined ? { ...value, type: { ...type, dims: undefined } } : value;
 }
 
 /**
- * A segment as a model of its own; sizes stay free, but for the regions, scales and sizes that a Resize reads: ONNX Runtime counts them when it
- * loads a model, and takes a free count for none. What it reads are inputs, what it computes are outputs. It shares nodes, constants and ids with `model`
- * and is for writing only.
+ * The segment as a separate model. Its inputs are the values that it reads, its outputs those that it computes. Sizes stay free, except those of the roi,
+ * scales and sizes inputs of Resize: ONNX Runtime counts their elements when it loads a model, and takes a free size for an absent input.
+ * The model shares nodes, constants and ids with `model` and may only be written, not edited.
  */
 export function segmentModel(model: Model, segment: Segment, typeOf: (id: ValueId) => GivenType): Model {
   const { graph } = model;

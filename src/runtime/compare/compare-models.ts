@@ -1,4 +1,4 @@
-/** How far are the outputs of one model from those of another on the same inputs? Per output, merged over samples. */
+/** Compares the outputs of two models on the same inputs, per output and merged over samples. */
 
 import {
   type Comparison,
@@ -20,15 +20,15 @@ import type { Tensor } from '../../tensor/tensor.js';
 import { openSession, RuntimeError, type Session, type SessionOptions } from '../session/session.js';
 
 export interface OutputComparison extends ComparisonFigures {
-  /** Of the first model's output; absent where there was no sample. */
+  /** Type of the first model's output; absent without samples. */
   readonly dtype?: DType;
-  /** Of the output of the first model. */
+  /** Of the first model's output. */
   readonly standardDeviation: number;
-  /** The largest absolute value there. */
+  /** Largest absolute value of the first model's output. */
   readonly magnitude: number;
-  /** Whether all samples agree in shape. */
+  /** Whether the shapes are equal in all samples. */
   readonly shapes: 'equal' | 'different';
-  /** Elements whose bits differ, and of these the ones that are a positive and a negative zero. */
+  /** Elements whose bits differ, and how many of these are a positive and a negative zero. */
   readonly differentBits: number;
   readonly differentZeros: number;
 }
@@ -42,8 +42,8 @@ export interface ComparedModels {
 export type ModelSource = string | Uint8Array;
 
 /**
- * Runs both models on each of `feeds` and compares the outputs that both have, in the first one's order.
- * One sample is in memory at a time. @throws RuntimeError `model-load`, `model-run`; `outputs-differ` where their output names differ.
+ * Runs both models on each of `feeds` and compares the outputs of the first model, in its order. One sample is in memory at a time.
+ * @throws RuntimeError `model-load`, `model-run`; `outputs-differ` if the second model lacks an output.
  */
 export async function compareModels(
   before: ModelSource,
@@ -107,7 +107,7 @@ function add(sums: Sums, left: Tensor | undefined, right: Tensor | undefined): S
   };
 }
 
-/** Elements as doubles; int64 beyond 2⁵³ are rounded. @throws RuntimeError `unsupported-dtype` for strings. */
+/** Elements as doubles; int64 values beyond 2⁵³ are rounded. @throws RuntimeError `unsupported-dtype` for strings. */
 export function toNumbers(tensor: Tensor): ArrayLike<number> {
   switch (tensor.dtype) {
     case 'float16':
@@ -118,7 +118,7 @@ export function toNumbers(tensor: Tensor): ArrayLike<number> {
     case 'uint64':
       return Float64Array.from(tensor.data, Number);
     case 'string':
-      throw new RuntimeError('unsupported-dtype', 'string outputs are not compared');
+      throw new RuntimeError('unsupported-dtype', 'string outputs cannot be compared');
     default:
       return tensor.data;
   }

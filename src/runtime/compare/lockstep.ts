@@ -1,4 +1,4 @@
-/** How are the values of two models brought together while both run? Each run waits when it is far ahead, so that little is held of either. */
+/** Runs two models at the same time and pairs their values. The run that is ahead waits, so that few tensors are in memory. */
 import { getDefined } from '../../base/invariant.js';
 import type { Value, ValueId } from '../../onnx/ir/model.js';
 import { byteLength } from '../../tensor/dtype.js';
@@ -9,15 +9,15 @@ import type { NamedTensors } from '../session/model-inputs.js';
 export interface LockstepRun {
   readonly capture: Capture;
   readonly feeds: NamedTensors;
-  /** Values that have a partner in the other run, by what both are known as. */
+  /** Values with a counterpart in the other run, and the key of each pair. */
   readonly keys: ReadonlyMap<ValueId, string>;
 }
 
-/** Bytes of one run's tensors that wait for their partners before it waits itself. More are held only where the two runs come by their values in another order. */
+/** Bytes of one run's unpaired tensors before the run waits. More are kept only if the two runs compute their values in different orders. */
 const BUDGET_BYTES = 32 << 20;
 
 /**
- * Runs both and hands over each pair once.
+ * Runs both models and passes each pair to the callback once.
  * @throws the error of the first run that fails, after both have ended.
  */
 export async function runInLockstep(
@@ -34,7 +34,7 @@ export async function runInLockstep(
       await own.run.capture.run(own.run.feeds, visitFor(own, other, pair));
     } finally {
       own.state = 'ended';
-      wake(other);
+      resume(other);
     }
   });
   const failed = (await Promise.allSettled(runs)).find(result => result.status === 'rejected');
@@ -53,10 +53,10 @@ function makeSide(run: LockstepRun): Side {
   return { run, held: new Map(), heldBytes: 0, state: 'running', resume: () => undefined };
 }
 
-type OnMeeting = (key: string, own: Side, tensor: Tensor, other: Tensor) => void;
+type OnPair = (key: string, own: Side, tensor: Tensor, other: Tensor) => void;
 
-/** One side alone waits at a time, and not for one that has ended: whatever the order of values, one of the two goes on. */
-function visitFor(own: Side, other: Side, onMeeting: OnMeeting): Visit {
+/** Only one side waits at a time, and never for a side that has ended, so that one of them always continues. */
+function visitFor(own: Side, other: Side, onPair: OnPair): Visit {
   return ({ id }: Value, tensor) => {
     const key = own.run.keys.get(id);
     if (key === undefined) return;
@@ -64,8 +64,8 @@ function visitFor(own: Side, other: Side, onMeeting: OnMeeting): Visit {
     if (partner !== undefined) {
       other.held.delete(key);
       other.heldBytes -= sizeOf(partner);
-      onMeeting(key, own, tensor, partner);
-      if (other.heldBytes <= BUDGET_BYTES) wake(other);
+      onPair(key, own, tensor, partner);
+      if (other.heldBytes <= BUDGET_BYTES) resume(other);
       return;
     }
     own.held.set(key, tensor);
@@ -78,7 +78,7 @@ function visitFor(own: Side, other: Side, onMeeting: OnMeeting): Visit {
   };
 }
 
-function wake(side: Side): void {
+function resume(side: Side): void {
   if (side.state !== 'waiting') return;
   side.state = 'running';
   side.resume();

@@ -1,32 +1,32 @@
-/** Where do models run? A runner opens sessions: ONNX Runtime on this machine, or a program that speaks for a device. */
+/** Runners open sessions: ONNX Runtime on this machine, or an external program for a device. */
 import type { JsonObject } from '../../base/json.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { openSession, type Session, type SessionOptions } from '../session/session.js';
 import type { DeviceKind } from './runner-params.js';
 
 export interface Runner {
-  /** What an external runner says of itself, its device and its versions; undefined for this machine's CPU, which the platform class names. */
+  /** Identity of an external runner: device and versions. Undefined for this machine's CPU, which the platform class identifies. */
   readonly identity: RunnerIdentity | undefined;
-  /** Opens a model: its path (so that external data is found), or its bytes. @throws RuntimeError `model-load`, and the errors of external runners. */
+  /** Opens a model from its path (so that external data is found) or its bytes. @throws RuntimeError `model-load`, and the errors of external runners. */
   open(model: string | Uint8Array, options: SessionOptions): Promise<RunnerSession>;
   /** Closes the runner with all its sessions. */
   close(): Promise<void>;
 }
 
-/** As the runner reported it. Everything in it that changes makes results stale: no times, no loads. */
+/** As the runner reported it. Any change makes results stale, so it has no times or loads. */
 export type RunnerIdentity = JsonObject & {
   readonly runner: { readonly name: string; readonly version: string };
-  /** Of ONNX Runtime, or what stands for it: "VitisAIExecutionProvider". */
+  /** Execution provider of ONNX Runtime or of its replacement, for example "VitisAIExecutionProvider". */
   readonly provider: string;
   readonly device: { readonly kind: DeviceKind; readonly name: string; readonly driver: string };
-  /** Of libraries and firmware, by name. */
+  /** Versions of libraries and firmware, by name. */
   readonly versions: Readonly<Record<string, string>>;
 };
 
 export interface RunnerSession extends Session {
-  /** Runs the model `warmup` times, then `repeats` times on the same feeds. Times are of the runs alone, by the clock of the machine they ran on. */
+  /** Runs the model `warmup` times, then `repeats` times on the same feeds. Times cover the runs only, by the clock of the machine that runs them. */
   measure(feeds: Readonly<Record<string, Tensor>>, counts: MeasureCounts): Promise<Measurement>;
-  /** Where the operators ran, as of the last run; undefined for this machine's CPU, and before the first run. */
+  /** The devices of the operators in the last run; undefined for this machine's CPU, and before the first run. */
   readonly placement: Placement | undefined;
 }
 
@@ -37,11 +37,11 @@ export interface MeasureCounts {
 
 export interface Measurement {
   readonly outputs: Readonly<Record<string, Tensor>>;
-  /** One per repeat, in order. */
+  /** One duration per repeat, in order. */
   readonly durationsMs: readonly number[];
 }
 
-/** How many of the model's nodes ran where. */
+/** Number of the model's nodes per device. */
 export type Placement = readonly PlacementShare[];
 
 export type PlacementShare = {

@@ -1,8 +1,8 @@
-/** Did the model run where it was to run? What a runner says of its nodes, against what the stage wants. */
+/** Compares the placement that a runner reports with the device that the stage requires. */
 import type { Placement } from '../device/runner.js';
 import type { ExternalParams } from '../device/runner-params.js';
 
-/** Why a placement counts as a fall back to the CPU (or to another device); undefined where it does not. */
+/** The reason if a placement is a fallback to the CPU (or to another device); otherwise undefined. */
 export function findFallback(
   placement: Placement,
   { device, minDeviceShare }: Pick<ExternalParams, 'device' | 'minDeviceShare'>,
@@ -11,6 +11,6 @@ export function findFallback(
   const own = placement.reduce((sum, share) => sum + (share.device === device ? share.nodes : 0), 0);
   if (own > 0 && own >= minDeviceShare * total) return undefined;
   const where = placement.map(({ device: kind, provider, nodes }) => `${nodes} on the ${kind.toUpperCase()} (${provider})`).join(', ');
-  const wanted = own === 0 ? 'none' : `${own} of ${total}, at least ${Math.ceil(minDeviceShare * total)} are wanted,`;
-  return `of its nodes ${wanted} ran on the ${device.toUpperCase()}: ${where}`;
+  const wanted = own === 0 ? 'no node' : `only ${own} of ${total} nodes (expected at least ${Math.ceil(minDeviceShare * total)})`;
+  return `${wanted} ran on the ${device.toUpperCase()}: ${where}`;
 }

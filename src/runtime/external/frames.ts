@@ -1,4 +1,4 @@
-/** How do messages lie on a pipe? As frames: a fixed start, a JSON header, and raw bytes. docs/runner-protocol.md describes them for other languages. */
+/** Frames, the form of messages on a pipe: a fixed start, a JSON header, and raw bytes. Described in docs/runner-protocol.md. */
 import type { JsonObject } from '../../base/json.js';
 import { isJsonObject, type Json } from '../../base/json.js';
 import { RunnerError } from './runner-error.js';
@@ -15,7 +15,7 @@ export interface Frame {
   readonly payload: Uint8Array;
 }
 
-/** The pieces of a frame, to be written in order; payload pieces are not copied. */
+/** The pieces of a frame, to write in order. Payload pieces are not copied. */
 export function encodeFrame(header: JsonObject, payload: readonly Uint8Array[]): readonly Uint8Array[] {
   const text = Buffer.from(JSON.stringify(header), 'utf8');
   const payloadBytes = payload.reduce((sum, piece) => sum + piece.byteLength, 0);
@@ -29,7 +29,7 @@ export function encodeFrame(header: JsonObject, payload: readonly Uint8Array[]):
 }
 
 export interface FrameReader {
-  /** Takes the next bytes of the stream. @returns frames that are complete now. @throws RunnerError `runner-garbage`, `runner-protocol`. */
+  /** Adds the next bytes of the stream. @returns the frames that are now complete. @throws RunnerError `runner-garbage`, `runner-protocol`. */
   take(chunk: Uint8Array): readonly Frame[];
   /** Whether the stream may end here. */
   isBetweenFrames(): boolean;
@@ -40,7 +40,7 @@ export function createFrameReader(): FrameReader {
   let held = 0;
   let start: { readonly headerBytes: number; readonly payloadBytes: number } | undefined;
 
-  /** Gives memory of its own, so that typed arrays over it are aligned. */
+  /** Copies into a separate buffer, so that typed arrays over it are aligned. */
   const cut = (size: number): Buffer => {
     const piece = Buffer.from(new ArrayBuffer(size));
     let filled = 0;
@@ -78,13 +78,13 @@ export function createFrameReader(): FrameReader {
   };
 }
 
-/** What is no frame is seen with its first bytes, so that nothing waits for the rest of it. */
+/** Checks the first bytes at once, so that garbage is reported without waiting for a whole frame. */
 function checkMagic(chunks: readonly Uint8Array[], held: number): void {
   const seen = Buffer.concat(chunks.slice(0, START_BYTES), Math.min(held, START_BYTES * 4));
   const length = Math.min(seen.byteLength, MAGIC.byteLength);
   if (seen.subarray(0, length).equals(MAGIC.subarray(0, length))) return;
-  throw new RunnerError('runner-garbage', `the runner wrote something else than a message to its standard output: ${quote(seen)}`, {
-    help: 'standard output belongs to the protocol: print to standard error, and send what libraries print there too',
+  throw new RunnerError('runner-garbage', `the runner wrote to its standard output, which is not a message: ${quote(seen)}`, {
+    help: 'standard output is reserved for the protocol: print to standard error, and redirect the output of libraries to it',
   });
 }
 
@@ -101,9 +101,9 @@ function parseHeader(bytes: Buffer): JsonObject {
   try {
     header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Json;
   } catch (cause) {
-    throw new RunnerError('runner-protocol', `the header of an answer is no JSON: ${quote(bytes)}`, { cause });
+    throw new RunnerError('runner-protocol', `the header of an answer is not JSON: ${quote(bytes)}`, { cause });
   }
-  if (!isJsonObject(header)) throw new RunnerError('runner-protocol', `the header of an answer is no JSON object: ${quote(bytes)}`);
+  if (!isJsonObject(header)) throw new RunnerError('runner-protocol', `the header of an answer is not a JSON object: ${quote(bytes)}`);
   return header;
 }
 

@@ -1,4 +1,4 @@
-/** What do runner and client say to each other? The headers of frames, as closed types; answers are read as untrusted. */
+/** The messages between client and runner: closed types of frame headers, and the parser of answers. */
 import type { Digest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import {
@@ -20,7 +20,7 @@ import { RunnerError } from './runner-error.js';
 
 export const PROTOCOL_VERSION = 1;
 
-/** Each asks for one answer of the same type, or for an `error`. */
+/** Each request has one answer of the same type, or an `error`. */
 export type Request =
   | {
       readonly type: 'hello';
@@ -41,13 +41,13 @@ export type Request =
   | { readonly type: 'unload'; readonly session: number }
   | { readonly type: 'bye' };
 
-/** `path` where the runner reads the file; absent where the payload is the model. */
+/** `path` is present if the runner reads the file; otherwise the payload is the model. */
 export type ModelReference = { readonly name: string; readonly digest: Digest; readonly sizeBytes: number; readonly path?: string };
 
-/** `bytes` of the payload, in the order of the headers, without gaps. */
+/** Payload sizes in `bytes`, in the order of the headers, without gaps. */
 export type TensorHeader = { readonly name: string; readonly dtype: DType; readonly dims: readonly number[]; readonly bytes: number };
 
-/** A size is null where it is free. */
+/** A free size is null. */
 export type ValueHeader = { readonly name: string; readonly dtype: DType; readonly dims: readonly (number | null)[] };
 
 export interface Answers {
@@ -60,7 +60,7 @@ export interface Answers {
 
 const anyText: JsonReader<string> = (value, path, problems) => (value === '' ? '' : text()(value, path, problems));
 
-/** As `list`, also empty. */
+/** Like `list`, but may be empty. */
 function listOf<T>(member: JsonReader<T>): JsonReader<readonly T[]> {
   return (value, path, problems) => (Array.isArray(value) && value.length === 0 ? [] : list(member)(value, path, problems));
 }
@@ -90,12 +90,12 @@ const ANSWERS: { readonly [Type in keyof Answers]: JsonReader<Answers[Type]> } =
   bye: fields<object>({}),
 };
 
-/** The answer to a request. @throws RunnerError `runner-refused` where it is an error of the runner's own, `runner-protocol` where it is none of these. */
+/** The answer to a request. @throws RunnerError `runner-refused` for an `error` from the runner, `runner-protocol` for any other invalid message. */
 export function readAnswer<Type extends keyof Answers>(header: JsonObject, id: number, type: Type): Answers[Type] {
   const { id: answered, type: given, ...members } = header;
-  if (answered !== id) throw malformed(type, [`it answers request ${JSON.stringify(answered)}, asked was ${id}`]);
+  if (answered !== id) throw malformed(type, [`it answers request ${JSON.stringify(answered)}, expected ${id}`]);
   if (given === 'error') throw refused(type, members);
-  if (given !== type) throw malformed(type, [`its type is ${JSON.stringify(given)}`]);
+  if (given !== type) throw malformed(type, [`its type is ${JSON.stringify(given)}, expected ${JSON.stringify(type)}`]);
   const read = readJsonShape<Answers[Type]>(ANSWERS[type], members);
   if (read.kind === 'problems') throw malformed(type, formatJsonProblems(read.problems));
   return read.value;
@@ -103,13 +103,13 @@ export function readAnswer<Type extends keyof Answers>(header: JsonObject, id: n
 
 function refused(type: string, { code, message }: { readonly [name: string]: Json | undefined }): RunnerError {
   const reason = typeof message === 'string' ? message : JSON.stringify(message ?? null);
-  return new RunnerError('runner-refused', `the runner cannot answer "${type}": ${reason}`, {
+  return new RunnerError('runner-refused', `the runner reported an error for "${type}": ${reason}`, {
     details: { code: typeof code === 'string' ? code : null },
   });
 }
 
 function malformed(type: string, problems: readonly string[]): RunnerError {
-  return new RunnerError('runner-protocol', `the answer to "${type}" is not what the protocol says: ${problems.join('; ')}`, {
-    help: 'docs/runner-protocol.md has every message',
+  return new RunnerError('runner-protocol', `the answer to "${type}" violates the protocol: ${problems.join('; ')}`, {
+    help: 'see docs/runner-protocol.md for the form of every message',
   });
 }

@@ -1,4 +1,4 @@
-/** How does a model run on an external runner? Loaded once, run on request; every answer is held against the model before anybody sees it. */
+/** Sessions on an external runner: the model is loaded once and run on request. Every answer is checked against the model. */
 import { readFile, stat } from 'node:fs/promises';
 import { digestBytes, digestFile } from '../../base/digest.js';
 import type { Tensor } from '../../tensor/tensor.js';
@@ -13,7 +13,7 @@ import { encodeFeeds, readOutputs } from './payload.js';
 import { RunnerError } from './runner-error.js';
 
 export const FALLBACK_HELP =
-  "see the runner's log for why the device was not used: driver, firmware and provider options must fit each other; `external.cpuFallback: allow` takes results of the CPU, and says so";
+  "see the runner's log for the reason: driver, firmware and provider options must match; `external.cpuFallback: allow` accepts results of the CPU with a warning";
 
 export interface ModelHost {
   readonly connection: Connection;
@@ -25,7 +25,7 @@ export interface ModelHost {
 export async function openModel(opened: ModelHost, model: string | Uint8Array, options: SessionOptions): Promise<RunnerSession> {
   const { connection, params } = opened;
   const signature = await readSignature(model);
-  const { reference, payload } = await refer(model, signature.name, params.models);
+  const { reference, payload } = await referenceOf(model, signature.name, params.models);
   const { answer } = await connection.ask(
     { type: 'load', model: reference, session: { optimization: options.optimization }, options: params.options },
     payload,
@@ -35,7 +35,7 @@ export async function openModel(opened: ModelHost, model: string | Uint8Array, o
   if (problems.length > 0) throw connection.fail(wrongOutputs(signature, problems));
 
   let placement: Placement | undefined;
-  const note = watchPlacement(opened, signature);
+  const note = makePlacementCheck(opened, signature);
   const outputNames = signature.outputs.map(({ name }) => name);
   const run = async (feeds: Feeds, wanted: readonly string[], warmup: number, repeats: number): Promise<Measurement> => {
     const { headers, pieces } = encodeFeeds(signature, feeds);
@@ -47,7 +47,7 @@ export async function openModel(opened: ModelHost, model: string | Uint8Array, o
     note(ran.placement);
     placement = ran.placement;
     const wrong = [...compareOutputs(signature, { inputs: headers, wanted, outputs: ran.outputs })];
-    if (ran.durationsMs.length !== repeats) wrong.push(`${ran.durationsMs.length} times for ${repeats} runs`);
+    if (ran.durationsMs.length !== repeats) wrong.push(`${ran.durationsMs.length} durations for ${repeats} runs`);
     if (wrong.length > 0) throw connection.fail(wrongOutputs(signature, wrong));
     const outputs = readOutputs(ran.outputs, given);
     if (outputs.kind === 'wrong') throw connection.fail(wrongOutputs(signature, [outputs.problem]));
@@ -70,8 +70,8 @@ export async function openModel(opened: ModelHost, model: string | Uint8Array, o
 
 type Feeds = Readonly<Record<string, Tensor>>;
 
-/** A fall back to the CPU is the connection's failure; where the stage allows it, it is said once. */
-function watchPlacement({ connection, params, host }: ModelHost, { name }: ModelSignature): (found: Placement) => void {
+/** A fallback to the CPU fails the connection. If the stage allows it, it is logged once as a warning. */
+function makePlacementCheck({ connection, params, host }: ModelHost, { name }: ModelSignature): (found: Placement) => void {
   let said = 'nothing' as 'nothing' | 'all';
   return found => {
     const fallback = params.device === 'cpu' ? undefined : findFallback(found, params);
@@ -81,12 +81,12 @@ function watchPlacement({ connection, params, host }: ModelHost, { name }: Model
         new RunnerError('runner-cpu-fallback', `${name}: ${fallback}`, { details: { placement: found }, help: FALLBACK_HELP }),
       );
     }
-    if (said === 'nothing') host.log('warning', `${name}: ${fallback}; it is taken, as external.cpuFallback allows it`);
+    if (said === 'nothing') host.log('warning', `${name}: ${fallback}; accepted because of external.cpuFallback: allow`);
     said = 'all';
   };
 }
 
-async function refer(
+async function referenceOf(
   model: string | Uint8Array,
   name: string,
   models: ExternalParams['models'],
@@ -100,8 +100,8 @@ async function refer(
 }
 
 function wrongOutputs({ name }: ModelSignature, problems: readonly string[]): RunnerError {
-  return new RunnerError('runner-outputs', `what the runner says of ${name} is not what the model gives: ${problems.join('; ')}`, {
+  return new RunnerError('runner-outputs', `the runner's answer does not match ${name}: ${problems.join('; ')}`, {
     details: { problems },
-    help: 'the runner runs another model, or reads its outputs wrong; its results are not used',
+    help: 'the runner runs another model or misreads its outputs; its results are not used',
   });
 }

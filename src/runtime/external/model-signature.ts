@@ -1,4 +1,4 @@
-/** What does a model take and give, by its own file? The measure of what a runner says and answers. */
+/** The signature of a model file: its inputs and outputs, against which the answers of a runner are checked. */
 import { basename } from 'node:path';
 import { getDefined } from '../../base/invariant.js';
 import type { Dim, Graph, Model, Value } from '../../onnx/ir/model.js';
@@ -9,7 +9,7 @@ import { formatShape } from '../../tensor/shape.js';
 import type { TensorHeader, ValueHeader } from './messages.js';
 
 export interface ModelSignature {
-  /** For messages. */
+  /** Name for messages. */
   readonly name: string;
   readonly inputs: readonly SignatureValue[];
   readonly outputs: readonly SignatureValue[];
@@ -18,14 +18,14 @@ export interface ModelSignature {
 interface SignatureValue {
   readonly name: string;
   readonly dtype: DType | undefined;
-  /** undefined: of unknown rank. */
+  /** undefined: unknown rank. */
   readonly dims: readonly Dim[] | undefined;
 }
 
-/** Sizes of named dimensions, as the inputs of one run have them. */
+/** Values of named dimensions, from the inputs of one run. */
 type Sizes = ReadonlyMap<string, number>;
 
-/** @throws OnnxError where the model cannot be read. */
+/** @throws OnnxError if the model cannot be read. */
 export async function readSignature(model: string | Uint8Array): Promise<ModelSignature> {
   if (typeof model === 'string') return signatureOf(await readModel(model), basename(model));
   return signatureOf(decodeModel(model), 'the model');
@@ -44,7 +44,7 @@ function describe({ name, type }: Value): SignatureValue {
   return type?.kind === 'tensor' ? { name, dtype: type.dtype, dims: type.dims } : { name, dtype: undefined, dims: undefined };
 }
 
-/** How what the runner says of the loaded model differs from the model: one sentence each. */
+/** Differences between the runner's report of the loaded model and the model, one sentence each. */
 export function compareSignature(
   { inputs, outputs }: ModelSignature,
   said: { readonly inputs: readonly ValueHeader[]; readonly outputs: readonly ValueHeader[] },
@@ -55,28 +55,28 @@ export function compareSignature(
 function compareSide(side: string, own: readonly SignatureValue[], said: readonly ValueHeader[]): readonly string[] {
   const missing = own.filter(({ name }) => !said.some(value => value.name === name));
   return [
-    ...missing.map(({ name }) => `it has no ${side} "${name}"`),
+    ...missing.map(({ name }) => `it lacks ${side} "${name}"`),
     ...said.flatMap(value => {
       const wanted = own.find(({ name }) => name === value.name);
       return wanted === undefined
-        ? [`it has ${side} "${value.name}", which the model lacks`]
+        ? [`it has ${side} "${value.name}", which the model does not have`]
         : compareValue(side, wanted, value, new Map());
     }),
   ];
 }
 
-/** How the outputs that a run gave differ from what the model gives for these inputs: a named size is that of the inputs. */
+/** Differences between the outputs of a run and the model's outputs for these inputs. Named sizes take their values from the inputs. */
 export function compareOutputs(
   { inputs: own, outputs }: ModelSignature,
   run: { readonly inputs: readonly TensorHeader[]; readonly wanted: readonly string[]; readonly outputs: readonly TensorHeader[] },
 ): readonly string[] {
   const names = run.outputs.map(({ name }) => name);
   if (names.length !== run.wanted.length || names.some((name, index) => name !== run.wanted[index]))
-    return [`its outputs are ${names.join(', ')}; asked was for ${run.wanted.join(', ')}`];
+    return [`its outputs are ${names.join(', ')}; expected ${run.wanted.join(', ')}`];
   const sizes = sizesOf(own, run.inputs);
   return run.outputs.flatMap(given => {
     const wanted = outputs.find(({ name }) => name === given.name);
-    return wanted === undefined ? [`output "${given.name}" is none of the model's`] : compareValue('output', wanted, given, sizes);
+    return wanted === undefined ? [`output "${given.name}" is not an output of the model`] : compareValue('output', wanted, given, sizes);
   });
 }
 
@@ -92,10 +92,9 @@ function sizesOf(own: readonly SignatureValue[], fed: readonly TensorHeader[]): 
 
 function compareValue(side: string, wanted: SignatureValue, { name, dtype, dims }: ValueHeader, sizes: Sizes): readonly string[] {
   const problems: string[] = [];
-  if (wanted.dtype !== undefined && dtype !== wanted.dtype)
-    problems.push(`${side} "${name}" is ${dtype}, the model makes it ${wanted.dtype}`);
+  if (wanted.dtype !== undefined && dtype !== wanted.dtype) problems.push(`${side} "${name}" is ${dtype}, expected ${wanted.dtype}`);
   const known = wanted.dims?.map(dim => (typeof dim === 'string' ? (sizes.get(dim) ?? null) : (dim ?? null)));
-  if (known !== undefined && !fits(dims, known)) problems.push(`${side} "${name}" is ${format(dims)}, the model makes it ${format(known)}`);
+  if (known !== undefined && !fits(dims, known)) problems.push(`${side} "${name}" is ${format(dims)}, expected ${format(known)}`);
   return problems;
 }
 

@@ -1,4 +1,4 @@
-/** How does a program on a device become a runner? Started, identified, and given models; what it answers is checked before anybody sees it. */
+/** Opens external runners: starts the program, checks its identity, and gives it models. */
 import { cp, mkdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
@@ -9,7 +9,7 @@ import { type Answers, PROTOCOL_VERSION } from './messages.js';
 import { FALLBACK_HELP, openModel } from './model-session.js';
 import { RunnerError } from './runner-error.js';
 
-/** What an external runner needs of the stage that uses it: a stage's context has all of it. */
+/** The parts of a stage's context that an external runner needs. */
 export interface RunnerHost {
   start(
     command: readonly string[],
@@ -19,7 +19,7 @@ export interface RunnerHost {
       readonly onOutput: (stream: 'stdout' | 'stderr', text: string) => void;
     },
   ): RunnerProgram;
-  /** Gets the identity at every start, before any result. */
+  /** Called with the identity at every start, before any result. */
   identify(identity: JsonObject): void;
   log(level: 'info' | 'warning', message: string): void;
   /** An empty folder. */
@@ -28,7 +28,7 @@ export interface RunnerHost {
 
 const STDERR_TAIL_CHARACTERS = 4_000;
 
-/** @param files placed in the runner's folder as "<name><extension>". @throws RunnerError: see `connect`; `runner-device`, `runner-cpu-fallback`. */
+/** @param files copied to the runner's folder as "<name><extension>". @throws RunnerError: see `connect`; `runner-device`, `runner-cpu-fallback`. */
 export async function openExternalRunner(
   params: ExternalParams,
   files: Readonly<Record<string, string>>,
@@ -56,7 +56,7 @@ export async function openExternalRunner(
   }
 }
 
-/** Copies, as a program may write beside itself. */
+/** Copies the files, because a program may write beside itself. */
 async function placeFiles(files: Readonly<Record<string, string>>, scratch: string): Promise<string> {
   const folder = join(scratch, 'runner');
   await mkdir(folder, { recursive: true });
@@ -76,23 +76,19 @@ async function greet(
     seconds: timeouts.startSeconds,
   });
   if (answer.protocol === PROTOCOL_VERSION) return answer.identity;
-  throw new RunnerError(
-    'runner-protocol',
-    `the runner speaks version ${answer.protocol} of the protocol, this is version ${PROTOCOL_VERSION}`,
-    {
-      help: 'take the runner of a bundle that this version of Tanren wrote',
-    },
-  );
+  throw new RunnerError('runner-protocol', `the runner uses protocol version ${answer.protocol}, expected ${PROTOCOL_VERSION}`, {
+    help: 'use the runner from a bundle written by this version of Tanren',
+  });
 }
 
 function checkDevice({ device, provider }: Answers['hello']['identity'], params: ExternalParams, host: Pick<RunnerHost, 'log'>): void {
   if (device.kind === params.device) return;
-  const what = `the runner speaks for the ${device.kind.toUpperCase()} "${device.name}" (${provider}), the stage wants the ${params.device.toUpperCase()}`;
+  const what = `the runner uses the ${device.kind.toUpperCase()} "${device.name}" (${provider}), but the stage requires the ${params.device.toUpperCase()}`;
   if (device.kind === 'cpu' && params.cpuFallback === 'allow') {
-    host.log('warning', `${what}; it is taken, as external.cpuFallback allows it`);
+    host.log('warning', `${what}; accepted because of external.cpuFallback: allow`);
     return;
   }
   throw device.kind === 'cpu'
     ? new RunnerError('runner-cpu-fallback', what, { help: FALLBACK_HELP })
-    : new RunnerError('runner-device', what, { help: "set external.device to the runner's device, or start another runner" });
+    : new RunnerError('runner-device', what, { help: "set external.device to the runner's device, or use another runner" });
 }

@@ -1,4 +1,4 @@
-/** How do tensors lie in a payload? One after the other, as their headers say, without gaps. */
+/** Payloads: tensors one after another in the order of their headers, without gaps. */
 import { decodeRawTensor, encodeRawTensor, makeRawTensor } from '../../tensor/raw-tensor.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { TensorError } from '../../tensor/tensor-error.js';
@@ -8,7 +8,7 @@ import { RunnerError } from './runner-error.js';
 
 export interface EncodedFeeds {
   readonly headers: readonly TensorHeader[];
-  /** Share the tensors' memory. */
+  /** Views of the tensors' memory. */
   readonly pieces: readonly Uint8Array[];
 }
 
@@ -16,7 +16,7 @@ export interface EncodedFeeds {
 export function encodeFeeds({ name: model, inputs }: ModelSignature, feeds: Readonly<Record<string, Tensor>>): EncodedFeeds {
   const encoded = inputs.map(({ name }) => {
     const tensor = feeds[name];
-    if (tensor === undefined) throw new RunnerError('runner-feeds', `${model} takes an input "${name}", which is not given`);
+    if (tensor === undefined) throw new RunnerError('runner-feeds', `input "${name}" of ${model} is missing`);
     const { dtype, dims, bytes } = encodeRawTensor(tensor);
     return { header: { name, dtype, dims, bytes: bytes.byteLength }, bytes };
   });
@@ -27,11 +27,11 @@ export type ReadOutputs =
   | { readonly kind: 'tensors'; readonly tensors: Readonly<Record<string, Tensor>> }
   | { readonly kind: 'wrong'; readonly problem: string };
 
-/** The tensors of a payload by name, or why they are none. */
+/** The tensors of a payload by name, or the reason why it is invalid. */
 export function readOutputs(headers: readonly TensorHeader[], payload: Uint8Array): ReadOutputs {
   const announced = headers.reduce((sum, { bytes }) => sum + bytes, 0);
   if (announced !== payload.byteLength)
-    return { kind: 'wrong', problem: `its outputs have ${announced} bytes, the payload has ${payload.byteLength}` };
+    return { kind: 'wrong', problem: `its headers announce ${announced} bytes, but the payload has ${payload.byteLength}` };
   const tensors: Record<string, Tensor> = {};
   let offset = 0;
   for (const header of headers) {
@@ -44,7 +44,7 @@ export function readOutputs(headers: readonly TensorHeader[], payload: Uint8Arra
 }
 
 function readOutput({ name, dtype, dims }: TensorHeader, bytes: Uint8Array): Tensor | string {
-  if (dtype === 'string') return `output "${name}" holds strings, which have no raw form`;
+  if (dtype === 'string') return `output "${name}" is of type string, which has no raw form`;
   try {
     return decodeRawTensor(makeRawTensor(dtype, dims, bytes));
   } catch (error) {

@@ -1,11 +1,11 @@
-/** What is one sample of a model that stands for itself? A name, and tensors for its inputs, read when they are needed. */
+/** A sample for a model without a detector: an id and tensors for the inputs, read on demand. */
 import type { NamedTensors } from '../session/model-inputs.js';
 
 export interface ModelSample {
   /** Unique in its data set. */
   readonly id: string;
-  /** The file or folder it comes from, relative to the data set. */
+  /** The file or folder of the sample, relative to the data set. */
   readonly source: string;
-  /** Reads the feeds, by input name; one sample is in memory at a time. */
+  /** Reads the feeds by input name. Callers keep one sample in memory at a time. */
   read(): Promise<NamedTensors>;
 }

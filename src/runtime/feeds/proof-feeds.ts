@@ -1,4 +1,4 @@
-/** On which inputs is a rewritten model compared with what it was? Given tensors, or seeded random ones, which not every model takes. */
+/** Inputs for comparing a rewritten model with its original: given tensors, or seeded random ones. */
 import type { Model } from '../../onnx/ir/model.js';
 import { listModelInputs, type NamedTensors } from '../session/model-inputs.js';
 import { RuntimeError } from '../session/session.js';
@@ -7,15 +7,15 @@ import { listTensorSamples } from './tensor-samples.js';
 
 export interface ProofFeeds {
   readonly samples: number;
-  /** A file or folder as `listTensorSamples` reads it: its first samples; random inputs where absent. */
+  /** A file or folder for `listTensorSamples`, whose first samples are used; random inputs if absent. */
   readonly tensors: string | undefined;
-  /** Uniform in [0, 1), for each sample. */
+  /** Uniform in [0, 1), per sample. */
   readonly random: (sample: number) => () => number;
   readonly sizes: Readonly<Record<string, number>>;
   readonly freeSize: number;
 }
 
-/** One sample after the other. @throws RuntimeError `no-samples`, `sample-mismatch`, `random-input`. */
+/** Yields the samples. @throws RuntimeError `no-samples`, `sample-mismatch`, `random-input`. */
 export async function* openProofFeeds(model: Model, feeds: ProofFeeds): AsyncGenerator<NamedTensors> {
   const { samples, tensors, random, sizes, freeSize } = feeds;
   if (tensors === undefined) {
@@ -27,7 +27,7 @@ export async function* openProofFeeds(model: Model, feeds: ProofFeeds): AsyncGen
 }
 
 /**
- * Runs `prove`. Where a model fails on random inputs, as one whose inputs are indices does, the error says so and has `help`.
+ * Runs `prove`. If a model fails on random inputs (for example because its inputs are indices), the error says so and has `help`.
  * @throws what `prove` throws.
  */
 export async function explainRandomFailure<T>(feeds: Pick<ProofFeeds, 'tensors'>, help: string, prove: () => Promise<T>): Promise<T> {

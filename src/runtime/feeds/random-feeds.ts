@@ -1,4 +1,4 @@
-/** What is fed to a model when there is no data? Seeded random tensors of the types that its inputs state. */
+/** Seeded random tensors for the inputs of a model. */
 
 import type { Model, Value } from '../../onnx/ir/model.js';
 import type { DType } from '../../tensor/dtype.js';
@@ -12,13 +12,13 @@ export interface FeedOptions {
   readonly random: () => number;
   /** Sizes of free dimensions by name. */
   readonly sizes: Readonly<Record<string, number>>;
-  /** The size of a free dimension that `sizes` does not name. */
+  /** The size of any other free dimension. */
   readonly freeSize: number;
 }
 
 /**
- * One tensor per input of `model` that has no default: floats from a standard normal distribution, integers uniform in 0…9 (8 bits: all values), bools even.
- * @throws RuntimeError `random-input` where an input's type is not known or has no random form.
+ * One tensor per input of `model` without a default: floats from a standard normal distribution, integers uniform in 0…9 (8 bits: all values), fair bools.
+ * @throws RuntimeError `random-input` if an input's type is unknown or has no random form.
  */
 export function makeRandomFeeds(model: Model, options: FeedOptions): Readonly<Record<string, Tensor>> {
   const { graph } = model;
@@ -28,7 +28,7 @@ export function makeRandomFeeds(model: Model, options: FeedOptions): Readonly<Re
 
 function makeRandomInput(input: Value | undefined, options: FeedOptions): Tensor {
   const type = input?.type;
-  if (type?.kind !== 'tensor' || type.dtype === undefined || type.dims === undefined) throw noRandomForm(input, 'its type is not known');
+  if (type?.kind !== 'tensor' || type.dtype === undefined || type.dims === undefined) throw noRandomForm(input, 'its type is unknown');
   const dims = type.dims.map(dim =>
     typeof dim === 'number' ? dim : ((dim === undefined ? undefined : options.sizes[dim]) ?? options.freeSize),
   );
@@ -38,8 +38,8 @@ function makeRandomInput(input: Value | undefined, options: FeedOptions): Tensor
 }
 
 function noRandomForm(input: Value | undefined, reason: string): RuntimeError {
-  return new RuntimeError('random-input', `input "${input?.name}" cannot be fed with random values: ${reason}`, {
-    help: 'connect data where the stage takes some; where random values prove something, `samples: 0` leaves the proof out',
+  return new RuntimeError('random-input', `input "${input?.name}" cannot have random values: ${reason}`, {
+    help: 'connect data if the stage has such an input, or set `samples: 0` to skip the comparison with random inputs',
   });
 }
 

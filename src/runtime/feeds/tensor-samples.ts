@@ -1,4 +1,4 @@
-/** Which samples do tensor files hold? `.npz` and `.npy` arrays, and folders of ONNX tensors, one sample after the other. */
+/** Lists the samples in tensor files: `.npz` and `.npy` arrays, and folders of ONNX tensors. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { readTensorFile } from '../../onnx/serde/tensor-file.js';
@@ -12,19 +12,19 @@ import { RuntimeError } from '../session/session.js';
 import type { ModelSample } from './model-sample.js';
 
 /**
- * The samples of a file or folder, in the order of names:
- * - `x.npz`: an array per input, by its name (or `input:NAME`); `x.npy`: the array of a model's only input. Where the model fixes the first size of every
- *   input and the arrays hold a multiple of it, each such batch is a sample.
- * - a folder with `input_0.pb`, `input_1.pb`, …: one sample, each a TensorProto, in the order of the model's inputs.
- * - any other folder: the samples of what lies in it; files of other kinds are left alone.
+ * The samples of a file or folder, sorted by name:
+ * - `x.npz`: one array per input, by its name (or `input:NAME`); `x.npy`: the array of a model's only input. If the model fixes the first size of every
+ *   input and the arrays hold a multiple of it, each batch is a sample.
+ * - a folder with `input_0.pb`, `input_1.pb`, …: one sample, each file a TensorProto, in the order of the model's inputs.
+ * - any other folder: the samples of its entries; files of other kinds are ignored.
  *
- * Tensors are read when a sample is. @throws RuntimeError `no-samples`, `sample-mismatch`; TensorError and OnnxError of damaged files.
+ * Tensors are read with `ModelSample.read`. @throws RuntimeError `no-samples`, `sample-mismatch`; TensorError and OnnxError of damaged files.
  */
 export async function listTensorSamples(path: string, inputs: readonly ModelInput[]): Promise<readonly ModelSample[]> {
   const samples = (await stat(path)).isDirectory() ? await listFolder(path, '', inputs) : await listFile(path, basename(path), inputs);
   if (samples.length > 0) return samples;
-  throw new RuntimeError('no-samples', `there are no tensors in "${basename(path)}": no .npz, no .npy, no folder with input_0.pb`, {
-    help: 'connect a folder of such files, or one .npz or .npy file',
+  throw new RuntimeError('no-samples', `"${basename(path)}" has no tensors: no .npz, no .npy, no folder with input_0.pb`, {
+    help: 'connect a folder with such files, or one .npz or .npy file',
   });
 }
 
@@ -55,7 +55,7 @@ async function listFile(path: string, source: string, inputs: readonly ModelInpu
   }));
 }
 
-/** How many runs of the model the arrays are for: where each has the same multiple of the first size that the model fixes. */
+/** Number of runs: the common multiple of the first sizes that the model fixes; 1 if there is none. */
 function countBatches(inputs: readonly ModelInput[], tensors: NamedTensors): number {
   const counts = inputs.map(({ name, dims }) => {
     const [size, rows = 0] = [dims?.[0], tensors[name]?.dims[0]];
@@ -89,7 +89,7 @@ async function readArray(path: string, inputs: readonly ModelInput[], source: st
   if (input === undefined || others.length > 0) {
     throw mismatch(
       source,
-      `a .npy file holds one array, the model has ${inputs.length} inputs: ${inputs.map(({ name }) => name).join(', ')}`,
+      `a .npy file holds one array, but the model has ${inputs.length} inputs: ${inputs.map(({ name }) => name).join(', ')}`,
     );
   }
   return { [input.name]: decodeNpy(await readFileBytes(path)) };

@@ -1,4 +1,4 @@
-/** What do repeated timings say? A summary of all repeats; nothing is left out of it. */
+/** Summaries of repeated timings. All repeats count. */
 import { getDefined, invariant } from '../../base/invariant.js';
 
 /** Milliseconds. Percentiles interpolate linearly between the two nearest repeats (Hyndman and Fan 1996, type 7: numpy's default). */
@@ -6,7 +6,7 @@ export type LatencySummary = {
   readonly repeats: number;
   readonly minMs: number;
   readonly meanMs: number;
-  /** Of the sample: divided by repeats − 1; 0 for one repeat. */
+  /** Sample standard deviation: divided by repeats − 1; 0 for one repeat. */
   readonly stdMs: number;
   readonly p50Ms: number;
   readonly p90Ms: number;

@@ -1,14 +1,14 @@
-/** Where does the time of a model go? ONNX Runtime's own profile, read per node and per operator. */
+/** Reads ONNX Runtime's profile: time per node and per operator. */
 import type { Json } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import { RuntimeError } from '../session/session.js';
 
 export interface ModelProfile {
-  /** Runs that were counted. */
+  /** Number of counted runs. */
   readonly runs: number;
-  /** In descending order of time. Names are those of the graph as ONNX Runtime optimised it. */
+  /** By descending time. Names are those of the graph that ONNX Runtime optimized. */
   readonly nodes: readonly NodeProfile[];
-  /** By operator, in descending order of time. */
+  /** Per operator, by descending time. */
   readonly operators: readonly OperatorProfile[];
 }
 
@@ -23,9 +23,9 @@ export type NodeProfile = {
 export type OperatorProfile = {
   readonly opType: string;
   readonly nodes: number;
-  /** Mean per run, of all its nodes. */
+  /** Mean per run, over all its nodes. */
   readonly meanMs: number;
-  /** Of the time of all nodes, 0 … 1. */
+  /** Share of the time of all nodes, 0 … 1. */
   readonly share: number;
 };
 
@@ -38,8 +38,8 @@ interface NodeEvents {
 }
 
 /**
- * Reads a profile of `runs` runs after `warmup` others, which are left out.
- * @throws RuntimeError `bad-profile` where it is none, or does not hold as many runs of every node.
+ * Reads a profile of `runs` runs after `warmup` runs, which are not counted.
+ * @throws RuntimeError `bad-profile` if it is malformed, or has another number of runs for a node.
  * @see onnxruntime, "Profiling tools": Chrome trace events, category "Node", durations in microseconds.
  */
 export function parseProfile(text: string, { warmup, runs }: { readonly warmup: number; readonly runs: number }): ModelProfile {
@@ -51,7 +51,7 @@ export function parseProfile(text: string, { warmup, runs }: { readonly warmup: 
       throw badProfile(`event "${event.name}" has no duration or no args`);
     const node = event.name.slice(0, -SUFFIX.length);
     const { op_name: opType, provider, node_index: index } = args;
-    if (typeof opType !== 'string') throw badProfile(`event "${event.name}" names no operator`);
+    if (typeof opType !== 'string') throw badProfile(`event "${event.name}" does not name an operator`);
     const key = `${String(index)} ${node}`;
     const known = events.get(key) ?? { opType, provider: typeof provider === 'string' ? provider : '', durationsUs: [] };
     known.durationsUs.push(dur);
@@ -59,7 +59,7 @@ export function parseProfile(text: string, { warmup, runs }: { readonly warmup: 
   }
   const nodes = [...events].map(([key, { opType, provider, durationsUs }]): NodeProfile => {
     const name = key.slice(key.indexOf(' ') + 1);
-    if (durationsUs.length !== warmup + runs) throw badProfile(`node "${name}" ran ${durationsUs.length} times, not ${warmup + runs}`);
+    if (durationsUs.length !== warmup + runs) throw badProfile(`node "${name}" ran ${durationsUs.length} times, expected ${warmup + runs}`);
     const counted = durationsUs.slice(warmup);
     return { node: name, opType, provider, meanMs: counted.reduce((sum, us) => sum + us, 0) / counted.length / 1000 };
   });
@@ -84,14 +84,14 @@ function parseEvents(text: string): readonly Json[] {
   try {
     parsed = JSON.parse(text) as Json;
   } catch (cause) {
-    throw badProfile(`it is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+    throw badProfile(`it is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
-  if (!Array.isArray(parsed)) throw badProfile('it is no list of events');
+  if (!Array.isArray(parsed)) throw badProfile('it is not a list of events');
   return parsed;
 }
 
 function badProfile(reason: string): RuntimeError {
   return new RuntimeError('bad-profile', `ONNX Runtime's profile cannot be used: ${reason}`, {
-    help: 'run the stage again with `operators: false` to leave the times per operator out',
+    help: 'run the stage with `operators: false`, which omits times per operator',
   });
 }

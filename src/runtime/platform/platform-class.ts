@@ -1,4 +1,4 @@
-/** Which machines compute equal bytes with a model? Those of one class: system, Node, ONNX Runtime, and the digest of what probe models compute. */
+/** The platform class: machines of one class compute equal bytes with a model. It names system, Node, ONNX Runtime, and the digest of probe results. */
 import { createHash } from 'node:crypto';
 import { arch, platform } from 'node:os';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
@@ -7,7 +7,7 @@ import { openSession } from '../session/session.js';
 import { nodeMajor, onnxRuntimeVersion } from './platform-guard.js';
 import { makeProbe } from './probe-model.js';
 
-/** A readable name of the class ("linux-x64 node20 ort1.30.0 5b1c…"): equal names, equal bytes. Loads ONNX Runtime and runs the probes. */
+/** The readable name of the class ("linux-x64 node20 ort1.30.0 5b1c…"). Loads ONNX Runtime and runs the probes. */
 export async function computePlatformClass(): Promise<string> {
   const { model, feeds } = makeProbe();
   const bytes = encodeModel(model);

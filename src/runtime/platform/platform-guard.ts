@@ -1,10 +1,10 @@
-/** Could the platform class have changed? Cheap facts of machine and library, without loading ONNX Runtime. */
+/** A cheap check for changes of the platform class, without loading ONNX Runtime. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, cpus, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Differs wherever processor, its features as the system shows them, system, Node's major version or ONNX Runtime's files differ. */
+/** Changes with the processor, its features as the system reports them, the system, Node's major version and the files of ONNX Runtime. */
 export function platformGuard(): string {
   return JSON.stringify([platform(), arch(), nodeMajor(), processor(), ...library()]);
 }

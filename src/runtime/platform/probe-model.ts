@@ -1,4 +1,4 @@
-/** Which small model shows what arithmetic a machine does? One whose results depend on the kernels that ONNX Runtime selects by CPU features. */
+/** A small model whose results depend on the kernels that ONNX Runtime selects by CPU features. */
 
 import { float, ints, string } from '../../onnx/ir/attribute.js';
 import { addInitializer, addInput, addNode, makeModel } from '../../onnx/ir/edit.js';
@@ -15,7 +15,7 @@ export interface Probe {
 
 /**
  * Float Conv (blocked by 8 or 16 channels), grouped Conv, Gemm and MatMul of odd sizes (fused multiply-add, order of sums), transcendental functions and Softmax
- * (vector width), averages and bilinear Resize; u8s8 MatMulInteger and QLinearConv at the ends of the ranges (pairs of products saturate where there is no VNNI).
+ * (vector width), averages and bilinear Resize; u8s8 MatMulInteger and QLinearConv at the range limits (pairs of products saturate without VNNI).
  */
 export function makeProbe(): Probe {
   const model = makeModel({ opset: 17, graphName: 'probe' });
@@ -77,7 +77,7 @@ export function makeProbe(): Probe {
   return { model, feeds };
 }
 
-/** Integers in [0, 2³²) by a fixed linear congruence (Numerical Recipes' constants): the same on every machine. */
+/** Integers in [0, 2³²) by a fixed linear congruence (Numerical Recipes' constants), equal on every machine. */
 function pseudoRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -94,7 +94,7 @@ function floatTensor(dims: readonly number[], next: () => number): Tensor<'float
   );
 }
 
-/** Mostly large values, so that sums of two products leave 16 bits. */
+/** Mostly large values, so that sums of two products exceed 16 bits. */
 function uint8Tensor(dims: readonly number[], next: () => number): Tensor<'uint8'> {
   return makeTensor(
     'uint8',

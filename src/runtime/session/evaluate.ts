@@ -1,10 +1,10 @@
-/** How do the ONNX passes compute constants? By running the small model they make in an ONNX Runtime session of its own. */
+/** Evaluates constant subgraphs for the ONNX passes, in an ONNX Runtime session for each. */
 import type { Evaluate } from '../../onnx/passes/evaluate.js';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
 import { openSession } from './session.js';
 
 /**
- * Runs a model without inputs, with graph optimisation off: every node by its own kernel, as in a session that would run the whole model so.
+ * Runs a model without inputs. Graph optimization is off, so that every node runs its own kernel, as in a session of the whole model without optimization.
  * @throws RuntimeError `model-load`, `model-run`.
  */
 export const evaluate: Evaluate = async model => {

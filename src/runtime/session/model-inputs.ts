@@ -1,4 +1,4 @@
-/** What does a model take, and is a set of tensors that? */
+/** The inputs of a model, and checks of tensors against them. */
 import type { Dim, Model } from '../../onnx/ir/model.js';
 import type { DType } from '../../tensor/dtype.js';
 import { formatShape, type Shape } from '../../tensor/shape.js';
@@ -7,7 +7,7 @@ import { RuntimeError } from './session.js';
 
 export interface ModelInput {
   readonly name: string;
-  /** undefined: the model does not say. */
+  /** undefined: the model does not declare it. */
   readonly dtype: DType | undefined;
   readonly dims: readonly Dim[] | undefined;
 }
@@ -26,16 +26,16 @@ export function listModelInputs({ graph }: Model): ModelInput[] {
 }
 
 /**
- * The tensors that the model takes, out of `tensors`; what else is there is left.
- * @param place  what messages call their origin.
- * @throws RuntimeError `sample-mismatch` where one is missing, or has another dtype or shape than the model states.
+ * Selects the tensors of the model's inputs from `tensors`; other tensors are ignored.
+ * @param place the origin of the tensors, for messages.
+ * @throws RuntimeError `sample-mismatch` if one is missing, or has another dtype or shape than the model declares.
  */
 export function pickFeeds(inputs: readonly ModelInput[], tensors: NamedTensors, place: string): NamedTensors {
   return Object.fromEntries(
     inputs.map(input => {
       const tensor = Object.hasOwn(tensors, input.name) ? tensors[input.name] : undefined;
       if (tensor === undefined) {
-        throw mismatch(place, `there is no tensor for input "${input.name}"; there are ${Object.keys(tensors).join(', ') || 'none'}`);
+        throw mismatch(place, `no tensor for input "${input.name}"; found ${Object.keys(tensors).join(', ') || 'none'}`);
       }
       return [input.name, checkFeed(input, tensor, place)];
     }),
@@ -46,13 +46,13 @@ export function pickFeeds(inputs: readonly ModelInput[], tensors: NamedTensors, 
 export function checkFeed(input: ModelInput, tensor: Tensor, place: string): Tensor {
   const { dtype, dims } = input;
   if (dtype !== undefined && dtype !== tensor.dtype) {
-    throw mismatch(place, `the tensor for input "${input.name}" is ${tensor.dtype}, the model takes ${dtype}`);
+    throw mismatch(place, `the tensor for input "${input.name}" is ${tensor.dtype}, the model expects ${dtype}`);
   }
   if (dims === undefined || fitsDims(tensor.dims, dims)) return tensor;
-  throw mismatch(place, `the tensor for input "${input.name}" is ${formatShape(tensor.dims)}, the model takes ${formatDims(dims)}`);
+  throw mismatch(place, `the tensor for input "${input.name}" is ${formatShape(tensor.dims)}, the model expects ${formatDims(dims)}`);
 }
 
-/** @throws RuntimeError `not-finite` where a float32 tensor has NaN or infinity: what a model makes of it says nothing. */
+/** @throws RuntimeError `not-finite` if a float32 tensor has NaN or infinity: results from it would be meaningless. */
 export function checkFinite(feeds: NamedTensors): void {
   for (const [name, tensor] of Object.entries(feeds)) {
     if (tensor.dtype !== 'float32') continue;
@@ -75,6 +75,6 @@ export function formatDims(dims: readonly Dim[]): string {
 
 export function mismatch(place: string, message: string): RuntimeError {
   return new RuntimeError('sample-mismatch', `${place}: ${message}`, {
-    help: 'names, dtypes and sizes must be those of the model’s inputs, first axis included where the model fixes it',
+    help: "names, dtypes and sizes must match the model's inputs, including the first axis if the model fixes it",
   });
 }

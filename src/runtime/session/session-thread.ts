@@ -1,4 +1,4 @@
-/** What runs in a thread of `openSessionThreads`? One session of one model; it gets rows once, and runs them as often as it is told. */
+/** The worker thread of `openSessionThreads`: one session of one model. It keeps feeds and runs them on request. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { assertNever } from '../../base/assert-never.js';
 import type { Tensor } from '../../tensor/tensor.js';
@@ -10,7 +10,7 @@ export interface ThreadModel {
   readonly options: SessionOptions;
 }
 
-/** Every message is answered by one ThreadAnswer; so is the start, once the model is open. `feeds` are kept under `id`. */
+/** Every message has one ThreadAnswer, and so has the start, once the model is open. `feeds` are kept under `id`. */
 export type ThreadMessage =
   | { readonly kind: 'keep'; readonly id: number; readonly feeds: Readonly<Record<string, Tensor>> }
   | { readonly kind: 'run'; readonly id: number }

@@ -1,4 +1,4 @@
-/** How do several sessions of a model run at the same time? Each in a thread of its own: inside one thread, ONNX Runtime's Node binding runs one after the other. */
+/** Runs several sessions of a model in parallel, each in its own thread, because ONNX Runtime's Node binding runs one at a time per thread. */
 import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { NamedTensors } from './model-inputs.js';
@@ -7,15 +7,15 @@ import type { ThreadAnswer, ThreadMessage, ThreadModel } from './session-thread.
 
 export interface SessionThreads {
   /**
-   * Hands each thread its rows, one entry per thread at most. The function returned runs them all at the same time, and ends when the last has ended.
-   * What the models compute stays in the threads.
-   * @throws RuntimeError `model-run`, `session-thread`, from the function too.
+   * Sends each thread its feeds, at most one entry per thread. The returned function runs all of them in parallel and resolves when the last has ended.
+   * Outputs stay in the threads.
+   * @throws RuntimeError `model-run`, `session-thread`, also from the returned function.
    */
   prepare(feeds: readonly NamedTensors[]): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/** Opens the model of `path` in `count` threads. @throws RuntimeError `model-load`, `session-thread`. */
+/** Opens the model at `path` in `count` threads. @throws RuntimeError `model-load`, `session-thread`. */
 export async function openSessionThreads(path: string, options: SessionOptions, count: number): Promise<SessionThreads> {
   const threads = Array.from({ length: count }, () => startThread({ path, options }));
   const close = async (): Promise<void> => void (await Promise.all(threads.map(thread => thread.close())));
@@ -37,7 +37,7 @@ export async function openSessionThreads(path: string, options: SessionOptions, 
   };
 }
 
-/** Sending a view sends all of the memory behind it. */
+/** Copies the tensors: sending a view sends all memory behind it. */
 function ownTensors(feeds: NamedTensors): NamedTensors {
   return Object.fromEntries(
     Object.entries(feeds).map(([name, tensor]) => [name, { ...tensor, data: tensor.data.slice() } as typeof tensor]),
@@ -45,10 +45,10 @@ function ownTensors(feeds: NamedTensors): NamedTensors {
 }
 
 interface Thread {
-  /** The model is open. */
+  /** Resolves when the model is open. */
   readonly started: Promise<void>;
   ask(message: ThreadMessage): Promise<void>;
-  /** Ends the thread, also one that failed. */
+  /** Ends the thread, also after a failure. */
   close(): Promise<void>;
 }
 
@@ -59,8 +59,8 @@ function startThread(model: ThreadModel): Thread {
   const next = (): Promise<void> =>
     ended === undefined ? new Promise((resolve, reject) => waiting.push({ resolve, reject })) : Promise.reject(ended);
   const end = (reason: string): void => {
-    ended ??= new RuntimeError('session-thread', `a thread that runs ${basename(model.path)} ended: ${reason}`, {
-      help: 'set `sessions: 0` to leave sessions in parallel out',
+    ended ??= new RuntimeError('session-thread', `a thread for ${basename(model.path)} ended: ${reason}`, {
+      help: 'set `sessions: 0` to skip parallel sessions',
     });
     for (const { reject } of waiting.splice(0)) reject(ended);
   };

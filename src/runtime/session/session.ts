@@ -1,4 +1,4 @@
-/** How is a model run? In an ONNX Runtime session whose options never depend on the machine's size or on `--jobs`. */
+/** Opens ONNX Runtime sessions. Their options never depend on the machine's size or on `--jobs`. */
 import { basename } from 'node:path';
 import ort from 'onnxruntime-node';
 import { CodedError } from '../../base/coded-error.js';
@@ -7,36 +7,36 @@ import type { DType } from '../../tensor/dtype.js';
 import type { DataOf, Tensor } from '../../tensor/tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 
-// Without it, ONNX Runtime keeps a database of events in the user's home folder and sends it to its maker. It is read when the first session is made.
+// Otherwise ONNX Runtime keeps a database of events in the user's home folder and sends it to its vendor. The variable is read with the first session.
 process.env.ORT_DISABLE_TELEMETRY = '1';
 
-/** `model-load`: ONNX Runtime refuses the model; `model-run`: a run failed. The message carries ONNX Runtime's own. */
+/** `model-load`: ONNX Runtime rejects the model; `model-run`: a run failed. The message includes ONNX Runtime's message. */
 export class RuntimeError extends CodedError {
   override readonly name = 'RuntimeError';
 }
 
 export interface SessionOptions {
-  /** ONNX Runtime's graph optimisation level. */
+  /** ONNX Runtime's graph optimization level. */
   readonly optimization: 'disabled' | 'basic' | 'extended' | 'all';
-  /** Whether memory of earlier runs is kept for later ones (faster, and the default) or given back. Changes no result. */
+  /** Whether memory is kept between runs (faster, the default) or released. Does not change results. */
   readonly memoryArena?: 'kept' | 'none';
   /**
-   * How ONNX Runtime computes what stands between DequantizeLinear and QuantizeLinear: 'fused' (the default) in integers where it has a kernel, otherwise in float with weights
-   * dequantized in every run; 'float' in float everywhere, with weights dequantized once. It can change results, except in a model whose float arithmetic is exact.
+   * How ONNX Runtime computes operators between DequantizeLinear and QuantizeLinear. 'fused' (default): in integers if it has a kernel, otherwise in float with
+   * weights dequantized in every run. 'float': in float, with weights dequantized once. It can change results, except in a model that is exact in float.
    */
   readonly quantized?: 'fused' | 'float';
-  /** Threads inside one operator; one where absent. More can change the last bits of sums: only for what is measured, not compared. */
+  /** Threads inside one operator; default 1. More threads can change the last bits of sums, so use them only for measurements. */
   readonly threads?: number;
-  /** ONNX Runtime's profile goes to "<prefix>_<time>.json" when the session is closed. Changes no result. */
+  /** ONNX Runtime writes its profile to "<prefix>_<time>.json" when the session is closed. Does not change results. */
   readonly profilePrefix?: string;
 }
 
 /**
- * Threads inside one operator. Fixed, because the split of a sum over threads can change its last bit; one, because stages and parts of stages are what runs in parallel.
+ * Threads inside one operator. Fixed, because splitting a sum over threads can change its last bit. One, because stages and parts of stages run in parallel.
  */
 const INTRA_OP_THREADS = 1;
 
-/** What of the session can change its results: belongs in the manifest of every part that runs a model. */
+/** The session options that can change results: part of the manifest of every part that runs a model. */
 export function sessionManifest(options: SessionOptions): JsonObject {
   return {
     optimization: options.optimization,
@@ -50,19 +50,19 @@ export interface Session {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   /**
-   * Runs the model. `fetches` names the outputs wanted (all where absent).
+   * Runs the model. `fetches` names the outputs to return (default: all).
    * @throws RuntimeError `model-run`.
    */
   run(feeds: Readonly<Record<string, Tensor>>, fetches?: readonly string[]): Promise<Readonly<Record<string, Tensor>>>;
   close(): Promise<void>;
 }
 
-/** Opens models: `openSession`, or a runner's. @throws RuntimeError `model-load`. */
+/** Opens models: `openSession`, or that of a runner. @throws RuntimeError `model-load`. */
 export type OpenModel = (model: string | Uint8Array, options: SessionOptions) => Promise<Session>;
 
 const LEVELS = { disabled: 'disabled', basic: 'basic', extended: 'extended', all: 'all' } as const;
 
-/** Opens `model` (a path, so that external data is found, or bytes). @throws RuntimeError `model-load`. */
+/** Opens `model`: a path (so that external data is found), or bytes. @throws RuntimeError `model-load`. */
 export async function openSession(model: string | Uint8Array, options: SessionOptions): Promise<Session> {
   const settings: ort.InferenceSession.SessionOptions = {
     executionProviders: ['cpu'],
@@ -71,7 +71,7 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
     intraOpNumThreads: options.threads ?? INTRA_OP_THREADS,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    // What goes wrong is thrown, and said by who catches it.
+    // Errors are thrown, and their catcher reports them.
     logSeverityLevel: 4,
     ...(options.quantized === 'float' ? { extra: { session: { disable_quant_qdq: '1' } } } : {}),
     ...(options.profilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
@@ -102,12 +102,12 @@ async function create(model: string | Uint8Array, settings: ort.InferenceSession
       ? await ort.InferenceSession.create(model, settings)
       : await ort.InferenceSession.create(model, settings);
   } catch (error) {
-    // ONNX Runtime says the whole path, which in a run's folder means nothing to people: the name tells which model it is.
+    // ONNX Runtime's message has the whole path, which is in a temporary folder. The file name identifies the model.
     const path = typeof model === 'string' ? model : undefined;
     const reason = path === undefined ? messageOf(error) : messageOf(error).replaceAll(path, basename(path));
-    throw new RuntimeError('model-load', `ONNX Runtime does not load ${path === undefined ? 'the model' : basename(path)}: ${reason}`, {
+    throw new RuntimeError('model-load', `ONNX Runtime cannot load ${path === undefined ? 'the model' : basename(path)}: ${reason}`, {
       cause: error,
-      help: 'the file may be cut off, be no ONNX model, or use operators or an opset that ONNX Runtime lacks; export or copy it again',
+      help: 'the file may be truncated, not an ONNX model, or use operators or an opset that ONNX Runtime does not support; export or copy it again',
     });
   }
 }
@@ -130,7 +130,7 @@ const ORT_DTYPES = new Set<DType>([
 
 function toOrt(tensor: Tensor): ort.Tensor {
   if (!ORT_DTYPES.has(tensor.dtype))
-    throw new RuntimeError('unsupported-dtype', `ONNX Runtime's Node binding takes no ${tensor.dtype} tensors`);
+    throw new RuntimeError('unsupported-dtype', `ONNX Runtime's Node binding does not support ${tensor.dtype} tensors`);
   return new ort.Tensor(tensor.dtype as ort.Tensor.Type, tensor.data as ort.Tensor.DataType, [...tensor.dims]);
 }
 

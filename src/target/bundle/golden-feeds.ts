@@ -1,4 +1,4 @@
-/** On which inputs are golden values computed? On what a data set gave, or on seeded random ones where there is none. */
+/** Inputs for golden values: captured tensors of a data set, or seeded random tensors. */
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
 import type { Captured } from '../../runtime/capture/captured.js';
@@ -14,9 +14,9 @@ export function randomGoldenFeeds(model: Model, count: number, random: (sample: 
 }
 
 /**
- * The first `count` samples of a captured part. A model with a fixed batch gets that many rows, from one sample after the other, and from the first again where
- * there are too few: rows that were seen, never padding.
- * @throws TargetError `golden-inputs` where the capture does not fit the model; RuntimeError and TensorError of reading.
+ * The first `count` samples of a captured part. A model with a fixed batch gets that many rows from consecutive samples, starting over at the first
+ * if there are too few. Rows are always real data, never padding.
+ * @throws TargetError `golden-inputs` if the capture does not fit the model; RuntimeError and TensorError of reading.
  */
 export async function capturedGoldenFeeds(model: Model, captured: Captured, part: string, count: number): Promise<readonly GoldenFeeds[]> {
   const inputs = inputsOf(model);
@@ -28,7 +28,7 @@ export async function capturedGoldenFeeds(model: Model, captured: Captured, part
     const tensors = await captured.read(sample, part, 'input');
     for (const { name } of inputs) {
       const tensor = tensors[name];
-      if (tensor === undefined) throw misfit(part, `it has no input "${name}"`);
+      if (tensor === undefined) throw cannotFeed(part, `input "${name}" is missing`);
       rows.get(name)?.push(tensor);
     }
     const isFull = inputs.every(({ name, dims }) => countRows(rows.get(name) ?? []) >= (dims[0] ?? 1));
@@ -39,7 +39,7 @@ export async function capturedGoldenFeeds(model: Model, captured: Captured, part
   const left = inputs.some(({ name }) => (rows.get(name)?.length ?? 0) > 0);
   if (feeds.length < count && left)
     feeds.push(Object.fromEntries(inputs.map(input => [input.name, takeRows(part, input, rows.get(input.name) ?? [])])));
-  if (feeds.length === 0) throw misfit(part, 'no sample gave it anything to do');
+  if (feeds.length === 0) throw cannotFeed(part, 'no sample has rows for this part');
   return feeds;
 }
 
@@ -61,16 +61,16 @@ function countRows(tensors: readonly Tensor[]): number {
   return tensors.reduce((sum, { dims }) => sum + (dims[0] ?? 1), 0);
 }
 
-/** As many rows as the model takes, one tensor after the other and then from the first again. */
+/** As many rows as the model takes, from consecutive tensors, starting over at the first one. */
 function takeRows(part: string, { name, dtype, dims }: ModelInput, tensors: readonly Tensor[]): Tensor {
   const raws = tensors.map(encodeRawTensor);
   const [first] = raws;
   const wanted = dims[0] ?? 1;
-  if (first === undefined) throw misfit(part, `input "${name}" has no rows`);
+  if (first === undefined) throw cannotFeed(part, `input "${name}" has no rows`);
   const fits =
     first.dtype === dtype && first.dims.length === dims.length && dims.every((dim, axis) => axis === 0 || dim === first.dims[axis]);
   if (!fits)
-    throw misfit(part, `input "${name}" is ${first.dtype} [${first.dims.join(', ')}], the model takes ${dtype} [${dims.join(', ')}]`);
+    throw cannotFeed(part, `input "${name}" is ${first.dtype} [${first.dims.join(', ')}], the model expects ${dtype} [${dims.join(', ')}]`);
   const rowBytes = first.bytes.byteLength / (first.dims[0] ?? 1);
   const all = Buffer.concat(raws.map(({ bytes }) => bytes));
   const there = all.byteLength / rowBytes;
@@ -79,8 +79,8 @@ function takeRows(part: string, { name, dtype, dims }: ModelInput, tensors: read
   return decodeRawTensor(makeRawTensor(first.dtype, dims, taken));
 }
 
-function misfit(part: string, reason: string): TargetError {
-  return new TargetError('golden-inputs', `the captured tensors of "${part}" give no golden inputs: ${reason}`, {
-    help: 'connect what `capture` gave for the models that are compiled, or nothing: then golden inputs are random',
+function cannotFeed(part: string, reason: string): TargetError {
+  return new TargetError('golden-inputs', `the captured tensors of "${part}" cannot be golden inputs: ${reason}`, {
+    help: 'connect the capture of the compiled models, or remove the input to use random golden inputs',
   });
 }

@@ -1,4 +1,4 @@
-/** What should the board compute? Outputs of given inputs, and what passes between the parts, as ONNX Runtime computes them. */
+/** Golden values: the outputs that the board should compute for given inputs, and the values between parts, from ONNX Runtime. */
 import { getDefined } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';
 import { getValue } from '../../onnx/ir/edit.js';
@@ -10,30 +10,30 @@ import type { Tensor } from '../../tensor/tensor.js';
 
 export type GoldenFeeds = Readonly<Record<string, Tensor>>;
 
-/** Border: between two parts. */
+/** 'border': a value between two parts. */
 export type GoldenRole = 'input' | 'output' | 'border';
 
 export type GoldenArray = {
   readonly role: GoldenRole;
   /** The value's name in the models. */
   readonly name: string;
-  /** Its name in the file. */
+  /** The array's name in the file. */
   readonly array: string;
   readonly dtype: string;
   readonly dims: readonly number[];
 };
 
-/** Up to this level the parts one after the other compute the bits of the whole. */
+/** Up to this optimization level, running the parts in sequence gives the bits of the whole model. */
 export const GOLDEN_OPTIMIZATION = 'basic';
 
-/** The parts of one model, ready to be run. */
+/** The parts of one model with open sessions. */
 export interface GoldenModel {
-  /** Runs the parts one after the other. @returns every value that crosses their borders, by name. */
+  /** Runs the parts in sequence. @returns every value that crosses a border, by name. */
   compute(feeds: GoldenFeeds): Promise<ReadonlyMap<string, Tensor>>;
   close(): Promise<void>;
 }
 
-/** @param parts in the order in which they run. */
+/** @param parts in execution order. */
 export async function openGoldenModel(parts: readonly Model[]): Promise<GoldenModel> {
   const sessions: Session[] = [];
   const close = async (): Promise<void> => {
@@ -58,7 +58,7 @@ export async function openGoldenModel(parts: readonly Model[]): Promise<GoldenMo
   };
 }
 
-/** Writes one sample to `path`. @returns what is in it. */
+/** Writes one sample to `path`. @returns its arrays. */
 export async function writeGoldenSample(
   path: string,
   whole: Model,

@@ -1,16 +1,16 @@
-/** Where do we expect each node to run, and why? In the shape of the vendor's own report, so that the two can be compared, with our reasons added. */
+/** The predicted device of each node, in the form of the vendor's assignment report, with the reasons added. */
 import type { Json, JsonObject } from '../../base/json.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
 import type { ModelReport, UnitReport } from '../report/compile-report.js';
 
-/** As the vendor's execution provider names them; its third is what it runs on the host, at the edges of the model. */
+/** Device names of the vendor's execution provider. VITIS_EP_CPU: nodes at the edges of the model that it runs on the host. */
 type ReportDevice = 'CPU' | 'NPU' | 'VITIS_EP_CPU';
 
-/** What stands for an optional input that is left out. */
+/** Stands for an omitted optional input. */
 const ABSENT = 'VAIP_NOT_EXISTS';
 
-/** @param parts models of the report's parts, in their order. */
+/** @param parts models of the report's parts, in the same order. */
 export function predictAssignment(report: ModelReport, parts: readonly Model[]): JsonObject {
   const deviceOf = devicesByOutput(report.units);
   const nodes = parts.flatMap(model => [...model.graph.nodes.values()].map(node => describeNode(model, node, deviceOf)));

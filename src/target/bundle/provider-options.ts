@@ -1,17 +1,17 @@
-/** With which options does a version of the vendor's software run a model on a device? Rows of a data file, each with its sources. */
+/** Options of the vendor's software for each version and device: rows of a data file, each with its sources. */
 import type { Source } from '../report/finding.js';
 import ryzenAi from './ryzen-ai-options.json' with { type: 'json' };
 
-/** `${CACHE_DIR}`, `${CACHE_KEY}` and names of environment variables stand for what only the board knows. */
+/** `${CACHE_DIR}`, `${CACHE_KEY}` and names of environment variables are replaced on the board. */
 export interface ProviderOptions {
   readonly version: string;
   readonly device: string;
   readonly provider: string;
   readonly providerOptions: Readonly<Record<string, string>>;
   readonly environment: Readonly<Record<string, string>>;
-  /** For those who want the compiled model as an EPContext model. */
+  /** To write the compiled model as an EPContext model. */
   readonly sessionOptions: Readonly<Record<string, string>>;
-  /** The file of the operator assignment, in the cache folder of the model. */
+  /** The file of the operator assignment, inside the cache folder of the model. */
   readonly report: string;
   readonly sources: readonly Source[];
   readonly notes: readonly string[];
@@ -29,7 +29,7 @@ interface Row {
 const ROWS: readonly Row[] = ryzenAi.rows;
 const SOURCES: Readonly<Record<string, unknown>> = ryzenAi.sources;
 
-/** Every version and device of AMD Ryzen AI that there are options for, by rising version. */
+/** All versions and devices of AMD Ryzen AI with known options, by ascending version. */
 export function listRyzenAiOptions(): readonly ProviderOptions[] {
   const all = ROWS.flatMap(row => row.versions.map(version => optionsOf(row, version)));
   return all.sort((a, b) => compareVersions(a.version, b.version) || (a.device < b.device ? -1 : 1));
@@ -50,12 +50,12 @@ function optionsOf(row: Row, version: string): ProviderOptions {
   };
 }
 
-/** The type of a JSON module has every row's names in every row. */
+/** Removes absent members: the type of a JSON module lists every row's names in every row. */
 function present(record: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(record).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
-/** Versions are "major.minor". */
+/** Versions have the form "major.minor". */
 function compareVersions(a: string, b: string): number {
   const [major = 0, minor = 0] = a.split('.').map(Number);
   const [otherMajor = 0, otherMinor = 0] = b.split('.').map(Number);

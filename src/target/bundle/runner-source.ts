@@ -1,4 +1,4 @@
-/** Which program runs the bundle on the board? A Python file of this folder, copied as it is. */
+/** Reads the Python program that runs a bundle on the board. */
 import { readFile } from 'node:fs/promises';
 
 export function readRunnerSource(): Promise<Uint8Array> {

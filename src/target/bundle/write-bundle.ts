@@ -1,4 +1,4 @@
-/** What does a user carry to the board? Models, their parts, options of the vendor's software, golden values, a runner, and a manifest of it all. */
+/** Writes the deployment bundle: models, their parts, options of the vendor's software, golden values, a runner and a manifest. */
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Digest, digestFile } from '../../base/digest.js';
@@ -14,24 +14,24 @@ import { listRyzenAiOptions, type ProviderOptions } from './provider-options.js'
 import { readRunnerSource } from './runner-source.js';
 
 export interface BundleRequest {
-  /** Not yet existing. */
+  /** Must not exist. */
   readonly folder: string;
-  /** Models of the report and models to write are the same, in the same order. */
+  /** The report has the models to write, in the same order. */
   readonly report: CompileReport;
   readonly models: readonly BundleModel[];
 }
 
 export interface BundleModel {
   readonly name: string;
-  /** The file of the QDQ model as it came in: what the other stages run. */
+  /** The QDQ model file as it was given; other stages run this file. */
   readonly sourcePath: string;
-  /** The file of the whole QDQ model with all sizes fixed: the same one, or that with its free sizes pinned. */
+  /** The QDQ model file with all sizes fixed: the same file, or one with its named sizes pinned. */
   readonly wholePath: string;
-  /** What that file holds. */
+  /** The content of that file. */
   readonly whole: Model;
-  /** In the order in which they run; values of equal name are one tensor. */
+  /** In execution order. Values with equal names are one tensor. */
   readonly parts: readonly BundlePart[];
-  /** Inputs of golden samples; none: the bundle has no golden values of this model. */
+  /** Inputs of golden samples. Empty: the bundle has no golden values for this model. */
   readonly golden: readonly GoldenFeeds[];
 }
 
@@ -44,7 +44,7 @@ export const BUNDLE_FORMAT = 'tanren-bundle/1';
 
 const RYZEN_AI = 'ryzen-ai';
 
-/** Writes the bundle; docs/npu-compile.md lists its files. Equal requests give equal files. @throws RuntimeError where ONNX Runtime does not run a part. */
+/** Writes the bundle; docs/npu-compile.md lists its files. Equal requests give equal files. @throws RuntimeError if ONNX Runtime cannot run a part. */
 export async function writeBundle({ folder, report, models }: BundleRequest): Promise<void> {
   const files = openFiles(folder);
   const options = report.target.profile === RYZEN_AI ? listRyzenAiOptions() : [];
@@ -73,7 +73,7 @@ async function writeOne(
     name,
     digest: report.digest,
     whole: wholeFile,
-    // A runner that is given this file runs the whole of fixed sizes instead.
+    // A runner that gets this file runs the model with fixed sizes instead.
     source: await digestFile(sourcePath),
     nodes: report.counts.nodes,
     npuNodes: report.counts.npuNodes,
@@ -104,7 +104,7 @@ async function writeGolden(
   }
 }
 
-/** One file per version and device, with the key of each model: for the runner, and for whoever opens sessions by himself. */
+/** One file per version and device, with the cache key of each model, for the runner and for programs that open sessions themselves. */
 function describeOptions({ sources, ...row }: ProviderOptions, models: readonly JsonObject[]): JsonObject {
   const keyOf = (model: JsonObject): Json => (model.cacheKeys as JsonObject)[`${row.version}/${row.device}`] ?? '';
   return {
@@ -120,7 +120,7 @@ interface BundleFiles {
   json(name: string, value: JsonObject): Promise<void>;
   bytes(name: string, bytes: Uint8Array): Promise<void>;
   write<T>(name: string, write: (path: string) => Promise<T>): Promise<T>;
-  /** By name, sorted. */
+  /** Sorted by name. */
   digests(): Readonly<Record<string, Digest>>;
 }
 

@@ -1,23 +1,23 @@
-/** One RoI per call, or many? For a model that runs once per RoI: the same RoIs in calls of 1, 4, 8, 16 …, each with its estimate. */
+/** Compares batch sizes of a model that runs once per RoI: the same RoIs in calls of 1, 4, 8, 16 …, each with an estimate. */
 import type { Target } from '../profile/choose-target.js';
 import type { BatchEstimate, BatchRow, LatencyEstimate } from '../report/compile-report.js';
 import type { UnitWork } from '../units/unit-work.js';
 import { estimateCalls, estimateUnit, scaleEstimate } from './estimate.js';
 
-export interface BatchQuestion {
-  /** Parts of the model that are for the NPU: each is a call. */
+export interface BatchRequest {
+  /** Number of NPU parts of the model. Each is one call. */
   readonly npuParts: number;
-  /** Of the units in them. */
+  /** The work of their units. */
   readonly works: readonly UnitWork[];
-  /** What the model was compiled with. */
+  /** The batch size of the compiled model. */
   readonly batch: number;
   readonly rois: BatchEstimate['rois'];
-  /** To compare. */
+  /** Batch sizes to compare. */
   readonly sizes: readonly number[];
 }
 
-/** A last call that is not full runs at full size: the batch is fixed. */
-export function estimateBatches(target: Target, { npuParts, works, batch, rois, sizes }: BatchQuestion): BatchEstimate {
+/** The batch is fixed, so a last call that is not full costs as much as a full one. */
+export function estimateBatches(target: Target, { npuParts, works, batch, rois, sizes }: BatchRequest): BatchEstimate {
   const rows = sizes.map((size): BatchRow => {
     const perCall = estimateCalls(
       target,

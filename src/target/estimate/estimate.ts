@@ -1,4 +1,4 @@
-/** How long might a unit, a part, a model take on the NPU? A roofline with published and assumed constants: an estimate with its basis, never a measurement. */
+/** Latency estimates for units, parts and models on the NPU: a roofline with published and assumed constants, not a measurement. */
 import type { Target } from '../profile/choose-target.js';
 import type { Constant } from '../profile/profile.js';
 import type { EstimateBasis, EstimateConstant, LatencyEstimate, UnitEstimate } from '../report/compile-report.js';
@@ -6,7 +6,7 @@ import type { UnitWork } from '../units/unit-work.js';
 
 const FORMULA = 'calls · fixed + Σ max(work / (efficiency · peak), (weights + inputs + outputs) / bandwidth)';
 
-/** How work grows where a model runs on more than it was exported for: activations and MACs by `factor`, weights not. */
+/** @param factor rows per call relative to the exported batch: activations and MACs scale with it, weights do not. */
 export function estimateUnit({ device }: Target, work: UnitWork, factor = 1): UnitEstimate {
   const { peak, efficiency, bandwidth } = device.estimate;
   const share = efficiency[work.engine];
@@ -27,7 +27,7 @@ export function estimateUnit({ device }: Target, work: UnitWork, factor = 1): Un
   };
 }
 
-/** So many calls, with these units in total. */
+/** The estimate of `calls` calls that run `units` in total. */
 export function estimateCalls({ device }: Target, calls: number, units: readonly LatencyEstimate[]): LatencyEstimate {
   const { fixedMs } = device.estimate;
   return sumEstimates([{ ms: calls * fixedMs.value, lowMs: calls * fixedMs.low, highMs: calls * fixedMs.high }, ...units]);

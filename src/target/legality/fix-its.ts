@@ -1,4 +1,4 @@
-/** Which `rewrite` rules make a node legal? Those that a profile names, where they fit the node's numbers; how exact they are, they say themselves. */
+/** Fix-its: the `rewrite` rules named by the profile that fit a node and would make it legal. Each rule states its proof. */
 import { findInts, getInt, getString } from '../../onnx/ir/attribute.js';
 import type { Model, Node } from '../../onnx/ir/model.js';
 import { RULE_LIST, type RuleEntry } from '../../onnx/rules/rule-table.js';
@@ -6,7 +6,7 @@ import { getRule } from '../../onnx/rules/target/get-rule.js';
 import type { FixIt } from '../report/finding.js';
 import { findWindow } from '../units/unit-facts.js';
 
-/** The forms of rule `name` that fit `node`, exact ones first; none where the rule would decline. */
+/** The forms of rule `name` that fit `node`, exact forms first; empty if the rule would decline. */
 export function findFixIts(name: string, model: Model, node: Node): readonly FixIt[] {
   const rules: readonly RuleEntry[] = RULE_LIST;
   const entry = rules.find(rule => rule.name === name);
@@ -21,7 +21,7 @@ export function findFixIts(name: string, model: Model, node: Node): readonly Fix
 
 const ORDER: readonly FixIt['effect'][] = ['exact', 'rounding', 'approximate'];
 
-/** A quantized node does not match a rule, which is for the float model: the numbers decide. */
+/** Rules match float models. For a quantized node, these checks of its attributes decide. */
 const FITS: Readonly<Record<string, (model: Model, node: Node) => boolean>> = {
   'maxpool-1x1': (model, node) => {
     const window = findWindow(model, node);

@@ -1,4 +1,4 @@
-/** Why does a node of a quantized model not compute on integers? What stands before or after it without Q or DQ is named. */
+/** Finds why a node of a quantized model computes in float, and names its neighbors without Q or DQ. */
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Node } from '../../onnx/ir/model.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
@@ -21,7 +21,7 @@ export function checkIsland(unitCase: UnitCase): readonly Finding[] {
         rule: 'not-quantized',
         measured,
         limit: 'quantized values',
-        message: `it gives ${other.dtype}, not quantized values`,
+        message: `its output is ${other.dtype}, not quantized`,
         source,
       }),
     ];
@@ -54,6 +54,6 @@ function floatOutputs({ model, graph, unit }: UnitCase, node: Node): readonly st
   const output = node.outputs.find(id => id !== undefined);
   if (output === undefined) return [];
   const { name } = getValue(model.graph, output);
-  if (other !== undefined) return [`${other.opType} reads "${name}" as it is`];
-  return model.graph.outputs.includes(output) ? [`output "${name}" of the model is not quantized`] : [];
+  if (other !== undefined) return [`${other.opType} reads "${name}" without QuantizeLinear`];
+  return model.graph.outputs.includes(output) ? [`model output "${name}" is not quantized`] : [];
 }

@@ -1,4 +1,4 @@
-/** Which units can the NPU run? All rules on every unit, with everything that fails; then the ends of the model, which follow their neighbours. */
+/** Decides which units the NPU can run: every rule on every unit, with all findings; Q and DQ at the edges follow their neighbors. */
 import type { Model } from '../../onnx/ir/model.js';
 import type { Target } from '../profile/choose-target.js';
 import type { Device } from '../report/compile-report.js';
@@ -14,14 +14,14 @@ import { makeFinding, type UnitCase, type UnitRule } from './unit-case.js';
 
 export interface UnitVerdict {
   readonly findings: readonly Finding[];
-  /** Whether nothing refuses it; what is undocumented counts as params say. */
+  /** Whether no finding refuses it; undocumented operators count as the params say. */
   readonly admitted: boolean;
-  /** A Q or DQ on its own: at an end of the model, or beside what computes in float. */
+  /** A separate Q or DQ: at an end of the model, or beside a float node. */
   readonly edge: boolean;
 }
 
 export interface JudgeOptions {
-  /** Where units go that no document names. */
+  /** The device of units with undocumented operators. */
   readonly undocumented: Device;
 }
 
@@ -40,13 +40,13 @@ export function judgeUnits(graph: UnitGraph, target: Target, { undocumented }: J
   });
 }
 
-/** Does the model have any Q or DQ? */
+/** 'quantized' if the model has any Q or DQ. */
 export function modeOf(model: Model): UnitCase['mode'] {
   for (const node of model.graph.nodes.values()) if (/^(De)?[Qq]uantizeLinear$/.test(node.opType)) return 'quantized';
   return 'float';
 }
 
-/** Where each unit goes: admitted ones to the NPU; a Q on its own to what reads it, a DQ to what gives its integers: to the NPU where one of them is there. */
+/** The device of each unit: admitted units go to the NPU. A separate Q follows its readers, and a separate DQ its producer: NPU if one of them is there. */
 export function placeUnits(graph: UnitGraph, verdicts: readonly UnitVerdict[], demoted: ReadonlySet<number>): readonly Device[] {
   const onNpu = (id: number): boolean => verdicts[id]?.admitted === true && !demoted.has(id);
   return graph.units.map(({ id, kind }) => {
@@ -57,7 +57,7 @@ export function placeUnits(graph: UnitGraph, verdicts: readonly UnitVerdict[], d
   });
 }
 
-/** Chains that only reshape what the model gives, with no Q behind them: seen from the end. */
+/** Reshaping chains at the end of the model without a Q after them, searched from the outputs. */
 function findTrailing({ model, units, after }: UnitGraph, target: Target): ReadonlySet<number> {
   const operators = target.graph.trailing.value;
   const outputs = new Set(model.graph.outputs);
@@ -76,9 +76,9 @@ function trailingFinding(target: Target, { target: node }: NodeUnit): Finding {
   return makeFinding(target, {
     rule: 'trailing-reshape',
     measured: `${node.opType} at the end of the model`,
-    limit: `no ${value.join(', ')} without Q and DQ behind it at an end`,
-    message: `the model ends with it; ${value.join(', ')} that give an output stay on the CPU`,
+    limit: `no ${value.join(', ')} without Q and DQ after it at an output`,
+    message: `it computes a model output; ${value.join(', ')} before an output without Q and DQ stay on the CPU`,
     source,
-    note: 'Quantize its output too, or end the model before it.',
+    note: 'Quantize its output, or cut the model before it.',
   });
 }

@@ -1,4 +1,4 @@
-/** Are the numbers of a unit within the limits of the profile? Each limit is held against each node that it names. */
+/** Checks the attributes and shapes of units against the limits of the profile. */
 import { assertNever } from '../../base/assert-never.js';
 import { getInt } from '../../onnx/ir/attribute.js';
 import type { Attribute, Node } from '../../onnx/ir/model.js';
@@ -66,7 +66,7 @@ function checkSizes(limit: SizeLimit, unitCase: UnitCase, node: Node): Finding |
   return fail(limit, unitCase, node, {
     measured,
     limit: `${allowed.text}${where}`,
-    message: `the ${NAMES[limit.rule]} is ${formatSizes(sizes)}; the target takes ${allowed.text}${where}`,
+    message: `the ${NAMES[limit.rule]} is ${formatSizes(sizes)}; the target supports ${allowed.text}${where}`,
   });
 }
 
@@ -103,10 +103,10 @@ function checkGroups(limit: GroupLimit, unitCase: UnitCase, node: Node): Finding
   if (limit.allowed.includes('divisible') && out % group === 0) return undefined;
   const measured = `${group} groups of ${perGroup} channels, ${out} outputs`;
   const text = limit.allowed.includes('divisible') ? 'groups that divide both numbers of channels' : 'one group';
-  return fail(limit, unitCase, node, { measured, limit: text, message: `it has ${measured}; the target takes ${text}` });
+  return fail(limit, unitCase, node, { measured, limit: text, message: `it has ${measured}; the target supports ${text}` });
 }
 
-/** JSON and float32 do not share their last bits. */
+/** Relative tolerance: a JSON number and its float32 form differ in the last bits. */
 const CLOSE = 1e-6;
 
 function checkAttribute(limit: AttributeLimit, unitCase: UnitCase, node: Node): Finding | undefined {
@@ -117,7 +117,7 @@ function checkAttribute(limit: AttributeLimit, unitCase: UnitCase, node: Node): 
   if (elements.every(isAllowed)) return undefined;
   const measured = `${limit.name} ${elements.map(formatElement).join(', ')}`;
   const allowed = limit.allowed.map(formatElement).join(', ');
-  return fail(limit, unitCase, node, { measured, limit: allowed, message: `${measured}; the target takes ${allowed}` });
+  return fail(limit, unitCase, node, { measured, limit: allowed, message: `${measured}; the target supports ${allowed}` });
 }
 
 const decoder = new TextDecoder();
@@ -150,12 +150,12 @@ function checkConstantInputs(limit: ConstantInputLimit, unitCase: UnitCase, node
     const id = node.inputs[index];
     const dequantizer = node === unit.target ? unit.dequantizers.get(index) : undefined;
     if (id === undefined) {
-      if (limit.presence === 'required' && !hasAttributeInstead(node, index)) failing.push(`input ${index} is left out`);
+      if (limit.presence === 'required' && !hasAttributeInstead(node, index)) failing.push(`input ${index} is missing`);
     } else if (
       findConstantValue(model, id) === undefined &&
       (dequantizer === undefined || findQuantizedConstant(model, dequantizer) === undefined)
     ) {
-      failing.push(`input ${index} ("${inputOf(model, node, index)?.name ?? ''}") is computed`);
+      failing.push(`input ${index} ("${inputOf(model, node, index)?.name ?? ''}") is not constant`);
     }
   }
   if (failing.length === 0) return undefined;
@@ -163,11 +163,11 @@ function checkConstantInputs(limit: ConstantInputLimit, unitCase: UnitCase, node
   return fail(limit, unitCase, node, {
     measured: failing.join(', '),
     limit: `input${limit.inputs.length === 1 ? '' : 's'} ${which} constant`,
-    message: `${failing.join(', ')}; the target takes constants there`,
+    message: `${failing.join(', ')}; the target requires constants there`,
   });
 }
 
-/** Clip before opset 11, Pad before 11: what became inputs were attributes. */
+/** Clip and Pad before opset 11 have attributes instead of these inputs. */
 function hasAttributeInstead(node: Node, index: number): boolean {
   const name = node.opType === 'Clip' ? (['', 'min', 'max'][index] ?? '') : '';
   return name !== '' && node.attributes.has(name);
@@ -178,8 +178,8 @@ function checkActivation(limit: ActivationLimit, unitCase: UnitCase, node: Node)
   if (activation === undefined || node !== target || limit.allowed.includes(activation.opType)) return undefined;
   const allowed = limit.allowed.length === 0 ? 'none' : limit.allowed.join(', ');
   return fail(limit, unitCase, node, {
-    measured: `${activation.opType} joined to ${node.opType}`,
+    measured: `${activation.opType} fused with ${node.opType}`,
     limit: allowed,
-    message: `${activation.opType} is joined to it, with no quantization between; the target joins ${allowed}`,
+    message: `${activation.opType} is fused with it, without quantization between them; the target fuses ${allowed}`,
   });
 }

@@ -1,4 +1,4 @@
-/** Does the vendor name the operator for this data type? A blank in its table says nothing: it is reported as undocumented, with what else is known. */
+/** Checks whether the vendor documents an operator for the data type. Operators without an entry are reported as undocumented, with other known facts. */
 import type { Node } from '../../onnx/ir/model.js';
 import type { Finding } from '../report/finding.js';
 import { limitNameOf } from '../units/unit-facts.js';
@@ -18,8 +18,8 @@ function listObservations({ target, model }: UnitCase, node: Node): readonly Fin
       rule: 'observed',
       severity: 'warning',
       measured: name,
-      limit: 'none is documented',
-      message: 'somebody saw such nodes on the CPU',
+      limit: 'no limit is documented',
+      message: 'such nodes were observed on the CPU',
       note,
       source,
     }),

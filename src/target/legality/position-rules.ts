@@ -1,4 +1,4 @@
-/** Can the shifts of a power-of-two unit be done? Bounds on the positions −log₂(scale) around it; outside of them the compiler moves a position, and values change. */
+/** Checks the shifts of power-of-two units: bounds on the positions −log₂(scale). Outside of them the compiler changes a position, and with it the values. */
 import type { Node } from '../../onnx/ir/model.js';
 import type { PositionLimits } from '../profile/profile.js';
 import type { Finding } from '../report/finding.js';
@@ -6,7 +6,7 @@ import { findQParams } from '../units/unit-facts.js';
 import { isPowerOfTwo } from './quantization-rules.js';
 import { makeFinding, type UnitCase } from './unit-case.js';
 
-/** Warnings only: what is not a power of two is reported as that. */
+/** Gives warnings only. Scales that are not a power of two are reported by the quantization rules. */
 export function checkPositions(unitCase: UnitCase): readonly Finding[] {
   const { target, unit } = unitCase;
   const limits = target.dtype.positions;
@@ -18,7 +18,7 @@ export function checkPositions(unitCase: UnitCase): readonly Finding[] {
     if (bound.value >= bound.low && bound.value <= bound.high) return [];
     const measured = `${bound.what} = ${bound.value}`;
     const limit = bound.low === bound.high ? `${bound.low}` : `${bound.low} to ${bound.high}`;
-    const message = `${measured}; the target shifts by ${limit}`;
+    const message = `${measured}; the target supports shifts of ${limit}`;
     return [makeFinding(target, { rule: bound.rule, severity: 'warning', measured, limit, message, source: limits.source })];
   });
 }
@@ -65,7 +65,7 @@ function boundsOf(
       const [low, high] = limits.addWrite;
       return [
         { rule: 'shift-read', what: 'difference of the positions of the inputs', value: Math.abs(i - w), low: 0, high: limits.read },
-        { rule: 'shift-write', what: 'least position of the inputs − output', value: least - out, low, high },
+        { rule: 'shift-write', what: 'smallest position of the inputs − output', value: least - out, low, high },
       ];
     }
     case 'Mul': {

@@ -1,4 +1,4 @@
-/** Are the integers of a unit those of the data type? Types of activations, weights and biases, scales and zero points. */
+/** Checks the quantization of units against the data type: integer types of activations, weights and biases, scales and zero points. */
 import type { Node } from '../../onnx/ir/model.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import type { Sourced } from '../profile/profile.js';
@@ -14,9 +14,9 @@ export function checkQuantization(unitCase: UnitCase): readonly Finding[] {
 
 type Role = {
   readonly kind: 'activation' | 'weight' | 'bias';
-  /** The Q or DQ. */
+  /** The Q or DQ node. */
   readonly node: Node;
-  /** The integers' name. */
+  /** The name of the quantized value. */
   readonly name: string;
 };
 
@@ -59,7 +59,7 @@ function resultOf(model: UnitCase['model'], node: Node): Role {
 function checkRole(unitCase: UnitCase, role: Role): readonly Finding[] {
   const qparams = findQParams(unitCase.model, role.node);
   if (qparams === undefined) {
-    const measured = `scale or zero point of "${role.name}" computed`;
+    const measured = `scale or zero point of "${role.name}" is computed`;
     const { source } = unitCase.target.dtype.scale;
     return [
       makeFinding(unitCase.target, {
@@ -90,7 +90,7 @@ function checkDType({ target }: UnitCase, { kind, name }: Role, { dtype }: Known
     rule: `${kind}-type`,
     measured: `${kind} "${name}" ${dtype}`,
     limit: allowed.value.join(' or '),
-    message: `the ${kind} "${name}" is ${dtype}; ${target.identity.dtype} has ${allowed.value.join(' or ')}`,
+    message: `the ${kind} "${name}" is ${dtype}; ${target.identity.dtype} requires ${allowed.value.join(' or ')}`,
     source: allowed.source,
     note: allowed.note,
   });
@@ -106,13 +106,13 @@ function checkScale({ target }: UnitCase, { kind, name }: Role, { scales }: Know
     rule: 'scale-power-of-two',
     measured,
     limit: 'a power of two',
-    message: `the ${measured} is no power of two`,
+    message: `the ${measured} is not a power of two`,
     source: scale.source,
     note: 'Quantize with preset xint8.',
   });
 }
 
-/** Is `scale` 2ⁿ, n from −127 to 127? */
+/** Whether `scale` is 2ⁿ with n from −127 to 127. */
 export function isPowerOfTwo(scale: number): boolean {
   return scale > 0 && Number.isInteger(Math.log2(scale)) && 2 ** Math.log2(scale) === scale;
 }
@@ -127,7 +127,7 @@ function checkZeroPoint({ target }: UnitCase, { kind, name }: Role, { dtype, zer
     rule: 'zero-point',
     measured,
     limit: `${wanted}`,
-    message: `the ${measured}; ${target.identity.dtype} takes ${wanted}`,
+    message: `the ${measured}; ${target.identity.dtype} requires ${wanted}`,
     source: zeroPoint.source,
   });
 }
@@ -141,13 +141,13 @@ function checkPerChannel({ target }: UnitCase, { kind, name }: Role, { axis, sca
     severity: perChannel.value,
     measured,
     limit: 'one scale per tensor',
-    message: `it has ${measured}; ${perChannel.value === 'refused' ? 'the target takes' : 'documented is'} one per tensor`,
+    message: `it has ${measured}; ${perChannel.value === 'refused' ? 'the target supports' : 'the documentation lists'} one per tensor`,
     source: perChannel.source,
     note: perChannel.note,
   });
 }
 
-/** Float constants where integers are meant: a weight or bias that no DQ gives. */
+/** Float weights and biases: constants without a DQ. */
 function checkFloatWeights({ target, model, unit }: UnitCase): readonly Finding[] {
   if (unit.kind !== 'quantized' || !WEIGHTED.has(unit.target.opType)) return [];
   return unit.target.inputs.flatMap((id, index) => {
@@ -155,6 +155,8 @@ function checkFloatWeights({ target, model, unit }: UnitCase): readonly Finding[
     if (constant?.dtype !== 'float32' || index === 0) return [];
     const measured = `${index === 2 ? 'bias' : 'weight'} "${inputOf(model, unit.target, index)?.name ?? ''}" float32`;
     const { source } = index === 2 ? target.dtype.biases : target.dtype.weights;
-    return [makeFinding(target, { rule: 'weight-float', measured, limit: 'integers', message: `its ${measured}, not quantized`, source })];
+    return [
+      makeFinding(target, { rule: 'weight-float', measured, limit: 'integers', message: `its ${measured} and not quantized`, source }),
+    ];
   });
 }

@@ -1,4 +1,4 @@
-/** Are all shapes of a unit known numbers, and is it more than scalars? Constants are what they are. */
+/** Checks that all shapes of a unit are known, and that its activations are not scalars. Constants are exempt. */
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import { isStatic } from '../../onnx/shape-inference/context/dims.js';
 import type { Finding } from '../report/finding.js';
@@ -37,6 +37,6 @@ export function checkShapes({ target, model, unit }: UnitCase): readonly Finding
 }
 
 function findProblem({ dims }: KnownTensor): { readonly rule: string; readonly text: string } | undefined {
-  if (!isStatic(dims)) return { rule: 'shape-dynamic', text: 'a size is not known before the model runs' };
+  if (!isStatic(dims)) return { rule: 'shape-dynamic', text: 'a size is not fixed' };
   return dims.includes(0) ? { rule: 'shape-empty', text: 'a size is 0' } : undefined;
 }

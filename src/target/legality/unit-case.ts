@@ -1,4 +1,4 @@
-/** What does a rule of legality see, and what does it return? One unit and the chosen target; a finding per failure. */
+/** The input and output of legality rules: one unit with the chosen target, and a finding per failure. */
 import type { Model, Node } from '../../onnx/ir/model.js';
 import type { Target } from '../profile/choose-target.js';
 import type { Finding, FixIt, Severity } from '../report/finding.js';
@@ -10,25 +10,25 @@ export interface UnitCase {
   readonly graph: UnitGraph;
   readonly model: Model;
   readonly unit: NodeUnit;
-  /** 'float': a model without Q and DQ, of which shapes and operators alone are judged. */
+  /** 'float': a model without Q and DQ. Only its shapes and operators are judged. */
   readonly mode: 'quantized' | 'float';
 }
 
-/** Gives all that fails. Reads, never edits. */
+/** Returns all failures. Never edits the model. */
 export type UnitRule = (unitCase: UnitCase) => readonly Finding[];
 
 export interface FindingSpec {
   readonly rule: string;
-  /** 'refused' where absent. */
+  /** 'refused' if absent. */
   readonly severity?: Severity | undefined;
   readonly measured: string;
   readonly limit: string;
-  /** "the kernel is 1×1; the target takes 2 to 32": without the unit's name. */
+  /** "the kernel is 1×1; the target supports 2 to 32", without the unit's name. */
   readonly message: string;
-  /** Key of the profile. */
+  /** Key of a source in the profile. */
   readonly source: string;
   readonly note?: string | undefined;
-  /** The node that the rules named by `fixIts` would rewrite. */
+  /** The node that the rules in `fixIts` would rewrite. */
   readonly fix?: { readonly model: Model; readonly node: Node; readonly rules: readonly string[] };
 }
 
@@ -38,7 +38,7 @@ export function makeFinding(target: Target, spec: FindingSpec): Finding {
   return { rule, severity, message, ...(note === undefined ? {} : { note }), measured, limit, source: target.sourceOf(source), fixIts };
 }
 
-/** The nodes of a unit that compute: the operator, and what is joined to it. */
+/** The computing nodes of a unit: the operator and the activation function fused with it. */
 export function computingNodes({ target, activation }: NodeUnit): readonly Node[] {
   return activation === undefined ? [target] : [target, activation];
 }

@@ -1,4 +1,4 @@
-/** How does a part become a model of its own? Its nodes, what they read from outside as inputs, and what is read of them as outputs. */
+/** Extracts parts as models: their nodes, with values from outside as inputs and values used outside as outputs. */
 
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model, NodeId, ValueId } from '../../onnx/ir/model.js';
@@ -13,7 +13,7 @@ export interface PartEnds {
   readonly outputs: readonly ValueId[];
 }
 
-/** What each part reads from outside and gives to others or to the model's outputs. Constants that are outputs of the model are the first part's. */
+/** The inputs and outputs of each part. Constants that are model outputs belong to the first part. */
 export function findPartEnds(graph: UnitGraph, parts: readonly PlannedPart[]): readonly PartEnds[] {
   const { model } = graph;
   const partOf = new Map<NodeId, number>();
@@ -41,7 +41,7 @@ export function findPartEnds(graph: UnitGraph, parts: readonly PlannedPart[]): r
   return parts.map((_, index) => ({ inputs: [...(inputs[index] ?? [])], outputs: [...(outputs[index] ?? [])] }));
 }
 
-/** The part as a model: value and node names stay, so that parts join by name. */
+/** The part as a model. Value and node names stay, so that parts connect by name. */
 export function extractPart(model: Model, { inputs, outputs }: PartEnds): Model {
   const nameOf = (id: ValueId): string => getValue(model.graph, id).name;
   return extractSubgraph(model, { inputs: inputs.map(nameOf), outputs: outputs.map(nameOf) });

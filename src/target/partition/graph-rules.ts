@@ -1,4 +1,4 @@
-/** What keeps a model as a whole from the NPU? Too few Conv, too many parts. */
+/** Findings about the model as a whole: too few Conv, too many parts, batch sizes. */
 
 import { makeFinding } from '../legality/unit-case.js';
 import type { Target } from '../profile/choose-target.js';
@@ -24,7 +24,7 @@ export function checkGraph({ graph, partition, target }: GraphCase): readonly Fi
         rule: 'too-few-conv',
         measured: `${convs} Conv`,
         limit: `${minConvs.value} or more`,
-        message: `the model has ${convs} Conv; the compiler leaves what has fewer than ${minConvs.value} to the CPU, all of it`,
+        message: `the model has ${convs} Conv; the compiler leaves a model with fewer than ${minConvs.value} on the CPU`,
         source: minConvs.source,
         note: minConvs.note,
       }),
@@ -47,7 +47,7 @@ export function checkGraph({ graph, partition, target }: GraphCase): readonly Fi
   return [...findings, ...checkBatch(graph, target)];
 }
 
-/** Of the inputs that are images or features. */
+/** Checks the inputs of rank 4, which are images or features. */
 function checkBatch({ model }: UnitGraph, target: Target): readonly Finding[] {
   return target.graph.batches.flatMap(({ allowed, source, note }) => {
     const set = parseIntegerSet(allowed);
@@ -55,7 +55,7 @@ function checkBatch({ model }: UnitGraph, target: Target): readonly Finding[] {
       const { name, dims } = tensorOf(model, id);
       const [batch] = dims ?? [];
       if (set === undefined || dims?.length !== 4 || typeof batch !== 'number' || set.has(batch)) return [];
-      const message = `the batch of input "${name}" is ${batch}; documented is ${set.text}`;
+      const message = `the batch of input "${name}" is ${batch}; the documentation lists ${set.text}`;
       return [
         makeFinding(target, { rule: 'batch', severity: 'warning', measured: `batch ${batch}`, limit: set.text, message, source, note }),
       ];

@@ -1,20 +1,20 @@
-/** Which pieces of waves belong together after all? Connected pieces are merged with pieces of the same device, the best pair first, while no path leaves and comes back. */
+/** Splits waves into connected groups and merges groups of one device, the best pair first, as long as every group stays convex. */
 import type { Device } from '../report/compile-report.js';
 import type { CostConstants, Flow } from './part-cost.js';
 import { type Adjacency, contract, findReach, hasBit, renumber, sortQuotient } from './quotient.js';
 
-/** Beyond so many pieces merging is left out, and waves stay as they are: the work grows with the cube. */
-export const MOST_PIECES = 256;
+/** With more groups, merging is skipped and the waves are kept: the work grows with the cube of the number. */
+export const MAX_GROUPS = 256;
 
-/** Splits waves into connected pieces and merges what pays. Undefined beyond `MOST_PIECES`. */
-export function mergePieces(
+/** Splits waves into connected groups and merges those that reduce the cost. Undefined for more than `MAX_GROUPS` groups. */
+export function mergeGroups(
   units: Adjacency,
   waveOf: readonly number[],
   devices: readonly Device[],
   { flows, constants }: { readonly flows: readonly Flow[]; readonly constants: CostConstants },
 ): readonly number[] | undefined {
-  let groupOf = splitIntoPieces(units, waveOf);
-  if (Math.max(...groupOf, 0) >= MOST_PIECES) return undefined;
+  let groupOf = splitIntoGroups(units, waveOf);
+  if (Math.max(...groupOf, 0) >= MAX_GROUPS) return undefined;
   for (let pair = findBestPair(units, groupOf, devices, flows, constants); pair !== undefined; ) {
     const [kept, merged] = pair;
     groupOf = renumber(groupOf.map(group => (group === merged ? kept : group)));
@@ -23,27 +23,27 @@ export function mergePieces(
   return groupOf;
 }
 
-/** Units of one wave that are joined by edges inside it. */
-function splitIntoPieces(units: Adjacency, waveOf: readonly number[]): readonly number[] {
-  const pieceOf = waveOf.map(() => -1);
-  let pieces = 0;
+/** Groups of units of one wave that are connected inside it. */
+function splitIntoGroups(units: Adjacency, waveOf: readonly number[]): readonly number[] {
+  const groupOf = waveOf.map(() => -1);
+  let groups = 0;
   for (const start of waveOf.keys()) {
-    if (pieceOf[start] !== -1) continue;
+    if (groupOf[start] !== -1) continue;
     const pending = [start];
-    pieceOf[start] = pieces;
+    groupOf[start] = groups;
     for (let unit = pending.pop(); unit !== undefined; unit = pending.pop()) {
       for (const other of [...(units.before[unit] ?? []), ...(units.after[unit] ?? [])]) {
-        if (waveOf[other] !== waveOf[start] || pieceOf[other] !== -1) continue;
-        pieceOf[other] = pieces;
+        if (waveOf[other] !== waveOf[start] || groupOf[other] !== -1) continue;
+        groupOf[other] = groups;
         pending.push(other);
       }
     }
-    pieces++;
+    groups++;
   }
-  return pieceOf;
+  return groupOf;
 }
 
-/** The pair with the largest gain, the first in order where several have it. Every merge saves a call, so every allowed one gains. */
+/** The pair with the largest gain, the first one of equal pairs. Every merge saves a call, so every allowed one gains. */
 function findBestPair(
   units: Adjacency,
   groupOf: readonly number[],
@@ -71,13 +71,13 @@ function findBestPair(
   return best;
 }
 
-/** No way from one to the other but the direct edge. */
+/** Whether the only path between the two is the direct edge. */
 function canMerge(quotient: Adjacency, reach: readonly Uint32Array[], a: number, b: number): boolean {
   const detour = (from: number, to: number): boolean => (quotient.after[from] ?? []).some(next => next !== to && hasBit(reach[next], to));
   return !detour(a, b) && !detour(b, a);
 }
 
-/** Bytes that need not cross any more where two groups become one, by a · count + b with a < b. */
+/** Transferred bytes saved by merging two groups a < b, by key a · count + b. */
 function savedBytes(groupOf: readonly number[], flows: readonly Flow[], count: number): ReadonlyMap<number, number> {
   const saved = new Map<number, number>();
   for (const { bytes, producer, readers, isOutput } of flows) {

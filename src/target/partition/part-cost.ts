@@ -1,12 +1,12 @@
-/** What does a partition cost? Calls and bytes across its borders, in milliseconds by the target's constants: to compare partitions, not to promise times. */
+/** The cost of a partition: calls and bytes across borders, in milliseconds by the target's constants. It compares partitions; it is not a latency estimate. */
 
-/** A value that units pass on. */
+/** A value between units. */
 export interface Flow {
   readonly bytes: number;
-  /** Undefined: an input of the model. */
+  /** Undefined for a model input. */
   readonly producer: number | undefined;
   readonly readers: readonly number[];
-  /** Is it an output of the model? */
+  /** Whether it is a model output. */
   readonly isOutput: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface CostConstants {
   readonly bytesPerMs: number;
 }
 
-/** Every part is a call; every value is written once where it leaves its part, and read once by each other part. */
+/** Every part is one call. Every value that leaves its part is written once, and read once by each other part. */
 export function costOf(groupOf: readonly number[], flows: readonly Flow[], { fixedMs, bytesPerMs }: CostConstants): number {
   const bytes = flows.reduce((sum, flow) => sum + flow.bytes * crossings(flow, groupOf), 0);
   return new Set(groupOf).size * fixedMs + bytes / bytesPerMs;

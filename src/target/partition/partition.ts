@@ -1,21 +1,21 @@
-/** Which parts does a model fall into? Convex groups of units, each for one device, that run one after the other; chosen by a documented cost. */
+/** Partitions a model: convex groups of units, each for one device, that run in sequence, chosen by a documented cost. */
 
 import { placeUnits, type UnitVerdict } from '../legality/judge-units.js';
 import type { Target } from '../profile/choose-target.js';
 import type { Device } from '../report/compile-report.js';
 import type { UnitGraph } from '../units/node-units.js';
 import { bytesOf, type UnitWork } from '../units/unit-work.js';
-import { mergePieces } from './merge.js';
+import { mergeGroups } from './merge.js';
 import { type CostConstants, costOf, type Flow } from './part-cost.js';
 import { contract, renumber, sortQuotient } from './quotient.js';
 import { groupInWaves, type WaveOptions } from './waves.js';
 
 export interface Partition {
-  /** In the order in which they run. Units of each in topological order. */
+  /** In execution order. The units of each part are in topological order. */
   readonly parts: readonly PlannedPart[];
   readonly partOf: readonly number[];
   readonly devices: readonly Device[];
-  /** Units that are legal and on the CPU all the same, with the reason. */
+  /** Legal units that are on the CPU, with the reason. */
   readonly demoted: ReadonlyMap<number, Demotion>;
 }
 
@@ -30,8 +30,8 @@ export interface PlannedPart {
 }
 
 /**
- * Partitions units by their verdicts. Every unit is in exactly one part, parts are convex, and the parts' graph is acyclic.
- * A part for the NPU with too few Conv goes to the CPU, and where there are more such parts than the target takes, those with the fewest MACs do.
+ * Partitions units by their verdicts. Every unit is in exactly one part, parts are convex, and the graph of parts is acyclic.
+ * An NPU part with too few Conv moves to the CPU. If there are more NPU parts than the target supports, those with the fewest MACs move too.
  */
 export function partitionUnits(graph: UnitGraph, verdicts: readonly UnitVerdict[], target: Target, works: readonly UnitWork[]): Partition {
   const flows = flowsOf(graph);
@@ -54,7 +54,7 @@ function constantsOf({ device }: Target): CostConstants {
   return { fixedMs: device.estimate.fixedMs.value, bytesPerMs: device.estimate.bandwidth.value / 1000 };
 }
 
-/** In this order; the first of the cheapest wins. */
+/** Candidates in this order; of equal costs the first wins. */
 const WAVES: readonly WaveOptions[] = [
   { first: 'npu', direction: 'forward' },
   { first: 'cpu', direction: 'forward' },
@@ -67,7 +67,7 @@ function chooseGroups(graph: UnitGraph, devices: readonly Device[], flows: reado
   let bestCost = Number.POSITIVE_INFINITY;
   for (const options of WAVES) {
     const waves = renumber(groupInWaves(graph, devices, options));
-    const merged = mergePieces(graph, waves, devices, { flows, constants });
+    const merged = mergeGroups(graph, waves, devices, { flows, constants });
     for (const groupOf of [waves, ...(merged === undefined ? [] : [merged])]) {
       const cost = costOf(groupOf, flows, constants);
       if (cost < bestCost) [best, bestCost] = [groupOf, cost];
@@ -86,7 +86,7 @@ function orderParts(graph: UnitGraph, groupOf: readonly number[], devices: reado
   });
 }
 
-/** Legal units that have to leave the NPU, with the reason. */
+/** Legal units that must leave the NPU, with the reason. */
 function findDemotions(
   graph: UnitGraph,
   parts: readonly PlannedPart[],
@@ -98,13 +98,13 @@ function findDemotions(
   const small = onNpu.filter(({ units }) => countConvs(graph, units) < minConvs.value);
   const reasons = new Map<number, Demotion>();
   for (const { units } of small) {
-    const reason = `its part has ${countConvs(graph, units)} Conv; the compiler leaves what has fewer than ${minConvs.value} to the CPU`;
+    const reason = `its part has ${countConvs(graph, units)} Conv; the compiler leaves a part with fewer than ${minConvs.value} on the CPU`;
     for (const unit of units) reasons.set(unit, { rule: 'too-few-conv', reason });
   }
   const left = onNpu.length - small.length;
   if (small.length > 0 || left <= maxSubgraphs.value) return reasons;
   const [least] = onNpu.toSorted((a, b) => sumMacs(works, a.units) - sumMacs(works, b.units));
-  const reason = `there are ${left} parts for the NPU, and the target takes ${maxSubgraphs.value}: its part has the fewest multiply-accumulates`;
+  const reason = `the model has ${left} NPU parts, and the target supports ${maxSubgraphs.value}: its part has the fewest multiply-accumulates`;
   for (const unit of least?.units ?? []) reasons.set(unit, { rule: 'too-many-subgraphs', reason });
   return reasons;
 }
@@ -117,7 +117,7 @@ function sumMacs(works: readonly UnitWork[], units: readonly number[]): number {
   return units.reduce((sum, id) => sum + (works[id]?.macs ?? 0), 0);
 }
 
-/** What passes between units, and into and out of the model. */
+/** Values between units, and into and out of the model. */
 function flowsOf({ model, units, unitOf }: UnitGraph): readonly Flow[] {
   const readers = new Map<number, Set<number>>();
   for (const unit of units) {

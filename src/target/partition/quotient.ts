@@ -1,6 +1,6 @@
-/** What does a partition look like from outside? Groups of units as a graph of their own: who reads whom, and whether they can run one after the other. */
+/** Quotient graphs of a partition: groups of units as nodes, with their dependencies and execution order. */
 
-/** A graph of things named by their position; lists are sorted and without repeats. */
+/** A graph of items identified by position. Lists are sorted and without duplicates. */
 export interface Adjacency {
   readonly before: readonly (readonly number[])[];
   readonly after: readonly (readonly number[])[];
@@ -24,7 +24,7 @@ export function contract(units: Adjacency, groupOf: readonly number[]): Adjacenc
   return { before: sorted(before), after: sorted(after) };
 }
 
-/** An order in which everything comes after what it reads, the smallest position first where there is a choice; undefined where there is a cycle. */
+/** A topological order, the smallest position first among candidates; undefined if there is a cycle. */
 export function sortQuotient({ before, after }: Adjacency): readonly number[] | undefined {
   const waiting = before.map(list => list.length);
   const ready = waiting.flatMap((count, group) => (count === 0 ? [group] : []));
@@ -42,7 +42,7 @@ export function sortQuotient({ before, after }: Adjacency): readonly number[] | 
   return order.length === before.length ? order : undefined;
 }
 
-/** Numbers groups anew, without gaps, in the order in which their first units come. */
+/** Renumbers groups without gaps, in the order of their first units. */
 export function renumber(groupOf: readonly number[]): readonly number[] {
   const numbers = new Map<number, number>();
   return groupOf.map(group => {
@@ -52,7 +52,7 @@ export function renumber(groupOf: readonly number[]): readonly number[] {
   });
 }
 
-/** Positions from which each position can be reached, itself included, as bit sets. Of an acyclic graph in any numbering. */
+/** For each position, the positions from which it can be reached, including itself, as bit sets. `graph` is acyclic. */
 export function findReach(graph: Adjacency, order: readonly number[]): readonly Uint32Array[] {
   const words = Math.ceil(graph.before.length / 32);
   const reach = graph.before.map(() => new Uint32Array(words));

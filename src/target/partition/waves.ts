@@ -1,16 +1,16 @@
-/** How are units grouped so that devices change least often? In waves: everything that is ready for one device, then everything for the other. */
+/** Groups units in waves with few device changes: everything that is ready for one device, then everything for the other. */
 import type { Device } from '../report/compile-report.js';
 import type { Adjacency } from './quotient.js';
 
 export interface WaveOptions {
   readonly first: Device;
-  /** From the inputs, each unit as early as it can be; or from the outputs, as late as it can be. */
+  /** 'forward': from the inputs, each unit as early as possible; 'backward': from the outputs, as late as possible. */
   readonly direction: 'forward' | 'backward';
 }
 
 /**
- * The wave of each unit. A wave holds one device's units; it is a run of a topological order, so it is convex, and it depends on earlier waves alone.
- * With the better choice of `first`, no partition has fewer changes of device: each unit is in the first wave of its device that its inputs allow.
+ * The wave of each unit. A wave has units of one device. It is contiguous in a topological order, so it is convex, and it depends only on earlier waves.
+ * With the better choice of `first`, no partition has fewer device changes: each unit is in the first wave of its device that its inputs allow.
  */
 export function groupInWaves(units: Adjacency, devices: readonly Device[], { first, direction }: WaveOptions): readonly number[] {
   const [needs, feeds] = direction === 'forward' ? [units.before, units.after] : [units.after, units.before];

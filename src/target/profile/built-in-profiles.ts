@@ -1,4 +1,4 @@
-/** Which targets does the product know by itself? Their profiles are JSON files, the same that a user writes. */
+/** The built-in target profiles: JSON files in the form that users write. */
 import type { Json } from '../../base/json.js';
 import genericInt8 from './profiles/generic-int8.json' with { type: 'json' };
 import ryzenAi from './profiles/ryzen-ai.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-/** For what exactly is a model compiled? A profile, with its device, data type and software version chosen and its limits narrowed to them. */
+/** Chooses a target: a profile with device, data type and software version, and the limits that apply to them. */
 import { findClosest } from '../../base/did-you-mean.js';
 import { digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
@@ -22,7 +22,7 @@ import type {
 import { readProfile } from './profile-reader.js';
 
 export interface TargetChoice {
-  /** The profile's default where absent; so are the two below. */
+  /** Default: that of the profile. The same for the two members below. */
   readonly device?: string;
   readonly dtype?: string;
   readonly version?: string;
@@ -35,7 +35,7 @@ export interface Target {
   readonly operators: OperatorTable;
   readonly operatorNotes: readonly OperatorNote[];
   readonly observations: readonly Observation[];
-  /** Those of the chosen device, data type and version. */
+  /** The limits for the chosen device, data type and version. */
   readonly limits: readonly Limit[];
   readonly graph: GraphLimits;
   sourceOf(key: string): Source;
@@ -49,19 +49,19 @@ export function getBuiltInProfile(name: string): Json {
 }
 
 /**
- * @param json a built-in profile, or a user's own.
- * @throws TargetError `profile-malformed` with every problem; `unknown-device`, `unknown-dtype`, `unknown-version`; `target-combination` where the vendor has
- *   no such data type on the device or no such version of either; `profile-limit-missing` where an operator's limits do not cover the choice.
+ * @param json a built-in profile or a user's profile.
+ * @throws TargetError `profile-malformed`, listing every problem; `unknown-device`, `unknown-dtype`, `unknown-version`; `target-combination` if the vendor does
+ *   not document the data type for the device, or either for the version; `profile-limit-missing` if an operator has no limit for the choice.
  */
 export function chooseTarget(json: Json, choice: TargetChoice): Target {
   const profile = parseProfile(json);
   const names = { ...profile.default, ...definedOf(choice) };
-  const device = lookUp('unknown-device', 'device', names.device, profile.devices);
-  const dtype = lookUp('unknown-dtype', 'data type', names.dtype, profile.dtypes);
+  const device = getEntry('unknown-device', 'device', names.device, profile.devices);
+  const dtype = getEntry('unknown-dtype', 'data type', names.dtype, profile.dtypes);
   if (!profile.versions.includes(names.version)) throw unknown('unknown-version', 'version', names.version, profile.versions);
   checkCombination(profile, names, device, dtype);
 
-  const fits = (when: When | undefined): boolean => holds(profile, when, names);
+  const fits = (when: When | undefined): boolean => applies(profile, when, names);
   const operators = profile.operators.find(table => fits(table.when));
   if (operators === undefined) throw missing(profile, `a table of operators for version ${names.version}`);
   const target: Target = {
@@ -84,9 +84,9 @@ function parseProfile(json: Json): TargetProfile {
   const read = readProfile(json);
   if (read.kind === 'ok') return read.value;
   const problems = formatJsonProblems(read.problems);
-  throw new TargetError('profile-malformed', `the target profile is not one: ${problems.join('; ')}`, {
+  throw new TargetError('profile-malformed', `invalid target profile: ${problems.join('; ')}`, {
     details: problems,
-    help: 'docs/npu-compile.md describes profiles; the built-in ones are examples',
+    help: 'see docs/npu-compile.md for the format of profiles; the built-in profiles are examples',
   });
 }
 
@@ -94,7 +94,7 @@ function definedOf(choice: TargetChoice): TargetChoice {
   return Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined));
 }
 
-function lookUp<T>(code: string, what: string, name: string, table: Readonly<Record<string, T>>): T {
+function getEntry<T>(code: string, what: string, name: string, table: Readonly<Record<string, T>>): T {
   const found = Object.hasOwn(table, name) ? table[name] : undefined;
   if (found !== undefined) return found;
   throw unknown(code, what, name, Object.keys(table));
@@ -103,7 +103,7 @@ function lookUp<T>(code: string, what: string, name: string, table: Readonly<Rec
 function unknown(code: string, what: string, name: string, known: readonly string[]): TargetError {
   const closest = findClosest(name, known);
   return new TargetError(code, `there is no ${what} "${name}"`, {
-    help: `there is ${known.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
+    help: `choose one of ${known.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
   });
 }
 
@@ -114,7 +114,7 @@ function checkCombination(profile: TargetProfile, names: Names, device: DevicePr
   const source = (key: string): string => profile.sources[key]?.title ?? key;
   if (!dtype.devices.value.includes(names.device)) {
     throw new TargetError('target-combination', `${profile.name}: data type ${names.dtype} is not documented for device ${names.device}`, {
-      help: `it is for ${dtype.devices.value.join(', ')} (${source(dtype.devices.source)})`,
+      help: `it is documented for ${dtype.devices.value.join(', ')} (${source(dtype.devices.source)})`,
     });
   }
   const since = [
@@ -123,14 +123,18 @@ function checkCombination(profile: TargetProfile, names: Names, device: DevicePr
   ] as const;
   for (const [what, { value, source: key }] of since) {
     if (age(names.version) >= age(value)) continue;
-    throw new TargetError('target-combination', `${profile.name}: ${what} came with version ${value}; the version is ${names.version}`, {
-      help: `from ${value} on there is one (${source(key)})`,
-    });
+    throw new TargetError(
+      'target-combination',
+      `${profile.name}: ${what} requires version ${value}, but the chosen version is ${names.version}`,
+      {
+        help: `choose version ${value} or later (${source(key)})`,
+      },
+    );
   }
 }
 
-/** Does an entry with this `when` count for the choice? */
-function holds(profile: TargetProfile, when: When | undefined, { device, dtype, version }: Names): boolean {
+/** Whether an entry with this `when` applies to the choice. */
+function applies(profile: TargetProfile, when: When | undefined, { device, dtype, version }: Names): boolean {
   if (when === undefined) return true;
   const age = (name: string): number => profile.versions.indexOf(name);
   if (when.devices !== undefined && !when.devices.includes(device)) return false;
@@ -139,7 +143,7 @@ function holds(profile: TargetProfile, when: When | undefined, { device, dtype, 
   return when.to === undefined || age(version) <= age(when.to);
 }
 
-/** Operators with a window: without a limit on it, everything would pass. */
+/** Operators with a window. Without a limit on it, every window would pass. */
 const WINDOWED = ['Conv', 'DepthwiseConv', 'ConvTranspose', 'MaxPool', 'AveragePool'];
 
 function checkWindowLimits(profile: TargetProfile, { limits, operators }: Target, dtype: string): void {
@@ -149,13 +153,13 @@ function checkWindowLimits(profile: TargetProfile, { limits, operators }: Target
   if (lacking.length > 0) throw missing(profile, lacking.map(({ op, rule }) => `a limit "${rule}" for ${op}`).join(', '));
 }
 
-/** Powers of two are there to be shifted by: without bounds, every shift would pass. */
+/** Power-of-two data types need bounds on positions. Without them, every shift would pass. */
 function checkPositionLimits(profile: TargetProfile, { scale, positions }: DTypeProfile, dtype: string): void {
   if (scale.value === 'power-of-two' && positions === undefined) throw missing(profile, `the bounds "positions" of data type ${dtype}`);
 }
 
 function missing(profile: TargetProfile, what: string): TargetError {
   return new TargetError('profile-limit-missing', `target profile ${profile.name} lacks ${what}`, {
-    help: 'state the limit with its source; the widest that is known, where there is none',
+    help: 'add the limit with its source; if no limit is published, the widest known value',
   });
 }

@@ -1,12 +1,12 @@
-/** Which whole numbers does a limit allow? "1-9", "1,2,4", "1-4,8". */
+/** Sets of whole numbers in limits: "1-9", "1,2,4", "1-4,8". */
 
 export interface IntegerSet {
-  /** "1 to 9", "1, 2 or 4": for messages. */
+  /** "1 to 9", "1, 2 or 4", for messages. */
   readonly text: string;
   has(value: number): boolean;
 }
 
-/** The set that `text` describes; undefined where it describes none. */
+/** The set that `text` describes; undefined if it is malformed. */
 export function parseIntegerSet(text: string): IntegerSet | undefined {
   const ranges: (readonly [number, number])[] = [];
   for (const part of text.split(',')) {

@@ -1,4 +1,4 @@
-/** How does untrusted JSON become a target profile? By readers that name every missing limit and every limit without a source. */
+/** Parses target profiles from JSON. Reports every missing limit and every limit without a source. */
 import { findClosest } from '../../base/did-you-mean.js';
 import { isJsonObject, type Json } from '../../base/json.js';
 import {
@@ -41,7 +41,7 @@ import type {
 } from './profile.js';
 import { PROFILE_FORMAT } from './profile.js';
 
-/** The profile in `json`, or every problem in it. Sources, versions, devices and data types that entries name must be there. */
+/** The profile in `json`, or all problems. Sources, versions, devices and data types that entries name must exist. */
 export function readProfile(json: Json): JsonResult<TargetProfile> {
   const read = readJsonShape(profile, json);
   if (read.kind === 'problems') return read;
@@ -81,7 +81,7 @@ const constantFields = fields<Constant>({
 const constant: JsonReader<Constant> = (value, path, problems) => {
   const read = constantFields(value, path, problems);
   if (read !== undefined && (read.low > read.value || read.value > read.high)) {
-    problems.push({ path, message: `should lie within its bounds: ${read.low} ≤ ${read.value} ≤ ${read.high}` });
+    problems.push({ path, message: `should be within its bounds: ${read.low} ≤ ${read.value} ≤ ${read.high}` });
   }
   return read;
 };
@@ -202,7 +202,7 @@ function integerSetText(value: Json | undefined, path: string, problems: JsonPro
   return read;
 }
 
-/** Keys that entries name and that the profile lacks, wherever they stand: `source`, `devices`, `dtypes`, `from`, `to`, `fixIts`. */
+/** Names in `source`, `devices`, `dtypes`, `from`, `to`, `fixIts` that the profile does not define. */
 function checkReferences(read: TargetProfile): readonly JsonProblem[] {
   const problems: JsonProblem[] = [];
   const known: Readonly<Record<string, readonly string[]>> = {

@@ -1,16 +1,16 @@
-/** What is known of a target? Limits as plain data, each with its source; `profiles/*.json` are the built-in ones, and users write their own. */
+/** The data of a target: limits, each with its source. `profiles/*.json` are built in; users can write their own. */
 import type { Severity, Source } from '../report/finding.js';
 
 export const PROFILE_FORMAT = 'tanren-target-profile/1';
 
-/** A value, and the key of the source that it is from. */
+/** A value with the key of its source. */
 export interface Sourced<T> {
   readonly value: T;
   readonly source: string;
   readonly note?: string;
 }
 
-/** Where an entry counts: everywhere but for what is named. Versions are inclusive. */
+/** Where an entry applies; an absent member does not restrict it. Versions are inclusive. */
 export interface When {
   readonly devices?: readonly string[];
   readonly dtypes?: readonly string[];
@@ -24,17 +24,17 @@ export interface TargetProfile {
   readonly title: string;
   /** By key. */
   readonly sources: Readonly<Record<string, Source>>;
-  /** Of the vendor's software, oldest first. */
+  /** Versions of the vendor's software, oldest first. */
   readonly versions: readonly string[];
   readonly default: { readonly device: string; readonly dtype: string; readonly version: string };
   readonly devices: Readonly<Record<string, DeviceProfile>>;
   readonly dtypes: Readonly<Record<string, DTypeProfile>>;
-  /** The first table whose `when` fits counts. */
+  /** The first table whose `when` applies is used. */
   readonly operators: readonly OperatorTable[];
   readonly operatorNotes: readonly OperatorNote[];
-  /** Warnings of what somebody saw. */
+  /** Warnings about observed behavior. */
   readonly observations: readonly Observation[];
-  /** All that fit count. */
+  /** Every limit whose `when` applies is used. */
   readonly limits: readonly Limit[];
   readonly graph: GraphLimits;
 }
@@ -45,7 +45,7 @@ export interface DeviceProfile {
   readonly estimate: EstimateProfile;
 }
 
-/** A constant of the latency estimate, with the bounds between which it is thought to lie. */
+/** A constant of the latency estimate, with the bounds of its likely values. */
 export interface Constant {
   readonly value: number;
   readonly low: number;
@@ -56,11 +56,11 @@ export interface Constant {
 
 export interface EstimateProfile {
   readonly peak: Constant;
-  /** Shares of the peak that kernels reach. */
+  /** Shares of peak performance that kernels reach. */
   readonly efficiency: { readonly conv: Constant; readonly depthwise: Constant; readonly other: Constant };
-  /** To and from the memory that the processor shares. */
+  /** To and from the shared main memory. */
   readonly bandwidth: Constant;
-  /** Per call of a part. */
+  /** Fixed time per call of a part. */
   readonly fixedMs: Constant;
 }
 
@@ -74,13 +74,13 @@ export interface DTypeProfile {
   readonly scale: Sourced<'any' | 'power-of-two'>;
   /** 'any', or the zero point of each integer type of an activation. */
   readonly zeroPoint: Sourced<'any' | Readonly<Record<string, number>>>;
-  /** Scales per channel of weights. */
+  /** Whether weights may have per-channel scales. */
   readonly perChannel: Sourced<'allowed' | Exclude<Severity, 'warning'>>;
   /** Bounds on the positions (−log₂ of a power-of-two scale) around one operator. */
   readonly positions?: PositionLimits;
 }
 
-/** Inclusive bounds. With w, i, o, b the positions of weight, input, output and bias. */
+/** Inclusive bounds. w, i, o, b are the positions of weight, input, output and bias. */
 export interface PositionLimits {
   readonly source: string;
   /** w + i − o of Conv, ConvTranspose, Gemm. */
@@ -93,18 +93,18 @@ export interface PositionLimits {
   readonly addWrite: readonly [number, number];
   /** Σ i − o of Mul. */
   readonly mulWrite: readonly [number, number];
-  /** Operators all of whose inputs and outputs have one position. */
+  /** Operators whose inputs and outputs must all have one position. */
   readonly aligned: readonly string[];
 }
 
 export interface OperatorTable {
   readonly when?: When;
   readonly source: string;
-  /** Operator → data types for which the source names it. What is missing is undocumented, not refused. */
+  /** Operator → data types that the source documents. A missing operator is undocumented, not refused. */
   readonly documented: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What else is known of operators that a table does not name. */
+/** Facts about operators that a table does not list. */
 export interface OperatorNote {
   readonly ops: readonly string[];
   readonly when?: When;
@@ -113,7 +113,7 @@ export interface OperatorNote {
   readonly fixIts: readonly string[];
 }
 
-/** What was seen of operators on a board, without a limit that explains it. */
+/** Observed behavior of operators on a board, without a limit that explains it. */
 export interface Observation {
   readonly ops: readonly string[];
   readonly when?: When;
@@ -122,22 +122,22 @@ export interface Observation {
 }
 
 export interface LimitBase {
-  /** Operators; '*' is every one. 'DepthwiseConv' is a Conv with one input channel per group, and 'Conv' is any other. */
+  /** Operators; '*' means all. 'DepthwiseConv' is a Conv with one input channel per group, 'Conv' any other Conv. */
   readonly ops: readonly string[];
   readonly source: string;
   readonly when?: When;
-  /** 'refused' where absent. */
+  /** 'refused' if absent. */
   readonly severity?: Severity;
   readonly note?: string;
   /** Names of `rewrite` rules. */
   readonly fixIts?: readonly string[];
 }
 
-/** A number of the node; in each spatial direction for kernel, stride and dilation. */
+/** A number of the node; kernel, stride and dilation are checked in each spatial direction. */
 export interface SizeLimit extends LimitBase {
-  /** kernel, stride, dilation: of the window. rank: of the first input. outputs: how many are used. */
+  /** kernel, stride, dilation: of the window. rank: of the first input. outputs: the number of used outputs. */
   readonly rule: 'kernel' | 'stride' | 'dilation' | 'rank' | 'outputs';
-  /** As "1-9" or "1,2,4". */
+  /** "1-9" or "1,2,4". */
   readonly allowed: string;
 }
 
@@ -147,7 +147,7 @@ export interface GroupLimit extends LimitBase {
   readonly allowed: readonly ('one' | 'divisible')[];
 }
 
-/** Every element of an attribute (of `default` where it is absent) is one of `allowed`. */
+/** Every element of an attribute (of `default` if it is absent) must be one of `allowed`. */
 export interface AttributeLimit extends LimitBase {
   readonly rule: 'attribute';
   readonly name: string;
@@ -155,14 +155,14 @@ export interface AttributeLimit extends LimitBase {
   readonly allowed: readonly (number | string)[];
 }
 
-/** Inputs that have to be constants, and whether they have to be there. */
+/** Inputs that must be constant, and whether they must be present. */
 export interface ConstantInputLimit extends LimitBase {
   readonly rule: 'constant-input';
   readonly inputs: readonly number[];
   readonly presence: 'required' | 'optional';
 }
 
-/** Activation functions that may be joined to the operator. */
+/** Activation functions that may be fused with the operator. */
 export interface ActivationLimit extends LimitBase {
   readonly rule: 'activation';
   readonly allowed: readonly string[];
@@ -178,14 +178,14 @@ export interface BatchLimit {
 }
 
 export interface GraphLimits {
-  /** Least number of Conv in what is given to the NPU. */
+  /** Smallest number of Conv in an NPU part. */
   readonly minConvs: Sourced<number>;
-  /** Most NPU parts of one model. */
+  /** Largest number of NPU parts of a model. */
   readonly maxSubgraphs: Sourced<number>;
-  /** Operators that, in chains that end the model, stay on the CPU. */
+  /** Operators that stay on the CPU in chains at the end of the model. */
   readonly trailing: Sourced<readonly string[]>;
-  /** First dimension of the model's inputs of rank 4 that is documented, as "1"; anything where no entry fits. */
+  /** Documented first dimension of model inputs of rank 4, for example "1"; any if no entry applies. */
   readonly batches: readonly BatchLimit[];
-  /** Whether every shape has to be known beforehand. */
+  /** Whether every shape must be fixed. */
   readonly staticShapes: Sourced<'required'>;
 }

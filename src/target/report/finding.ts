@@ -1,10 +1,10 @@
-/** Why does something not run on the NPU? One finding per failing rule: measured value, limit, where the limit is from, and what to do about it. */
+/** Findings: one per failed rule, with the measured value, the limit and its source, and the next step. */
 import type { ProofClass } from '../../onnx/rewrite/rule.js';
 
 /**
- * 'refused': the limit is documented or seen, and not kept: the unit goes to the CPU.
- * 'undocumented': nothing says that the target runs it: the unit is placed on the CPU, unless params say to trust it.
- * 'warning': it stays on the NPU, and somebody should know.
+ * 'refused': a documented or observed limit is exceeded; the unit runs on the CPU.
+ * 'undocumented': no source states that the target runs it; the unit runs on the CPU, unless params trust the operator.
+ * 'warning': the unit stays on the NPU.
  */
 export type Severity = 'refused' | 'undocumented' | 'warning';
 
@@ -13,16 +13,16 @@ export type SourceKind =
   | 'vendor-doc'
   /** A file of the vendor's public source. */
   | 'vendor-source'
-  /** Seen on a device by somebody else, and published. */
+  /** Observed on a device and published by a third party. */
   | 'observed'
-  /** A choice of this project, or a value that nobody published. */
+  /** A choice of this project, or a value that nobody has published. */
   | 'assumption'
-  /** A profile that the user wrote. */
+  /** A profile written by the user. */
   | 'user';
 
 export type Source = {
   readonly kind: SourceKind;
-  /** What a person calls it. */
+  /** A readable title. */
   readonly title: string;
   /** A URL, or "repository:path". */
   readonly ref: string;
@@ -37,16 +37,16 @@ export type FixIt = {
 };
 
 export type Finding = {
-  /** Stable, kebab-case: docs/npu-compile.md lists them. */
+  /** Stable kebab-case name, listed in docs/npu-compile.md. */
   readonly rule: string;
   readonly severity: Severity;
-  /** One sentence for people; it has the measured value and the limit in it. */
+  /** One sentence with the measured value and the limit. */
   readonly message: string;
-  /** What else is known: the same for every node that fails so. */
+  /** Further information, equal for all nodes with this failure. */
   readonly note?: string;
-  /** "kernel 1×1", "scale 0.0123": what the model has. */
+  /** The measured value: "kernel 1×1", "scale 0.0123". */
   readonly measured: string;
-  /** "2 to 8 in each direction": what the target takes. */
+  /** The supported values: "2 to 8 in each direction". */
   readonly limit: string;
   readonly source: Source;
   readonly fixIts: readonly FixIt[];

@@ -1,4 +1,4 @@
-/** What can be wrong with a request to compile for a target? */
+/** The error class of src/target. */
 import { CodedError } from '../../base/coded-error.js';
 
 /** Thrown by everything in src/target; codes are listed in docs/errors.md. */

@@ -1,4 +1,4 @@
-/** What can be placed as a whole? Node units: an operator with the DequantizeLinear before it and the QuantizeLinear after it, as ONNX Runtime groups them. */
+/** Node units, the smallest groups that are placed on a device: an operator with its DequantizeLinear and QuantizeLinear nodes, as ONNX Runtime groups them. */
 import { getNode } from '../../onnx/ir/edit.js';
 import type { Model, Node, NodeId, ValueId } from '../../onnx/ir/model.js';
 import { valuesReadBy } from '../../onnx/ir/reads.js';
@@ -7,18 +7,18 @@ import type { UnitKind } from '../report/compile-report.js';
 import { DEQUANTIZE, QUANTIZE } from './prepare-model.js';
 
 export interface NodeUnit {
-  /** The position in topological order. */
+  /** Position in topological order. */
   readonly id: number;
   readonly kind: UnitKind;
-  /** What computes; for a lone Q or DQ, and for DQ → Q, the node itself (the DQ). */
+  /** The computing node; for a separate Q or DQ, the node itself; for DQ → Q, the DQ. */
   readonly target: Node;
-  /** Joined to the target: Relu, Clip and the like between it and its Q, or a constant factor after an average. */
+  /** Fused with the target: an activation function between it and its Q, or a constant factor after an average. */
   readonly activation: Node | undefined;
-  /** By input position of the target: the DQ that gives it. */
+  /** The DQ at each input position of the target. */
   readonly dequantizers: ReadonlyMap<number, Node>;
-  /** After the target (or its activation), in output order. */
+  /** Q nodes after the target (or its activation), in output order. */
   readonly quantizers: readonly Node[];
-  /** All of these, in the order of the graph. */
+  /** All nodes of the unit, in graph order. */
   readonly nodes: readonly Node[];
 }
 
@@ -26,41 +26,41 @@ export interface UnitGraph {
   readonly model: Model;
   readonly units: readonly NodeUnit[];
   readonly unitOf: ReadonlyMap<NodeId, number>;
-  /** Units whose results a unit reads, and units that read its: sorted, without repeats. */
+  /** The producers and the readers of each unit: sorted, without duplicates. */
   readonly before: readonly (readonly number[])[];
   readonly after: readonly (readonly number[])[];
 }
 
-/** Activation functions that are joined to what gives their input. */
+/** Activation functions that are fused with the operator before them. */
 export const ACTIVATIONS: readonly string[] = ['Relu', 'Clip', 'LeakyRelu', 'PRelu', 'HardSigmoid', 'HardSwish', 'Sigmoid', 'Tanh', 'Elu'];
 
-/** Units of a prepared model. Every node is in exactly one; the units form no cycle. */
+/** Groups a prepared model into units. Every node is in exactly one unit; the units form no cycle. */
 export function findNodeUnits(model: Model): UnitGraph {
-  const world = indexWorld(model);
+  const graphIndex = indexGraph(model);
   const groups = new Map<NodeId, Group>();
   for (const node of model.graph.nodes.values()) {
-    const group = findQuantizedGroup(world, node) ?? findRequantizeGroup(world, node);
+    const group = findQuantizedGroup(graphIndex, node) ?? findRequantizeGroup(graphIndex, node);
     if (group !== undefined) for (const member of group.members) groups.set(member.id, group);
   }
   const unitOf = new Map<NodeId, number>();
   const units: NodeUnit[] = [];
-  for (const { members, ...group } of sortGroups(world, groups)) {
+  for (const { members, ...group } of sortGroups(graphIndex, groups)) {
     for (const node of members) unitOf.set(node.id, units.length);
-    units.push({ id: units.length, ...group, nodes: [...members].sort((a, b) => world.position(a) - world.position(b)) });
+    units.push({ id: units.length, ...group, nodes: [...members].sort((a, b) => graphIndex.position(a) - graphIndex.position(b)) });
   }
   return { model, units, unitOf, ...connect(model, units, unitOf) };
 }
 
 type Group = Omit<NodeUnit, 'id' | 'nodes'> & { readonly members: readonly Node[] };
 
-interface World {
+interface GraphIndex {
   readonly model: Model;
   readonly readers: ReadonlyMap<ValueId, readonly Node[]>;
   position(node: Node): number;
   isOutput(value: ValueId): boolean;
 }
 
-function indexWorld(model: Model): World {
+function indexGraph(model: Model): GraphIndex {
   const readers = new Map<ValueId, Node[]>();
   const positions = new Map<NodeId, number>();
   for (const node of model.graph.nodes.values()) {
@@ -75,58 +75,58 @@ function indexWorld(model: Model): World {
   return { model, readers, position: node => positions.get(node.id) ?? -1, isOutput: value => outputs.has(value) };
 }
 
-/** The unit around `node`, where all its activations come from DQ and all its results go to Q. */
-function findQuantizedGroup(world: World, node: Node): Group | undefined {
+/** The unit around `node` if all its activation inputs come from DQ and all its results go to Q. */
+function findQuantizedGroup(graphIndex: GraphIndex, node: Node): Group | undefined {
   if (node.opType === QUANTIZE || node.opType === DEQUANTIZE) return undefined;
   const dequantizers = new Map<number, Node>();
   const constants: Node[] = [];
   for (const [index, input] of node.inputs.entries()) {
-    if (input === undefined || findConstantValue(world.model, input) !== undefined) continue;
-    const producer = producerOf(world, input);
-    if (producer?.opType !== DEQUANTIZE || !isOwn(world, producer)) return undefined;
+    if (input === undefined || findConstantValue(graphIndex.model, input) !== undefined) continue;
+    const producer = producerOf(graphIndex, input);
+    if (producer?.opType !== DEQUANTIZE || !isOwn(graphIndex, producer)) return undefined;
     dequantizers.set(index, producer);
-    const source = producerOf(world, producer.inputs[0]);
-    if (source?.opType === QUANTIZE && isOwn(world, source) && findConstantValue(world.model, source.inputs[0]) !== undefined)
+    const source = producerOf(graphIndex, producer.inputs[0]);
+    if (source?.opType === QUANTIZE && isOwn(graphIndex, source) && findConstantValue(graphIndex.model, source.inputs[0]) !== undefined)
       constants.push(source);
   }
   if (dequantizers.size === 0) return undefined;
-  const end = findEnd(world, node);
+  const end = findEnd(graphIndex, node);
   if (end === undefined) return undefined;
   const members = [...constants, ...new Set(dequantizers.values()), node, ...(end.activation ? [end.activation] : []), ...end.quantizers];
   return { kind: 'quantized', target: node, activation: end.activation, dequantizers, quantizers: end.quantizers, members };
 }
 
-/** DQ → Q with nothing between them: other parameters for the same numbers. */
-function findRequantizeGroup(world: World, node: Node): Group | undefined {
+/** DQ → Q without a node between them: the same values with other parameters. */
+function findRequantizeGroup(graphIndex: GraphIndex, node: Node): Group | undefined {
   if (node.opType !== DEQUANTIZE) return undefined;
-  const quantizers = findQuantizers(world, node);
+  const quantizers = findQuantizers(graphIndex, node);
   if (quantizers === undefined) return undefined;
   return { kind: 'requantize', target: node, activation: undefined, dequantizers: new Map(), quantizers, members: [node, ...quantizers] };
 }
 
-function findEnd(world: World, node: Node): { activation: Node | undefined; quantizers: readonly Node[] } | undefined {
-  const direct = findQuantizers(world, node);
+function findEnd(graphIndex: GraphIndex, node: Node): { activation: Node | undefined; quantizers: readonly Node[] } | undefined {
+  const direct = findQuantizers(graphIndex, node);
   if (direct !== undefined) return { activation: undefined, quantizers: direct };
   const [output] = node.outputs;
-  if (output === undefined || node.outputs.length !== 1 || world.isOutput(output)) return undefined;
-  const readers = world.readers.get(output) ?? [];
+  if (output === undefined || node.outputs.length !== 1 || graphIndex.isOutput(output)) return undefined;
+  const readers = graphIndex.readers.get(output) ?? [];
   const [activation] = readers;
-  if (activation === undefined || readers.length !== 1 || !isJoined(node, activation)) return undefined;
-  if (activation.inputs.slice(1).some(input => input !== undefined && findConstantValue(world.model, input) === undefined))
+  if (activation === undefined || readers.length !== 1 || !isFused(node, activation)) return undefined;
+  if (activation.inputs.slice(1).some(input => input !== undefined && findConstantValue(graphIndex.model, input) === undefined))
     return undefined;
-  const quantizers = findQuantizers(world, activation);
+  const quantizers = findQuantizers(graphIndex, activation);
   return quantizers === undefined ? undefined : { activation, quantizers };
 }
 
-/** AMD's quantizer multiplies an average by how far the NPU's own division is off. */
+/** AMD's quantizer multiplies an average by a constant that corrects the NPU's own division. */
 const AVERAGES = ['AveragePool', 'GlobalAveragePool', 'ReduceMean'];
 
-function isJoined(node: Node, next: Node): boolean {
+function isFused(node: Node, next: Node): boolean {
   return ACTIVATIONS.includes(next.opType) || (next.opType === 'Mul' && AVERAGES.includes(node.opType));
 }
 
-/** The Q nodes that read all results of `node`; undefined where anything else does, or nothing. */
-function findQuantizers({ readers, isOutput }: World, node: Node): readonly Node[] | undefined {
+/** The Q nodes that read all results of `node`; undefined if another node reads one, or none does. */
+function findQuantizers({ readers, isOutput }: GraphIndex, node: Node): readonly Node[] | undefined {
   const found: Node[] = [];
   for (const output of node.outputs) {
     if (output === undefined) continue;
@@ -138,12 +138,12 @@ function findQuantizers({ readers, isOutput }: World, node: Node): readonly Node
   return found.length === 0 ? undefined : found;
 }
 
-function isOwn({ readers, isOutput }: World, node: Node): boolean {
+function isOwn({ readers, isOutput }: GraphIndex, node: Node): boolean {
   const [output] = node.outputs;
   return output !== undefined && !isOutput(output) && readers.get(output)?.length === 1;
 }
 
-function producerOf({ model: { graph } }: World, value: ValueId | undefined): Node | undefined {
+function producerOf({ model: { graph } }: GraphIndex, value: ValueId | undefined): Node | undefined {
   const producer = value === undefined ? undefined : graph.values.get(value)?.producer;
   return producer === undefined ? undefined : graph.nodes.get(producer);
 }
@@ -153,9 +153,9 @@ function alone(node: Node): Group {
   return { kind, target: node, activation: undefined, dequantizers: new Map(), quantizers: [], members: [node] };
 }
 
-/** What a unit reads comes before it; beyond that, graph order of the last nodes. */
-function sortGroups(world: World, grouped: ReadonlyMap<NodeId, Group>): readonly Group[] {
-  const groups = new Map([...world.model.graph.nodes.values()].map(node => [node.id, grouped.get(node.id) ?? alone(node)] as const));
+/** Topological order of units; among candidates, the graph order of their last nodes. */
+function sortGroups(graphIndex: GraphIndex, grouped: ReadonlyMap<NodeId, Group>): readonly Group[] {
+  const groups = new Map([...graphIndex.model.graph.nodes.values()].map(node => [node.id, grouped.get(node.id) ?? alone(node)] as const));
   const byLastNode = new Set<Group>();
   for (const group of groups.values()) {
     byLastNode.delete(group);
@@ -164,7 +164,7 @@ function sortGroups(world: World, grouped: ReadonlyMap<NodeId, Group>): readonly
   const needs = function* (group: Group): Generator<Group> {
     for (const node of group.members) {
       for (const id of valuesReadBy(node)) {
-        const producer = producerOf(world, id);
+        const producer = producerOf(graphIndex, id);
         const needed = producer === undefined ? undefined : groups.get(producer.id);
         if (needed !== undefined && needed !== group && !sorted.has(needed)) yield needed;
       }

@@ -1,4 +1,4 @@
-/** How does a model with named sizes become one with numbers? The names are replaced everywhere; shapes that follow are inferred anew. */
+/** Replaces named sizes of a model with numbers, and infers the dependent shapes again. */
 import { findClosest } from '../../base/did-you-mean.js';
 import { cloneModel } from '../../onnx/ir/clone.js';
 import type { Model, ValueType } from '../../onnx/ir/model.js';
@@ -6,7 +6,7 @@ import { TargetError } from '../report/target-error.js';
 
 export type Pins = Readonly<Record<string, number>>;
 
-/** Names of sizes of the model's inputs. */
+/** The size names in the shapes of the model's inputs. */
 export function findSizeNames(model: Model): readonly string[] {
   const names = new Set<string>();
   for (const id of model.graph.inputs) {
@@ -16,23 +16,23 @@ export function findSizeNames(model: Model): readonly string[] {
   return [...names];
 }
 
-/** @throws TargetError `unknown-size` with every pin that no model's input has. */
+/** @throws TargetError `unknown-size`, listing every pin that no model input has. */
 export function checkPins(pins: Pins, models: readonly Model[]): void {
   const known = new Set(models.flatMap(findSizeNames));
   const unknown = Object.keys(pins).filter(name => !known.has(name));
   if (unknown.length === 0) return;
   const names = [...known].sort();
   const closest = findClosest(unknown[0] ?? '', names);
-  throw new TargetError('unknown-size', `no input has a size named ${unknown.map(name => `"${name}"`).join(', ')}`, {
+  throw new TargetError('unknown-size', `no model input has a size named ${unknown.map(name => `"${name}"`).join(', ')}`, {
     details: unknown,
     help:
       names.length === 0
-        ? 'all sizes of the inputs are numbers; leave `pin` out'
-        : `there is ${names.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
+        ? 'all input sizes are numbers; remove `pin`'
+        : `known sizes: ${names.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
   });
 }
 
-/** A copy of `model` in which each named size is its number. */
+/** A copy of `model` with every pinned size replaced by its number. */
 export function pinSizes(model: Model, pins: Pins): Model {
   const copy = cloneModel(model);
   for (const value of copy.graph.values.values()) value.type = pinType(value.type, pins);

@@ -1,4 +1,4 @@
-/** Which form of a model is cut into units? Constants are initializers, types are known, nodes are in order, and each DequantizeLinear has one reader. */
+/** Prepares a model for grouping into units: constants become initializers, types are known, nodes are in order, and each DequantizeLinear has one reader. */
 import { cloneModel } from '../../onnx/ir/clone.js';
 import { addNode, addValue, getValue, indexUses } from '../../onnx/ir/edit.js';
 import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
@@ -16,7 +16,7 @@ import { inferShapes, startInference, writeTypes } from '../../onnx/shape-infere
 export const QUANTIZE = 'QuantizeLinear';
 export const DEQUANTIZE = 'DequantizeLinear';
 
-/** Exact, all of them. */
+/** All exact. */
 const PASSES: readonly Pass[] = [
   freeInitializers,
   constantsToInitializers,
@@ -26,12 +26,12 @@ const PASSES: readonly Pass[] = [
   removeDead,
 ];
 
-/** Scales and zero points behind Identity or Cast are small; what is larger is no concern of placement. */
+/** Limit for folding. Scales and zero points behind Identity or Cast are small, and larger constants do not affect placement. */
 const FOLD_LIMIT_BYTES = 1 << 20;
 
 /**
- * A copy of `model` that computes the same bits: what is constant is an initializer, dead nodes and copies are gone, and a DequantizeLinear that several nodes read (or a
- * node and the model's output) is there once for each, as ONNX Runtime has it before it groups nodes. Copies are named after the original.
+ * A copy of `model` that computes the same bits. Constants are initializers, and dead nodes and copies are removed.
+ * A DequantizeLinear with several readers (or a reader and a model output) is duplicated for each, as ONNX Runtime does before it groups nodes. Duplicates are named after the original.
  * @throws OnnxError of shape inference, `graph-cycle`.
  */
 export async function prepareModel(model: Model, evaluate: Evaluate): Promise<Model> {
@@ -40,21 +40,21 @@ export async function prepareModel(model: Model, evaluate: Evaluate): Promise<Mo
   const context = { evaluate, foldLimitBytes: FOLD_LIMIT_BYTES, check: () => [], infer: startInference };
   for (const pass of PASSES) await pass.run(copy, context);
   writeTypes(copy, inferShapes(copy));
-  giveEachReaderItsOwn(copy, node => node.opType === DEQUANTIZE);
-  // A weight may be a float constant with Q and DQ: the Q goes with its DQ.
-  giveEachReaderItsOwn(copy, node => node.opType === QUANTIZE && findConstantValue(copy, node.inputs[0]) !== undefined);
+  duplicatePerReader(copy, node => node.opType === DEQUANTIZE);
+  // A weight may be a float constant with Q and DQ. Its Q is duplicated with its DQ.
+  duplicatePerReader(copy, node => node.opType === QUANTIZE && findConstantValue(copy, node.inputs[0]) !== undefined);
   sortTopologically(copy.graph);
   return copy;
 }
 
-/** Gives each reader of the nodes in question a copy: the first keeps the original, or the model's output does where it is one. */
-function giveEachReaderItsOwn(model: Model, isMeant: (node: Node) => boolean): void {
+/** Duplicates the selected nodes for each reader. The model output, or else the first reader, keeps the original. */
+function duplicatePerReader(model: Model, isSelected: (node: Node) => boolean): void {
   const { graph } = model;
   const names = makeNameScope(graph);
   const uses = indexUses(graph);
   for (const node of [...graph.nodes.values()]) {
     const [output] = node.outputs;
-    if (output === undefined || node.outputs.length !== 1 || !isMeant(node)) continue;
+    if (output === undefined || node.outputs.length !== 1 || !isSelected(node)) continue;
     const readers = [...new Set((uses.get(output) ?? []).map(use => use.node))];
     for (const reader of readers.slice(graph.outputs.includes(output) ? 0 : 1)) {
       if (reader.inputs.includes(output)) copyFor(model, node, output, reader, names);

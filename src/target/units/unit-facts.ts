@@ -1,4 +1,4 @@
-/** What is measured of a unit before limits are held against it? Window, groups, shapes and integer types of its operator. */
+/** Facts about a unit that limits are checked against: window, groups, shapes and integer types of its operator. */
 import { getDefined } from '../../base/invariant.js';
 import { findInts, getInt } from '../../onnx/ir/attribute.js';
 import { getValue } from '../../onnx/ir/edit.js';
@@ -19,7 +19,7 @@ export function tensorOf(model: Model, id: ValueId): KnownTensor {
   return type?.kind === 'tensor' ? { name, dtype: type.dtype, dims: type.dims } : { name, dtype: undefined, dims: undefined };
 }
 
-/** The tensor at input `index`; undefined where there is none. */
+/** The tensor at input `index`; undefined if there is none. */
 export function inputOf(model: Model, node: Node, index: number): KnownTensor | undefined {
   const id = node.inputs[index];
   return id === undefined ? undefined : tensorOf(model, id);
@@ -30,7 +30,7 @@ export function outputOf(model: Model, node: Node, index = 0): KnownTensor | und
   return id === undefined ? undefined : tensorOf(model, id);
 }
 
-/** The operator as limits name it: a Conv with one input channel per group, and more than one group, is a DepthwiseConv. */
+/** The operator name in limits: a Conv with several groups of one input channel is a DepthwiseConv. */
 export function limitNameOf(model: Model, node: Node): string {
   if (node.opType !== 'Conv') return node.opType;
   const group = getInt(node, 'group', 1);
@@ -45,7 +45,7 @@ export interface Window {
 
 const WINDOWED = new Set(['Conv', 'ConvTranspose', 'MaxPool', 'AveragePool', 'LpPool']);
 
-/** The window of an operator that has one and whose size is known. */
+/** The window of an operator; undefined if it has none or its size is unknown. */
 export function findWindow(model: Model, node: Node): Window | undefined {
   if (!WINDOWED.has(node.opType)) return undefined;
   const kernel = findInts(node, 'kernel_shape') ?? toNumbers(inputOf(model, node, 1)?.dims?.slice(2));
@@ -56,16 +56,16 @@ export function findWindow(model: Model, node: Node): Window | undefined {
 
 /** Scale and zero point of a Q or DQ. */
 export interface KnownQParams {
-  /** Of the integers. */
+  /** The integer type. */
   readonly dtype: DType | undefined;
   /** One per slice. */
   readonly scales: readonly number[];
   readonly zeroPoints: readonly number[];
-  /** Undefined: per tensor. */
+  /** Undefined for per-tensor. */
   readonly axis: number | undefined;
 }
 
-/** The parameters of a Q or DQ; undefined where they are computed, not constant. */
+/** The parameters of a Q or DQ; undefined if they are not constant. */
 export function findQParams(model: Model, node: Node): KnownQParams | undefined {
   const scale = findConstantValue(model, node.inputs[1]);
   const zero = node.inputs[2] === undefined ? undefined : findConstantValue(model, node.inputs[2]);
@@ -81,7 +81,7 @@ export function findQParams(model: Model, node: Node): KnownQParams | undefined 
   };
 }
 
-/** The constant integers behind a DQ, or behind the Q before it. */
+/** The constant that a DQ reads, directly or through a Q. */
 export function findQuantizedConstant(model: Model, dequantizer: Node): Constant | undefined {
   const direct = findConstantValue(model, dequantizer.inputs[0]);
   if (direct !== undefined) return direct;
@@ -90,7 +90,7 @@ export function findQuantizedConstant(model: Model, dequantizer: Node): Constant
   return node?.opType === 'QuantizeLinear' ? findConstantValue(model, node.inputs[0]) : undefined;
 }
 
-/** "1×3×544×960", "?" where a size is not known. */
+/** "1×3×544×960"; "?" for an unknown size. */
 export function formatSizes(sizes: readonly Dim[]): string {
   return sizes.length === 0 ? 'scalar' : sizes.map(size => size ?? '?').join('×');
 }

@@ -1,4 +1,4 @@
-/** How much does a unit compute and move? Multiply-accumulates, and bytes of weights, inputs and outputs. */
+/** The work of a unit: multiply-accumulates, and bytes of weights, inputs and outputs. */
 
 import { countMacs } from '../../onnx/analysis/macs.js';
 import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
@@ -10,18 +10,18 @@ import type { NodeUnit } from './node-units.js';
 import { findWindow, inputOf, limitNameOf, outputOf, tensorOf } from './unit-facts.js';
 
 export interface UnitWork {
-  /** Of Conv, ConvTranspose, Gemm and MatMul; 0 for all else. */
+  /** For Conv, ConvTranspose, Gemm and MatMul; 0 for others. */
   readonly macs: number;
-  /** Elements that a unit without MACs touches: outputs times window. */
+  /** For a unit without MACs: output elements times window size. */
   readonly elements: number;
   readonly engine: 'conv' | 'depthwise' | 'other';
   readonly weightBytes: number;
-  /** Of activations, each value once. */
+  /** Bytes of activations, each value once. */
   readonly inputBytes: number;
   readonly outputBytes: number;
 }
 
-/** Unknown sizes count as nothing. */
+/** Unknown sizes count as 0. */
 export function measureUnit(model: Model, unit: NodeUnit): UnitWork {
   const { inputs, outputs, constants } = endsOf(model, unit);
   const sum = (ids: readonly ValueId[]): number => ids.reduce((total, id) => total + bytesOf(model, id), 0);
@@ -40,14 +40,14 @@ export function measureUnit(model: Model, unit: NodeUnit): UnitWork {
 }
 
 export interface UnitEnds {
-  /** Values of other units, or inputs of the model. */
+  /** Values of other units, or model inputs. */
   readonly inputs: readonly ValueId[];
-  /** Values that other units read, or outputs of the model. */
+  /** Values that other units read, or model outputs. */
   readonly outputs: readonly ValueId[];
   readonly constants: readonly ValueId[];
 }
 
-/** What goes in and out of a set of nodes: each value once, in the order of first use. Outputs are all values that its nodes give and do not read themselves. */
+/** The inputs and outputs of a set of nodes: each value once, in the order of first use. Outputs are the values that its nodes compute and do not all read. */
 export function endsOf(model: Model, { nodes }: Pick<NodeUnit, 'nodes'>): UnitEnds {
   const given = new Set(nodes.flatMap(node => node.outputs.filter(id => id !== undefined)));
   const read = new Set(nodes.flatMap(node => [...valuesReadBy(node)]));
@@ -60,7 +60,7 @@ export function endsOf(model: Model, { nodes }: Pick<NodeUnit, 'nodes'>): UnitEn
   };
 }
 
-/** Of one tensor; 0 where its type or a size is not known. */
+/** Bytes of one tensor; 0 if its type or a size is unknown. */
 export function bytesOf(model: Model, id: ValueId): number {
   const { dtype, dims } = tensorOf(model, id);
   return dtype === undefined || dtype === 'string' || !isStatic(dims) ? 0 : byteLength(dtype, countElements(dims));

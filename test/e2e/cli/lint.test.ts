@@ -52,11 +52,11 @@ describe('tanren lint', () => {
 
   it.each([
     [['neck.onnx', '-t', 'ryzen-ai', '--dtype', 'xint9'], 'error[unknown-dtype]: there is no data type "xint9"'],
-    [['neck.onnx', '-t', 'bad.json'], 'error[profile-malformed]: the target profile is not one: name: should be text, it is missing'],
+    [['neck.onnx', '-t', 'bad.json'], 'error[profile-malformed]: invalid target profile: name: should be text, it is missing'],
     [['neck.onnx', '-t', 'none.json'], 'error[profile-unreadable]: target profile none.json cannot be read: ENOENT'],
     [['none.onnx', '-t', 'ryzen-ai'], 'error[model-unreadable]'],
     [['mine.json', '-t', 'ryzen-ai'], 'error[model-malformed]'],
-    [['head.onnx', '-t', 'ryzen-ai', '--pin', 'roi=4'], 'error[unknown-size]: no input has a size named "roi"'],
+    [['head.onnx', '-t', 'ryzen-ai', '--pin', 'roi=4'], 'error[unknown-size]: no model input has a size named "roi"'],
     [['head.onnx', '-t', 'ryzen-ai', '--pin', 'rois'], 'error[invalid-argument]'],
     [['head.onnx'], "error[missing-mandatory-option-value]: required option '-t, --target <name>' not specified"],
   ])('ends with 2 on %j', (args, message) => {

@@ -1,4 +1,4 @@
-/** Do power-of-two weights and biases have the least squared error of all positions that may be chosen? By trying them all in another way. */
+/** Power-of-two weights and biases against an exhaustive search for the position with the smallest squared error. */
 import type { NodeId } from '../../../src/onnx/ir/model.js';
 import { findPosition } from '../../../src/quant/integers/power-of-two.js';
 import type { QParams } from '../../../src/quant/integers/qparams.js';
@@ -15,7 +15,7 @@ import { rangesOf, smallGraph } from './small-graph.js';
 const INT8 = { dtype: 'int8', symmetric: true, reduceRange: false } as const;
 const MIN_MSE: WeightRangeMethod = { kind: 'power-of-two', position: { kind: 'min-mse', first: -1, last: 3 } };
 
-/** Sums of uniform numbers, with outliers: the best scale is not that of the largest element. */
+/** Sums of uniform numbers with outliers, so that the best scale is not that of the largest element. */
 function weights(seed: number, outlier: number): Float32Array {
   let state = seed;
   const next = (): number => {
@@ -39,16 +39,16 @@ describe('power-of-two weights', () => {
     [2, 0.9],
     [3, 3.1],
     [4, -30],
-  ])('seed %p with an element of %p: of all powers of two, none has less squared error', (seed, outlier) => {
+  ])('seed %p with an element of %p: no power of two has a smaller squared error', (seed, outlier) => {
     const data = weights(seed, outlier);
     const [slice] = computeWeightQParams(constant(data), { scheme: INT8, method: MIN_MSE, axis: undefined, name: 'w' }).slices;
     const errors = Array.from({ length: 24 }, (_, i) => errorAt(data, { scale: 2 ** (4 - i), zeroPoint: 0 }));
     const best = errors.indexOf(Math.min(...errors));
-    // Candidates reach three positions beyond the nearest of the largest element: none of these outliers asks for more.
+    // Candidates reach three positions beyond the nearest of the largest element, which is enough for all these outliers.
     expect(slice).toEqual({ scale: 2 ** (4 - best), zeroPoint: 0 });
   });
 
-  it('per channel: each slice by itself', () => {
+  it('per-channel: each slice on its own', () => {
     const [a, b] = [weights(1, 0.2), weights(2, 0.9).map(x => x * 40)];
     const both = encodeRawTensor(makeTensor('float32', [2, 500], Float32Array.from([...a, ...b])));
     const request = { scheme: INT8, method: MIN_MSE, name: 'w' };
@@ -67,12 +67,12 @@ describe('power-of-two weights', () => {
     expect(found.slices).toEqual([{ scale, zeroPoint: 0 }]);
   });
 
-  it('nothing but zeros has scale 1', () => {
+  it('an all-zero weight has scale 1', () => {
     const found = computeWeightQParams(constant(new Float32Array(4)), { scheme: INT8, method: MIN_MSE, axis: undefined, name: 'w' });
     expect(found.slices).toEqual([{ scale: 1, zeroPoint: 0 }]);
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])('an element %p is refused by name', x => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])('an element %p is refused with the name of the weight', x => {
     const small = smallGraph();
     small.input('image', [1, 1, 1, 1]);
     small.floats('conv.w', [2, 1, 1, 1], [1, x]);
@@ -87,8 +87,8 @@ describe('power-of-two weights', () => {
   });
 });
 
-describe('biases with a scale of their own', () => {
-  it.each(['int8', 'int16', 'int32'] as const)('%s: a power of two that holds every element to half a step', dtype => {
+describe('biases with their own scale', () => {
+  it.each(['int8', 'int16', 'int32'] as const)('%s: a power of two at which every element is within half a step', dtype => {
     const data = weights(5, 0.3).slice(0, 64);
     const { scales, saturated, sqnrDb, integers } = quantizeBiasAtOwnScale(constant(data), dtype);
     expect(findPosition(scales[0] ?? 0)).toBeDefined();
@@ -96,7 +96,7 @@ describe('biases with a scale of their own', () => {
     expect(sqnrDb).toBeGreaterThan(dtype === 'int8' ? 35 : 80);
   });
 
-  it('int8 has the least squared error of all powers of two', () => {
+  it('int8 has the smallest squared error of all powers of two', () => {
     const data = weights(6, 2.2);
     const errors = Array.from({ length: 24 }, (_, i) => errorAt(data, { scale: 2 ** (4 - i), zeroPoint: 0 }));
     expect(quantizeBiasAtOwnScale(constant(data), 'int8').scales).toEqual([2 ** (4 - errors.indexOf(Math.min(...errors)))]);

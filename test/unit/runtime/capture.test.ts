@@ -9,7 +9,7 @@ import { makeTensor } from '../../../src/tensor/tensor.js';
 import { failureOf } from '../../support/error-code.js';
 import { smallGraph } from '../quant/small-graph.js';
 
-/** A graph with a skip over several nodes, a shared weight, and a value of another dtype on the way. */
+/** A graph with a skip over several nodes, a shared weight, and an intermediate value of another dtype. */
 function skipping(): Model {
   const small = smallGraph();
   small.input('x', ['n', 2, 4, 4]);
@@ -51,7 +51,7 @@ async function capture(budgetBytes: number, rows = 3): Promise<string> {
 }
 
 describe('capture', () => {
-  it('hands over inputs and every computed tensor in graph order, also those of other dtypes', async () => {
+  it('visits inputs and every computed tensor of every dtype in graph order', async () => {
     const model = skipping();
     const opened = openCapture(model, { budgetBytes: 200, freeDim: 1 });
     const seen: string[] = [];
@@ -68,7 +68,7 @@ describe('capture', () => {
     ]);
   });
 
-  it('the budget sets the number of pieces and changes no byte', async () => {
+  it('the budget sets the number of segments and changes no byte', async () => {
     const pieces = (budgetBytes: number) => cutSegments(skipping().graph, { budgetBytes, freeDim: 1 }).length;
     expect([1, 300, 1e9].map(pieces)).toEqual([6, 3, 1]);
     const whole = await capture(1e9);
@@ -76,7 +76,7 @@ describe('capture', () => {
     expect(await capture(300)).toBe(whole);
   });
 
-  it('batches may differ from run to run', async () => {
+  it('batches may differ between runs', async () => {
     const model = skipping();
     const opened = openCapture(model, { budgetBytes: 300, freeDim: 1 });
     for (const rows of [2, 5, 1]) {
@@ -87,7 +87,7 @@ describe('capture', () => {
     await opened.close();
   });
 
-  it('a batch may have another length than the model states', async () => {
+  it('a batch may have another size than the model declares', async () => {
     const model = skipping();
     for (const value of model.graph.values.values()) {
       if (value.type?.kind === 'tensor' && value.constant === undefined && value.name !== 's')
@@ -100,14 +100,14 @@ describe('capture', () => {
     expect(new Set(shapes)).toEqual(new Set(['3x2x4x4', '4']));
   });
 
-  it('an input that is not given is an error that names it', async () => {
+  it('a missing input is an error that names it', async () => {
     const opened = openCapture(skipping(), { budgetBytes: 1e9, freeDim: 1 });
     expect(await failureOf(() => opened.run({}, () => undefined))).toEqual({ code: 'missing-input', message: 'input "x" is not given' });
   });
 });
 
-describe('a value that is not finite', () => {
-  it('is an error that names the node which made it, not those behind it', async () => {
+describe('a NaN or infinite value', () => {
+  it('is an error that names the node that computed it, not later ones', async () => {
     const small = smallGraph();
     small.input('x', [2]);
     small.node('Identity x -> a');
@@ -123,7 +123,7 @@ describe('a value that is not finite', () => {
     await sketcher.close();
   });
 
-  it('an input that has one is named as input', async () => {
+  it('in an input is an error that names the input', async () => {
     const small = smallGraph();
     small.input('x', [1]);
     small.node('Relu x -> y');
@@ -139,7 +139,7 @@ describe('a value that is not finite', () => {
 });
 
 describe('a Resize whose sizes are computed', () => {
-  it.each([1, 1 << 20])('is loaded with the count of them, which ONNX Runtime asks for, in pieces of %d bytes', async budgetBytes => {
+  it.each([1, 1 << 20])('loads with their number, which ONNX Runtime requires, with a budget of %d bytes', async budgetBytes => {
     const model = parseModelText(`g (float[1, 1, 2, 2] x, float[1, 1, 4, 6] other) => (float[] y)
       <int64[1] two = {2}, int64[1] four = {4}, int64[1] zero = {0}, int64[4] sizes, int64[2] front, int64[2] back, int64[4] s, int64[4] so> {
       s = Shape(x)  so = Shape(other)  front = Slice(s, zero, two)  back = Slice(so, two, four)  sizes = Concat<axis = 0>(front, back)

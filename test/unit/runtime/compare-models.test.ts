@@ -29,12 +29,12 @@ describe('comparing models', () => {
     expect(outputs.y?.sqnrDb).toBeCloseTo(10 * Math.log10(21 / 9), 9);
   });
 
-  it('tells zeros of other sign from other values', async () => {
+  it('distinguishes zeros with another sign from other values', async () => {
     const { outputs } = await compare(unary('Neg'), unary('Abs'), [[0, -5]]);
     expect(outputs.y).toMatchObject({ maxAbs: 0, differentBits: 1, differentZeros: 1 });
   });
 
-  it('says where shapes differ', async () => {
+  it('reports different shapes', async () => {
     const { outputs } = await compare(unary('Relu'), unary('Transpose'), [[1, 2, 3, 4, 5, 6]]);
     expect(outputs.y?.shapes).toBe('different');
   });
@@ -47,7 +47,7 @@ describe('comparing models', () => {
 describe('random feeds', () => {
   const feedsOf = (model: Model) => makeRandomFeeds(model, { random: () => 0.25, sizes: { n: 5 }, freeSize: 3 });
 
-  it('take named sizes, then the free size, and leave inputs with a default out', () => {
+  it('take named sizes, then the free size, and skip inputs with a default', () => {
     const model = smallModel({
       inputs: { x: ['float32', ['n', 'm', 2]], i: ['int64', [1]], w: ['float32', [1]], b: ['bool', [2]], q: ['uint8', [1]] },
       nodes: [],
@@ -61,7 +61,7 @@ describe('random feeds', () => {
     expect(feeds.q?.data).toEqual(Uint8Array.of(64));
   });
 
-  it('of an input without random values are an error', async () => {
+  it('are an error for an input without random values', async () => {
     const model = smallModel({ inputs: { x: ['string', [1]] }, nodes: [], outputs: [] });
     expect((await failureOf(() => feedsOf(model))).code).toBe('random-input');
   });
@@ -85,7 +85,7 @@ describe('evaluate', () => {
     );
   });
 
-  it('a model that ONNX Runtime refuses is an error', async () => {
+  it('a model that ONNX Runtime rejects is an error', async () => {
     const model = smallModel({ inputs: {}, nodes: [{ op: 'NoSuchOperator', in: [], out: ['y'] }], outputs: ['y'] });
     expect((await failureOf(() => evaluate(model))).code).toBe('model-load');
   });

@@ -1,4 +1,4 @@
-/** Are the figures of repeats those that numpy gives? Its mean, std with ddof 1, and percentiles with linear interpolation. */
+/** Latency summaries against numpy: mean, std with ddof 1, and percentiles with linear interpolation. */
 import { summarizeLatency } from '../../../src/runtime/measure/latency.js';
 
 it('summarizes as numpy does', () => {
@@ -10,6 +10,6 @@ it('summarizes as numpy does', () => {
   expect(summary.p99Ms).toBeCloseTo(9.76, 12);
 });
 
-it('of one repeat has no spread', () => {
+it('one repeat has standard deviation 0', () => {
   expect(summarizeLatency([7])).toEqual({ repeats: 1, minMs: 7, meanMs: 7, stdMs: 0, p50Ms: 7, p90Ms: 7, p99Ms: 7 });
 });

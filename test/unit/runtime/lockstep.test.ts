@@ -6,7 +6,7 @@ import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 /** 12 MB: two of them fit the budget, the third makes a run wait. */
 const BIG = 3 << 20;
 
-/** A run that comes by values in the order of `keys`, and says which it is at. */
+/** A run that visits values in the order of `keys`, and reports its position. */
 function scripted(keys: readonly string[], log: string[], name: string, failAt?: string): LockstepRun {
   const tensor: Tensor = makeTensor('float32', [BIG], new Float32Array(BIG));
   const capture: Capture = {
@@ -23,7 +23,7 @@ function scripted(keys: readonly string[], log: string[], name: string, failAt?:
 }
 
 describe('two runs in lockstep', () => {
-  it('hand over each pair once, and the run that is ahead waits', async () => {
+  it('visit each pair once, and the run that is ahead waits', async () => {
     const log: string[] = [];
     const pairs: string[] = [];
     const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
@@ -38,9 +38,9 @@ describe('two runs in lockstep', () => {
 
   it.each([
     ['another order', ['h', 'g', 'f', 'e', 'd', 'c', 'b', 'a']],
-    ['values that the other lacks', ['x1', 'x2', 'x3', 'x4', 'x5', 'a', 'h']],
+    ['values that the other run does not have', ['x1', 'x2', 'x3', 'x4', 'x5', 'a', 'h']],
     ['no values', []],
-  ])('come to an end with %s', async (_what, keys) => {
+  ])('end with %s', async (_what, keys) => {
     const pairs: string[] = [];
     await runInLockstep(scripted(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], [], 'left'), scripted(keys, [], 'right'), key =>
       pairs.push(key),
@@ -48,7 +48,7 @@ describe('two runs in lockstep', () => {
     expect(pairs.sort()).toEqual(keys.filter(key => !key.startsWith('x')).sort());
   });
 
-  it('come to an end when one fails, with its error', async () => {
+  it('end with the error of the run that fails', async () => {
     const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
     const runs = runInLockstep(scripted(keys, [], 'left'), scripted(keys, [], 'right', 'b'), () => undefined);
     await expect(runs).rejects.toThrow('no b');

@@ -1,4 +1,4 @@
-/** Is the platform class the same on every call, and does the guard come without ONNX Runtime? */
+/** The platform class is stable, and the guard does not load ONNX Runtime. */
 import { execFileSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-/** Is ONNX Runtime's profile read right, and is a damaged one refused? */
+/** Reading of ONNX Runtime's profile, valid and damaged. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ const event = (name: string, opType: string, dur: number, index = name) => ({
 });
 const session = { cat: 'Session', name: 'model_run', dur: 999, args: {} };
 
-it('leaves the first runs out, and adds nodes up by operator', () => {
+it('excludes warm-up runs, and sums nodes by operator', () => {
   const run = (conv: number, relu: number) => [event('c1', 'Conv', conv), event('c2', 'Conv', 2 * conv), event('r', 'Relu', relu), session];
   const profile = parseProfile(JSON.stringify([...run(9000, 9000), ...run(1000, 500), ...run(3000, 700)]), { warmup: 1, runs: 2 });
 
@@ -34,19 +34,19 @@ it('leaves the first runs out, and adds nodes up by operator', () => {
   ]);
 });
 
-it('keeps nodes of one name apart', () => {
+it('keeps nodes with equal names separate', () => {
   const text = JSON.stringify([event('', 'Conv', 1000, '0'), event('', 'Relu', 2000, '1')]);
   expect(parseProfile(text, { warmup: 0, runs: 1 }).nodes.map(({ opType }) => opType)).toEqual(['Relu', 'Conv']);
 });
 
 it.each([
-  ['{', 'no JSON'],
-  ['{}', 'no list'],
+  ['{', 'not JSON'],
+  ['{}', 'not a list'],
   ['[]', 'no node'],
   [JSON.stringify([{ ...event('c', 'Conv', 1), dur: 'long' }]), 'no duration'],
   [JSON.stringify([event('c', 'Conv', 1)]).replace('"dur":1', '"dur":1e999'), 'no duration'],
-  [JSON.stringify([{ ...event('c', 'Conv', 1), args: {} }]), 'no operator'],
-  [JSON.stringify([event('c', 'Conv', 1)]), 'ran 1 times, not 2'],
+  [JSON.stringify([{ ...event('c', 'Conv', 1), args: {} }]), 'does not name an operator'],
+  [JSON.stringify([event('c', 'Conv', 1)]), 'ran 1 times, expected 2'],
 ])('refuses %s', (text, message) => {
   expect(() => parseProfile(text, { warmup: 1, runs: 1 })).toThrow(message);
 });
@@ -54,7 +54,7 @@ it.each([
 describe('a profile that ONNX Runtime 1.30 wrote', () => {
   const recorded = () => readFile(fixturePath('runtime/profile.json'));
 
-  it('gives the means that its durations have', async () => {
+  it('gives the means of its durations', async () => {
     // Three runs of Conv, a fused activation and a change of layout: 75, 19, 7; 6, 4, 3; 5, 4, 3 µs.
     expect(parseProfile(String(await recorded()), { warmup: 1, runs: 2 })).toEqual({
       runs: 2,
@@ -71,7 +71,7 @@ describe('a profile that ONNX Runtime 1.30 wrote', () => {
     });
   });
 
-  it('is read or refused when damaged, and never gives a figure that is no time', async () => {
+  it('is read or refused if damaged, and never gives an invalid duration', async () => {
     const bytes = await recorded();
     fc.assert(
       fc.property(damages, damage => {
@@ -88,7 +88,7 @@ describe('a profile that ONNX Runtime 1.30 wrote', () => {
   });
 });
 
-it('reads what the library writes', async () => {
+it('reads the output of the library', async () => {
   const folder = await temporaryFolder('profile');
   const model = parseModelText('agraph (float[2] x) => (float[2] y) { a = Sigmoid(x)  b = Neg(a)  y = Mul(a, b) }');
   const profiled = await openSession(encodeModel(model), { optimization: 'disabled', profilePrefix: join(folder.path, 'p') });

@@ -29,7 +29,7 @@ describe('inputs for a proof', () => {
     );
   }
 
-  it('are random, and where a model does not run on such, the error has a way out', async () => {
+  it('are random, and the error of a model that fails on them has help', async () => {
     const failure = await failureOf(() => prove(undefined));
 
     expect(failure.code).toBe('model-run');
@@ -37,7 +37,7 @@ describe('inputs for a proof', () => {
     expect(failure.help).toBe('leave the proof out');
   });
 
-  it('are the first samples of a file where one is given', async () => {
+  it('are the first samples of a given file', async () => {
     const path = join(folder.path, 'at.npy');
     await writeFile(path, encodeNpy(makeTensor('int64', [8], BigInt64Array.of(0n, 1n, 2n, 0n, 2n, 2n, 1n, 0n))));
 
@@ -46,15 +46,15 @@ describe('inputs for a proof', () => {
 });
 
 describe('outputs of a Sigmoid', () => {
-  it('are found through what moves elements about', () => {
+  it('are found through operators that move elements', () => {
     const model = parseModelText(`g (float[2, 3] x) => (a, b, c, d) {
       s = Sigmoid(x)  a = Transpose(s)  r = Relu(x)  b = Concat<axis = 0>(r, s)  c = Add(s, x)  d = Identity(r) }`);
 
     expect([...findSigmoidOutputs(model)]).toEqual(['a', 'b']);
   });
 
-  /** What the wider bound stands on: below ½ every value is a multiple of 2⁻²⁵, and may be 2 · 2⁻²⁴ off. */
-  it('have the resolution of numbers near ½ in ONNX Runtime, however small they are', async () => {
+  /** The reason for the wider bound: below ½ every value is a multiple of 2⁻²⁵ and may be off by 2 · 2⁻²⁴. */
+  it('have the resolution of numbers near ½ in ONNX Runtime for every magnitude', async () => {
     const x = Float32Array.from({ length: 4000 }, (_, index) => -16 + index / 250);
     const session = await openSession(encodeModel(parseModelText('g (float[4000] x) => (float[4000] y) { y = Sigmoid(x) }')), {
       optimization: 'disabled',
@@ -69,7 +69,7 @@ describe('outputs of a Sigmoid', () => {
     expect(worst).toBeLessThan(2 ** -22);
   });
 
-  it('may differ by as much as that kernel may be off twice, and others may not', () => {
+  it('may differ by twice the error of that kernel, and other outputs may not', () => {
     const figures = { standardDeviation: 1e-3, magnitude: 0.01 };
     const output = { ...NOTHING, ...figures, maxAbs: 2e-7 };
 
@@ -79,7 +79,7 @@ describe('outputs of a Sigmoid', () => {
     expect(findInequality({ kind: 'exact' }, { ...output, differentBits: 1 }, 'sigmoid')).toContain('1 of 9 elements differ');
   });
 
-  it('without elements are named', () => {
+  it('without elements are listed', () => {
     expect(listEmpty({ a: { ...NOTHING, elements: 0 }, b: NOTHING })).toEqual(['a']);
   });
 });

@@ -1,4 +1,4 @@
-/** Do sessions in threads run at the same time, and say what fails? */
+/** Parallel sessions in threads, and their errors. */
 import { join } from 'node:path';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const rows = (count: number) => ({ x: makeTensor('float32', [count, 512], new Float32Array(count * 512).fill(0.5)) });
 
-it('run beside the thread that asks, which goes on meanwhile', async () => {
+it('run without blocking the calling thread', async () => {
   const run = await threads.prepare([rows(512), rows(512)]);
   let turns = 0;
   const turn = (): void => {
@@ -36,11 +36,11 @@ it('run beside the thread that asks, which goes on meanwhile', async () => {
   await run();
   await run();
   clearImmediate(waiting);
-  // A run in this thread takes one turn of its loop, and nothing else has any while it lasts.
+  // A run in this thread would block its event loop for the whole run.
   expect(turns).toBeGreaterThan(20);
 });
 
-it('keep what they are given, and use no more threads than that', async () => {
+it('keep their feeds, and use one thread per feed', async () => {
   const both = await threads.prepare([rows(2), rows(3)]);
   const one = await threads.prepare([rows(1)]);
   await both();
@@ -48,20 +48,20 @@ it('keep what they are given, and use no more threads than that', async () => {
   await both();
 });
 
-it('say why a run fails, and go on', async () => {
+it('report why a run fails, and continue', async () => {
   const bad = await threads.prepare([{ x: makeTensor('float32', [1, 3], new Float32Array(3)) }]);
   await expect(bad()).rejects.toMatchObject({ code: 'model-run' });
   const good = await threads.prepare([rows(1)]);
   await good();
 });
 
-it('say that a model does not load, and are gone', async () => {
+it('report that a model does not load, and end', async () => {
   await expect(openSessionThreads(join(folder.path, 'missing.onnx'), { optimization: 'all' }, 2)).rejects.toMatchObject({
     code: 'model-load',
   });
 });
 
-it('answer nothing after they were closed', async () => {
+it('refuse requests after close', async () => {
   const own = await openSessionThreads(model, { optimization: 'all' }, 1);
   const run = await own.prepare([rows(1)]);
   await own.close();

@@ -54,7 +54,7 @@ async function readAll(path: string, inputs: readonly ModelInput[]): Promise<unk
 }
 
 describe('samples of tensor files', () => {
-  it('a folder gives its files in the order of names, folders in it too; other files are left alone', async () => {
+  it('a folder gives its files and folders sorted by name, and ignores other files', async () => {
     const path = await folderOf({
       'b.npz': encodeNpz({ x: floats([1, 2], 10), label: floats([1]) }),
       'a.npy': encodeNpy(floats([1, 2], 20)),
@@ -71,13 +71,13 @@ describe('samples of tensor files', () => {
     ]);
   });
 
-  it('one file, and one folder of a test, are samples too', async () => {
+  it('one file, or one ONNX test folder, is a sample', async () => {
     const path = await folderOf({ 'a.npy': encodeNpy(floats([1, 2])), 't/input_0.pb': PROTO });
     expect(await readAll(join(path, 'a.npy'), [X])).toEqual([['a.npy', 'a.npy', ['x', 0, 1]]]);
     expect(await readAll(join(path, 't'), [X])).toEqual([['t', 't', ['x', 5, 6]]]);
   });
 
-  it('many batches of the size that the model fixes are as many samples; a free batch is one', async () => {
+  it('each batch of a fixed size is a sample; a free batch is one sample', async () => {
     const path = await folderOf({ 'a.npy': encodeNpy(floats([3, 2])) });
     expect(await readAll(path, [X])).toEqual([
       ['a.npy#0', 'a.npy', ['x', 0, 1]],
@@ -97,15 +97,15 @@ describe('samples of tensor files', () => {
   it.each<[string, Readonly<Record<string, Uint8Array>>, readonly ModelInput[], string, RegExp]>([
     ['nothing to read', { 'a.txt': new Uint8Array(1) }, [X], 'no-samples', /no tensors/],
     ['another name', { 'a.npz': encodeNpz({ y: floats([1, 2]) }) }, [X], 'sample-mismatch', /^a\.npz: .*"x"; it has y/],
-    ['another shape', { 'a.npy': encodeNpy(floats([1, 3])) }, [X], 'sample-mismatch', /^a\.npy: .*\[1, 3\], the model takes \[1, 2\]/],
-    ['another rank', { 'a.npy': encodeNpy(floats([2])) }, [FREE], 'sample-mismatch', /\[2\], the model takes \[n, 2\]/],
-    ['another dtype', { 'a.npy': encodeNpy(floats([2])) }, [SIZE], 'sample-mismatch', /float32, the model takes int64/],
+    ['another shape', { 'a.npy': encodeNpy(floats([1, 3])) }, [X], 'sample-mismatch', /^a\.npy: .*\[1, 3\], the model expects \[1, 2\]/],
+    ['another rank', { 'a.npy': encodeNpy(floats([2])) }, [FREE], 'sample-mismatch', /\[2\], the model expects \[n, 2\]/],
+    ['another dtype', { 'a.npy': encodeNpy(floats([2])) }, [SIZE], 'sample-mismatch', /float32, the model expects int64/],
     ['one array for two inputs', { 'a.npy': encodeNpy(floats([1, 2])) }, [X, SIZE], 'sample-mismatch', /2 inputs: x, size/],
     ['a cut array', { 'a.npy': encodeNpy(floats([1, 2])).subarray(0, 130) }, [X], 'truncated', /npy/],
-    ['a tensor that is cut off', { 'input_0.pb': PROTO.subarray(0, 20) }, [X], 'tensor-malformed', /TensorProto/],
+    ['a truncated tensor', { 'input_0.pb': PROTO.subarray(0, 20) }, [X], 'tensor-malformed', /TensorProto/],
     ['what is no tensor', { 'input_0.pb': Buffer.from('hello') }, [X], 'tensor-malformed', /TensorProto/],
     ['a missing second input', pb, [X, SIZE], 'file-missing', /input_1\.pb/],
-    ['a tensor of another shape', pb, [{ ...X, dims: [1, 4] }], 'sample-mismatch', /\[1, 2\], the model takes \[1, 4\]/],
+    ['a tensor of another shape', pb, [{ ...X, dims: [1, 4] }], 'sample-mismatch', /\[1, 2\], the model expects \[1, 4\]/],
   ])('%s is refused', async (_what, files, inputs, code, message) => {
     const path = await folderOf(files);
     const failure = await failureOf(() => readAll(path, inputs));

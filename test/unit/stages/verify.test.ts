@@ -147,7 +147,7 @@ describe('verify', () => {
     expect(() => parseParams(verify, { part: 'backbone', reference: 'whole' })).toThrow('leave `reference` and `candidate` out');
     expect(() => parseParams(verify, { part: 'backbone', thresholds: { maxMissed: 0 } })).toThrow('need the whole detector');
     expect(() => parseParams(verify, { runner: 'external' })).toThrow('with the command that starts the runner');
-    expect(() => parseParams(verify, { external: { command: ['x'] } })).toThrow('`external` is for runner: external');
+    expect(() => parseParams(verify, { external: { command: ['x'] } })).toThrow('`external` requires runner: external');
   });
 
   it('with `values: all` the first value that moves is named, part by part', async () => {

@@ -21,7 +21,7 @@ const work = (part: Partial<UnitWork>): UnitWork => ({
 });
 
 describe('the estimate of a unit', () => {
-  it('is bound by compute where multiply-accumulates take longer than bytes', () => {
+  it('is bound by compute if multiply-accumulates take longer than transfers', () => {
     // 5e8 MAC / (0.5 · 1e12/s) = 1 ms; 1e6 B / 1e10 B/s = 0.1 ms. Bounds: 0.7 of 2e12, 0.3 of 0.5e12.
     const { ms, lowMs, highMs, bound } = estimateUnit(target, work({ macs: 5e8, inputBytes: 6e5, outputBytes: 4e5 }));
     expect(bound).toBe('compute');
@@ -30,17 +30,17 @@ describe('the estimate of a unit', () => {
     expect(highMs).toBeCloseTo((5e8 / 0.15e12) * 1000, 9);
   });
 
-  it('is bound by memory where bytes do', () => {
+  it('is bound by memory if transfers take longer', () => {
     expect(estimateUnit(target, work({ macs: 1e6, weightBytes: 2e7 }))).toMatchObject({ ms: 2, bound: 'memory' });
   });
 
-  it('grows with the batch in work and activations, not in weights', () => {
+  it('scales work and activations with the batch, but not weights', () => {
     const one = work({ weightBytes: 1e7, inputBytes: 1e6 });
     expect(estimateUnit(target, one, 4).ms).toBeCloseTo(1 + 0.4, 9);
   });
 });
 
-describe('the table by batch', () => {
+describe('the batch table', () => {
   it('counts calls and padded rows on the RoIs of each image, and names the best', () => {
     // Per RoI 0.1 ms of compute, per call 0.2 ms.
     const rois = { from: 'params', counts: [5, 8], mean: 6.5 } as const;
@@ -57,7 +57,7 @@ describe('the table by batch', () => {
     expect(best).toBe(8);
   });
 
-  it('pays each part’s call, and knows the batch that the model was compiled with', () => {
+  it('counts a call for each part, and scales from the compiled batch', () => {
     const rois = { from: 'params', counts: [4], mean: 4 } as const;
     const { rows } = estimateBatches(target, { npuParts: 3, works: [work({ macs: 2e8 })], batch: 4, rois, sizes: [4] });
     // 0.4 ms for the four together, three calls of 0.2 ms.
@@ -67,7 +67,7 @@ describe('the table by batch', () => {
 });
 
 describe('multiply-accumulates and bytes', () => {
-  it('of Conv, depthwise Conv, ConvTranspose, Gemm and MatMul are those of the definition', async () => {
+  it('of Conv, depthwise Conv, ConvTranspose, Gemm and MatMul equal their definitions', async () => {
     const graph = qdqGraph();
     graph.input('x', [1, 8, 10, 12]);
     graph.constant('conv', [16, 8, 3, 3]);

@@ -1,4 +1,4 @@
-/** Does every rule fire where it should, with measured value, limit and source, and only there? */
+/** Every legality rule fires where it should, with measured value, limit and source, and nowhere else. */
 import { float, int, ints, string } from '../../../src/onnx/ir/attribute.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { compileModel } from '../../../src/target/compile-model.js';
@@ -23,7 +23,7 @@ function findingsOf({ units, findings }: ModelReport): string[] {
   );
 }
 
-/** Two Conv before what is tested, so that no part is too small. */
+/** Two Conv before the tested node, so that no part is too small. */
 function start(graph: QdqGraph, params: QdqParams = {}): string {
   graph.input('x', [1, 4, 8, 8], params);
   for (const [index, from, to] of [
@@ -78,18 +78,18 @@ const AIE2P = 'AMD target description AMD_AIE2P_4x4_Overlay';
 const VAIP = 'AMD VitisAI execution provider, to_xir_ops';
 
 describe('a legal model', () => {
-  it('may end with a Reshape that is quantized: behind it stands a DequantizeLinear', async () => {
+  it('may end with a quantized Reshape before a DequantizeLinear', async () => {
     expect(findingsOf(await judge(then('Reshape', {}, shape([1, -1]))))).toEqual([]);
   });
 
-  it('has no findings and is one NPU part, its ends counted apart', async () => {
+  it('has no findings and is one NPU part, with its edge nodes counted separately', async () => {
     const report = await judge(then('Relu'));
     expect(findingsOf(report)).toEqual([]);
     expect(report).toMatchObject({ legal: true, counts: { npuParts: 1, parts: 1, cpuNodes: 0, edgeNodes: 2, npuMacShare: 1 } });
   });
 });
 
-/** Name, model, what is found, and the rule that cannot but be found beside it. */
+/** Name, model, findings, and a rule that always fires with them. */
 const CASES: readonly (readonly [string, Build, string, string?])[] = [
   [
     'a kernel that is too large',
@@ -114,9 +114,9 @@ const CASES: readonly (readonly [string, Build, string, string?])[] = [
     'operator',
   ],
   [
-    'an activation function that is not joined',
+    'an activation function that is not fused',
     then('Conv', { activation: 'Tanh' }, weight([4, 4, 1, 1])),
-    `activation refused: Tanh joined to Conv | Relu, Clip, LeakyRelu, PRelu, HardSigmoid, HardSwish | ${AIE2P}`,
+    `activation refused: Tanh fused with Conv | Relu, Clip, LeakyRelu, PRelu, HardSigmoid, HardSwish | ${AIE2P}`,
   ],
   [
     'a HardSigmoid of other slope',
@@ -132,7 +132,7 @@ const CASES: readonly (readonly [string, Build, string, string?])[] = [
   [
     'a Clip without an upper bound',
     then('Clip', {}, float32('low', [], [0])),
-    `constant-input refused: input 2 is left out | inputs 1, 2 constant | ${VAIP}`,
+    `constant-input refused: input 2 is missing | inputs 1, 2 constant | ${VAIP}`,
   ],
   [
     'an operator that is not documented',
@@ -157,7 +157,7 @@ const CASES: readonly (readonly [string, Build, string, string?])[] = [
       graph.plain('Reshape', [x, 'shape'], ['y']);
       graph.output('y');
     },
-    'trailing-reshape refused: Reshape at the end of the model | no Flatten, Reshape, Squeeze without Q and DQ behind it at an end | AMD VitisAI execution provider, convert_ending_blacklist_ops_to_unknown_op',
+    'trailing-reshape refused: Reshape at the end of the model | no Flatten, Reshape, Squeeze without Q and DQ after it at an output | AMD VitisAI execution provider, convert_ending_blacklist_ops_to_unknown_op',
     'float-island',
   ],
   [
@@ -194,23 +194,23 @@ const CASES: readonly (readonly [string, Build, string, string?])[] = [
 
 describe('one finding with its numbers', () => {
   for (const [name, build, expected, also] of CASES) {
-    it(`says of ${name} what is measured, the limit and its source`, async () => {
+    it(`reports measured value, limit and source for ${name}`, async () => {
       const found = findingsOf(await judge(build));
       expect(found).toContain(expected);
-      // The ends may repeat what their neighbour has.
+      // Edge units may repeat the findings of their neighbors.
       const rules = new Set(found.map(line => line.split(' ')[0]));
       expect([...rules].sort()).toEqual([...new Set([expected.split(' ')[0], ...(also === undefined ? [] : [also])])].sort());
     });
   }
 
-  it('says of a scale that is no power of two which tensor has it, once per unit that touches it', async () => {
+  it('names the tensor of a scale that is not a power of two, once per unit that uses it', async () => {
     const report = await judge(then('Relu', { params: { scale: 0.1 } }));
     expect(findingsOf(report)).toEqual(
       Array(2).fill(`scale-power-of-two refused: scale 0.100000 of activation "y" | a power of two | ${VAIP}`),
     );
   });
 
-  it('lists all that fails of one unit, not the first alone', async () => {
+  it('lists all failures of a unit, not only the first', async () => {
     const report = await judge(
       then(
         'Conv',
@@ -228,7 +228,7 @@ describe('one finding with its numbers', () => {
     ]);
   });
 
-  it('takes float scales and any zero point for a8w8', async () => {
+  it('accepts float scales and any zero point for a8w8', async () => {
     const build = (graph: QdqGraph): void => {
       const x = start(graph, { scale: 0.07, zeroPoint: 3, dtype: 'int8' });
       graph.unit('Relu', [x], ['y'], { params: { scale: 0.1, zeroPoint: -128, dtype: 'int8' } });
@@ -239,7 +239,7 @@ describe('one finding with its numbers', () => {
 });
 
 describe('float islands', () => {
-  it('are on the CPU with what stands before and after them; the rest stays quantized', async () => {
+  it('are on the CPU with their neighbors named; the rest stays quantized', async () => {
     const report = await judge(graph => {
       const x = start(graph);
       graph.plain('HardSwish', [x], ['s']);
@@ -248,15 +248,15 @@ describe('float islands', () => {
     });
     const islands = report.units.filter(unit => unit.findings.some(finding => finding.rule === 'float-island'));
     expect(islands.map(unit => [unit.opType, unit.device, unit.findings[0]?.measured])).toEqual([
-      ['HardSwish', 'cpu', 'Neg reads "s" as it is'],
-      ['Neg', 'cpu', 'input "s" is not quantized; output "n" of the model is not quantized'],
+      ['HardSwish', 'cpu', 'Neg reads "s" without QuantizeLinear'],
+      ['Neg', 'cpu', 'input "s" is not quantized; model output "n" is not quantized'],
     ]);
     expect(report.counts).toMatchObject({ npuParts: 1, cpuNodes: 2, edgeNodes: 2 });
   });
 });
 
-describe('what concerns a whole model', () => {
-  it('with one Conv goes to the CPU, all of it', async () => {
+describe('findings about the whole model', () => {
+  it('with one Conv runs on the CPU', async () => {
     const report = await judge(graph => {
       graph.input('x', [1, 4, 8, 8]);
       graph.constant('w', [4, 4, 1, 1]);
@@ -268,7 +268,7 @@ describe('what concerns a whole model', () => {
     expect(report.legal).toBe(false);
   });
 
-  it('warns of a batch that XINT8 does not document, once', async () => {
+  it('warns once about a batch that XINT8 does not document', async () => {
     const report = await judge(graph => {
       graph.input('x', [3, 4, 8, 8]);
       graph.constant('w', [4, 4, 1, 1]);
@@ -281,7 +281,7 @@ describe('what concerns a whole model', () => {
     expect(report).toMatchObject({ legal: true, counts: { npuParts: 1 } });
   });
 
-  it('gives up the NPU parts with the fewest MACs beyond those that the target takes', async () => {
+  it('moves the NPU parts with the fewest MACs beyond the target’s limit to the CPU', async () => {
     const profile = {
       ...(getBuiltInProfile('ryzen-ai') as object),
       graph: {
@@ -309,8 +309,8 @@ describe('what concerns a whole model', () => {
   });
 });
 
-describe('what no document names', () => {
-  it('goes to the CPU, or to the NPU where params trust the target; the finding stays', async () => {
+describe('an undocumented operator', () => {
+  it('runs on the CPU, or on the NPU if params trust it; the finding stays', async () => {
     const graph = qdqGraph();
     then('Sigmoid')(graph);
     const model = graph.build();
@@ -323,14 +323,14 @@ describe('what no document names', () => {
     expect(trusted.legal).toBe(false);
   });
 
-  it('depends on the software: the lists until 1.4 name ConvTranspose', async () => {
+  it('depends on the software version: the lists up to 1.4 have ConvTranspose', async () => {
     const build = then('ConvTranspose', { attributes: { strides: ints([2, 2]) } }, weight([4, 4, 2, 2]));
     expect(findingsOf(await judge(build, { version: '1.4' }))).toEqual([]);
     const [unit] = (await judge(build, { version: '1.5' })).units.filter(one => one.opType === 'ConvTranspose');
     expect(unit?.findings[0]?.fixIts).toMatchObject([{ rule: 'conv-transpose-depth-to-space', effect: 'exact' }]);
   });
 
-  it('offers no rewrite that would decline: a ConvTranspose whose kernel is not its stride', async () => {
+  it('offers no rewrite that would decline, for a ConvTranspose whose kernel differs from its stride', async () => {
     const build = then('ConvTranspose', { attributes: { strides: ints([2, 2]) } }, weight([4, 4, 3, 3]));
     const [unit] = (await judge(build)).units.filter(one => one.opType === 'ConvTranspose');
     expect(unit?.findings[0]?.fixIts).toEqual([]);
@@ -338,7 +338,7 @@ describe('what no document names', () => {
 });
 
 describe('a float model', () => {
-  it('is held against rules on shapes and operators alone', async () => {
+  it('is checked only by rules on shapes and operators', async () => {
     const model = smallModel({
       inputs: { x: ['float32', ['batch', 4, 8, 8]] },
       constants: { w: randomConstant([4, 4, 11, 11]) },

@@ -1,4 +1,4 @@
-/** What becomes of the trained Mask R-CNN on ryzen-ai? Its MaxPool 1×1 and its ConvTranspose are explained; with their rewrites, each part of the detector is one NPU part. */
+/** The trained Mask R-CNN on ryzen-ai: MaxPool 1×1 and ConvTranspose have findings; after their rewrites each part of the detector is one NPU part. */
 import type { MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { getValue } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
@@ -97,7 +97,7 @@ describe('the mask head', () => {
       opType: 'ConvTranspose',
       findings: [{ rule: 'operator', severity: 'undocumented', fixIts: [{ rule: 'conv-transpose-depth-to-space', effect: 'exact' }] }],
     });
-    // The Conv behind it would be an NPU part of one Conv.
+    // The Conv after it would be an NPU part with one Conv.
     expect(
       onCpu(example)
         .filter(one => one.demoted !== undefined)
@@ -106,7 +106,7 @@ describe('the mask head', () => {
     await expectEqualBits(example);
   });
 
-  it('is one NPU part after it', async () => {
+  it('is one NPU part after the rewrite', async () => {
     const example = await compilePart('mask_head', { rule: 'conv-transpose-depth-to-space' });
     expect(example.compiled.report).toMatchObject({ legal: true, counts: { parts: 1, npuParts: 1, cpuNodes: 0 } });
     await expectEqualBits(example);
@@ -114,7 +114,7 @@ describe('the mask head', () => {
 });
 
 describe('the box head', () => {
-  it('is one NPU part as it is', async () => {
+  it('is one NPU part without a rewrite', async () => {
     const example = await compilePart('box_head');
     expect(example.compiled.report).toMatchObject({ legal: true, counts: { parts: 1, npuParts: 1, cpuNodes: 0 } });
     await expectEqualBits(example);

@@ -17,7 +17,7 @@ async function unitsOf(model: Model): Promise<string[]> {
 }
 
 describe('node units', () => {
-  it('hold DQ of input, weight and bias, the operator, its activation function and Q', async () => {
+  it('contain the DQ of input, weight and bias, the operator, its activation function and Q', async () => {
     const graph = qdqGraph();
     graph.input('x', [1, 2, 4, 4]);
     graph.constant('w', [2, 2, 1, 1]);
@@ -27,7 +27,7 @@ describe('node units', () => {
     expect(await unitsOf(graph.build())).toEqual(['quantize Q: Q', 'quantized Conv+Relu: DQ DQ DQ Conv Relu Q', 'dequantize DQ: DQ']);
   });
 
-  it('each have a DQ of their own where several read one, and so does the output of the model', async () => {
+  it('have their own DQ if several units read one, and so does a model output', async () => {
     const graph = qdqGraph();
     graph.input('x', [1, 2, 4, 4]);
     graph.unit('Relu', ['x'], ['y']);
@@ -49,7 +49,7 @@ describe('node units', () => {
     ]);
   });
 
-  it('take a weight that is quantized from a float constant whole', async () => {
+  it('include the Q and DQ of a float constant weight', async () => {
     const graph = qdqGraph();
     graph.input('x', [1, 2, 4, 4]);
     graph.constant('w', [2, 2, 1, 1]);
@@ -59,7 +59,7 @@ describe('node units', () => {
     const weight = [...model.graph.values.values()].find(value => value.name === 'w');
     const q = [...model.graph.nodes.values()].find(node => node.name === 'q_x');
     if (weight === undefined || q === undefined) throw new Error('the graph has no weight');
-    // w becomes what QuantizeLinear gives of float numbers.
+    // w becomes the output of QuantizeLinear.
     const float = { ...weight, id: model.nextId++ as never, name: 'w_float', constant: randomConstant([2, 2, 1, 1]) };
     model.graph.values.set(float.id, float);
     const ids = new Map([...model.graph.values.values()].map(value => [value.name, value.id]));
@@ -77,7 +77,7 @@ describe('node units', () => {
     expect((await unitsOf(model)).sort()).toEqual(['dequantize DQ: DQ', 'quantize Q: Q', 'quantized Conv: DQ Q DQ Conv Q'].sort());
   });
 
-  it('leave what reads or gives a float value alone, with Q and DQ around it', async () => {
+  it('exclude nodes with a float input or output, with Q and DQ around them as separate units', async () => {
     const graph = qdqGraph();
     graph.input('x', [1, 2, 4, 4]);
     graph.plain('Sigmoid', ['x'], ['s']);
@@ -93,7 +93,7 @@ describe('node units', () => {
     ]);
   });
 
-  it('join DQ and Q with nothing between, several outputs, and an average with its constant factor', async () => {
+  it('include DQ → Q pairs, several outputs, and an average with its constant factor', async () => {
     const graph = qdqGraph();
     graph.input('x', [1, 2, 4, 4]);
     graph.unit('Split', ['x'], ['a', 'b'], { attributes: { axis: { kind: 'int', value: 1n } } });
@@ -111,7 +111,7 @@ describe('node units', () => {
     ]);
   });
 
-  it('come after all that they read, also where one of two outputs is quantized late', async () => {
+  it('come after all their producers, also if one of two outputs is quantized late', async () => {
     const graph = qdqGraph();
     graph.input('x', [1, 2, 4, 4]);
     graph.unit('Split', ['x'], ['a', 'b'], { attributes: { axis: { kind: 'int', value: 1n } } });

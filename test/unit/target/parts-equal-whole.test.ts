@@ -1,4 +1,4 @@
-/** Do the parts, run one after the other, compute the whole's bits? On random networks, schemes and placements, in ONNX Runtime at its basic level. */
+/** The parts run in sequence give the bits of the whole model, on random networks, schemes and placements, in ONNX Runtime at its basic level. */
 import * as fc from 'fast-check';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { DEFAULT_OP_TYPES, PRESETS } from '../../../src/quant/scheme/scheme.js';
@@ -20,7 +20,7 @@ const FEEDS = { x: randomFloats([...CNN_DIMS], 99) };
 const generic = chooseTarget(getBuiltInProfile('generic-int8'), {});
 const ryzen = chooseTarget(getBuiltInProfile('ryzen-ai'), {});
 
-/** Operators that stay in float make islands. */
+/** Operators that stay in float become float islands. */
 const scheme = fc.record({
   preset: fc.constantFrom('u8s8', 'a8w8', 'xint8' as const),
   float: fc.subarray(['Sigmoid', 'AveragePool', 'Add', 'MaxPool', 'Concat']),
@@ -31,7 +31,7 @@ function quantize(model: Model, { preset, float }: { preset: 'u8s8' | 'a8w8' | '
 }
 
 describe('a partition', () => {
-  it('by legality keeps every invariant, and its parts equal the whole bit for bit', async () => {
+  it('by legality keeps every invariant, and its parts give the bits of the whole', async () => {
     await fc.assert(
       fc.asyncProperty(randomCnn, scheme, fc.constantFrom(generic, ryzen), async (model, chosen, target) => {
         const quantized = await quantize(model, chosen);
@@ -44,7 +44,7 @@ describe('a partition', () => {
     );
   });
 
-  it('of units placed at random does so too', async () => {
+  it('of randomly placed units does too', async () => {
     await fc.assert(
       fc.asyncProperty(randomCnn, scheme, fc.infiniteStream(fc.boolean()), async (model, chosen, coins) => {
         const quantized = await quantize(model, chosen);

@@ -6,7 +6,7 @@ import { parseIntegerSet } from '../../../src/target/profile/integer-set.js';
 import { readProfile } from '../../../src/target/profile/profile-reader.js';
 import { failureOf } from '../../support/error-code.js';
 
-/** What tests change in a profile. */
+/** The members that tests change in a profile. */
 interface Draft {
   title?: string;
   format: string;
@@ -26,7 +26,7 @@ function edited(edit: (profile: Draft) => void): Json {
 const choose = (json: Json, choice: TargetChoice = {}) => failureOf(() => chooseTarget(json, choice));
 
 describe('the built-in profiles', () => {
-  it.each(Object.keys(BUILT_IN_PROFILES))('%s is whole for every device, data type and version that it has', name => {
+  it.each(Object.keys(BUILT_IN_PROFILES))('%s is complete for each of its devices, data types and versions', name => {
     const json = getBuiltInProfile(name);
     const read = readProfile(json);
     if (read.kind !== 'ok') throw new Error(JSON.stringify(read.problems));
@@ -45,14 +45,14 @@ describe('the built-in profiles', () => {
     expect(chosen).toBeGreaterThan(0);
   });
 
-  it('name real places: each source has a URL or a page of ours', () => {
+  it('have a URL or a page of this project for each source', () => {
     for (const json of Object.values(BUILT_IN_PROFILES)) {
       const { sources } = json as { sources: Record<string, { ref: string }> };
       for (const { ref } of Object.values(sources)) expect(ref).toMatch(/^(https:\/\/|docs\/)/);
     }
   });
 
-  it('have bounds of every constant of the estimate around its value', () => {
+  it('have bounds around the value of every estimate constant', () => {
     for (const json of Object.values(BUILT_IN_PROFILES)) {
       const read = readProfile(json);
       if (read.kind !== 'ok') throw new Error('a profile is no profile');
@@ -65,9 +65,9 @@ describe('the built-in profiles', () => {
   });
 });
 
-describe('a profile that is not whole', () => {
+describe('an incomplete profile', () => {
   it.each<readonly [string, (profile: Draft) => void, string]>([
-    ['lacks the least number of Conv', profile => delete profile.graph.minConvs, 'graph.minConvs: should be an object, it is missing'],
+    ['lacks the smallest number of Conv', profile => delete profile.graph.minConvs, 'graph.minConvs: should be an object, it is missing'],
     ['has a limit without its source', profile => delete profile.limits[0]?.source, 'limits[0].source: should be text, it is missing'],
     [
       'names a source that it does not have',
@@ -107,13 +107,13 @@ describe('a profile that is not whole', () => {
         }),
       'devices.stx-krk.version: names "2.0", which the profile does not have',
     ],
-  ])('%s: it is refused, and the place is named', async (_name, edit, expected) => {
+  ])('%s: is refused with the place of the problem', async (_name, edit, expected) => {
     const { code, message } = await choose(edited(edit));
     expect(code).toBe('profile-malformed');
     expect(message).toContain(expected);
   });
 
-  it('is told of all its problems at once', async () => {
+  it('is refused with all problems at once', async () => {
     const { message } = await choose(
       edited(profile => {
         Object.assign(profile.limits[0] ?? {}, { allowed: 3 });
@@ -124,14 +124,14 @@ describe('a profile that is not whole', () => {
     expect(message).toContain('title');
   });
 
-  it('lacks a limit on a window for the chosen device: that is said, with operator and limit', async () => {
+  it('without a window limit for the chosen device is refused with operator and limit', async () => {
     const without = edited(profile => Object.assign(profile, { limits: profile.limits.filter(limit => limit.rule !== 'stride') }));
     const { code, message } = await choose(without);
     expect(code).toBe('profile-limit-missing');
     expect(message).toContain('a limit "stride" for Conv, a limit "stride" for DepthwiseConv, a limit "stride" for MaxPool');
   });
 
-  it('has powers of two without bounds of their shifts: that is said, for the data type that is chosen', async () => {
+  it('with power-of-two scales but without position bounds is refused for the chosen data type', async () => {
     const without = edited(profile => delete profile.dtypes.xint8?.positions);
     const { code, message } = await choose(without, { dtype: 'xint8' });
     expect(code).toBe('profile-limit-missing');
@@ -153,7 +153,7 @@ describe('a choice', () => {
     expect(failure.message).toContain(message);
   });
 
-  it('of an unknown target says which there are', async () => {
+  it('of an unknown target is refused with the known ones', async () => {
     expect(await failureOf(() => getBuiltInProfile('ryzen-a1'))).toMatchObject({
       code: 'unknown-target',
       message: 'there is no target "ryzen-a1"',
@@ -169,7 +169,7 @@ describe('a choice', () => {
     expect([stride('phx-hpt'), stride('stx-krk')]).toEqual([['1,2,4'], ['1-4']]);
   });
 
-  it('has the digest of the profile: another limit is another target', () => {
+  it('has the digest of the profile, so that another limit is another target', () => {
     const digest = (json: Json) => chooseTarget(json, {}).identity.digest;
     expect(digest(edited(() => undefined))).toBe(digest(getBuiltInProfile('ryzen-ai')));
     expect(digest(edited(profile => Object.assign(profile.limits[0] ?? {}, { allowed: '1-8' })))).not.toBe(
@@ -179,7 +179,7 @@ describe('a choice', () => {
 });
 
 describe('rewrite rules that profiles name', () => {
-  it('are rules that there are', () => {
+  it('exist', () => {
     const names: string[] = RULE_LIST.map(rule => rule.name);
     const found = JSON.stringify(BUILT_IN_PROFILES).match(/"fixIts":\[[^\]]*\]/g) ?? [];
     const named = found.flatMap(text => [...text.matchAll(/"([a-z0-9-]+)"/g)].map(match => match[1] ?? ''));
@@ -200,7 +200,7 @@ describe('sets of integers', () => {
     expect(set?.text).toBe(said);
   });
 
-  it.each(['', '9-1', '1-', '-1', 'a', '1;2'])('%j is none', text => {
+  it.each(['', '9-1', '1-', '-1', 'a', '1;2'])('%j is not a set', text => {
     expect(parseIntegerSet(text)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Do our counts agree with what AMD's tools printed? The logs are those of RyzenAI-SW, CNN-examples/quark_quantization/models: nodes on NPU, on the CPU, and
- * in VITIS_EP_CPU (the quantizers at the ends), and subgraphs.
+ * Node counts against the logs of AMD's tools in RyzenAI-SW, CNN-examples/quark_quantization/models: nodes on the NPU, on the CPU, and in VITIS_EP_CPU
+ * (the quantizers at the ends), and subgraphs.
  */
 import { addNode, addValue, getValue, setInput } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
@@ -15,7 +15,7 @@ import { makeMobileNetV2, makeResNet, makeSqueezeNet, NET_DIMS } from '../../sup
 
 const FEEDS = { x: randomFloats([...NET_DIMS], 5) };
 
-/** As AMD's quantizer does for XINT8: the average is multiplied by what the NPU's own division is off, before it is quantized. */
+/** As AMD's quantizer does for XINT8: multiplies the average by the correction of the NPU's division before it is quantized. */
 function rescaleAverage(model: Model): Model {
   const { graph } = model;
   for (const node of [...graph.nodes.values()]) {
@@ -52,20 +52,20 @@ describe('node counts', () => {
     expect(counts(await report(make(), 'xint8'))).toEqual({ npuNodes, cpuNodes: 0, edgeNodes: 2, npuParts: 1 });
   });
 
-  it('of squeezenet1_0 in XINT8 are those of AMD: the Flatten that ends it stays on the CPU', async () => {
+  it('of squeezenet1_0 in XINT8 equal AMD’s: the Flatten at its end stays on the CPU', async () => {
     const squeezed = await report(makeSqueezeNet(), 'xint8', ['Flatten']);
     expect(counts(squeezed)).toEqual({ npuNodes: 201, cpuNodes: 1, edgeNodes: 2, npuParts: 1 });
   });
 
-  it('of mobilenet_v2 in A16W8 are those of AMD', async () => {
+  it('of mobilenet_v2 in A16W8 equal AMD’s', async () => {
     expect(counts(await report(makeMobileNetV2(), 'a16w8'))).toEqual({ npuNodes: 346, cpuNodes: 0, edgeNodes: 2, npuParts: 1 });
   });
 
-  it('of mobilenet_v2 in XINT8 have the same sum as AMD’s 239 + 36 + 74; the depthwise Conv that split it there are warned of', async () => {
+  it('of mobilenet_v2 in XINT8 have the sum of AMD’s 239 + 36 + 74; the depthwise Conv that split it there have warnings', async () => {
     const mobile = await report(makeMobileNetV2(), 'xint8');
     expect(mobile.counts.nodes).toBe(239 + 36 + 74);
     const warned = mobile.units.filter(unit => unit.findings.some(finding => finding.rule === 'observed'));
-    // AMD's log has 18 subgraphs: the 17 depthwise Conv stand between them.
+    // AMD's log has 18 subgraphs, separated by the 17 depthwise Conv.
     expect(warned).toHaveLength(17);
   });
 });

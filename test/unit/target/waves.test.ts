@@ -1,6 +1,6 @@
-/** Are waves convex, and are there never fewer changes of device? Random graphs against a search over all orders. */
+/** Waves are convex, and no order has fewer device changes: random graphs against an exhaustive search. */
 import * as fc from 'fast-check';
-import { mergePieces } from '../../../src/target/partition/merge.js';
+import { mergeGroups } from '../../../src/target/partition/merge.js';
 import { costOf, type Flow } from '../../../src/target/partition/part-cost.js';
 import { type Adjacency, contract, renumber, sortQuotient } from '../../../src/target/partition/quotient.js';
 import { groupInWaves, type WaveOptions } from '../../../src/target/partition/waves.js';
@@ -41,7 +41,7 @@ const WAYS: readonly WaveOptions[] = [
   { first: 'cpu', direction: 'backward' },
 ];
 
-/** Fewest runs of one device over all topological orders, by breadth-first search over sets of done units. */
+/** Smallest number of runs of one device over all topological orders, by breadth-first search over sets of done units. */
 function fewestRuns({ graph, devices }: Placed): number {
   const all = (1 << devices.length) - 1;
   let states = new Map<string, [number, Device | undefined]>([['0', [0, undefined]]]);
@@ -70,7 +70,7 @@ const flowsOf = ({ graph }: Placed): Flow[] =>
   graph.after.map((readers, unit) => ({ bytes: 100, producer: unit, readers, isOutput: readers.length === 0 }));
 
 describe('waves', () => {
-  it('are convex groups of one device, whose numbers are an order to run them in', () => {
+  it('are convex groups of one device, numbered in execution order', () => {
     fc.assert(
       fc.property(placed(24), fc.constantFrom(...WAYS), ({ graph, devices }, way) => {
         const waveOf = groupInWaves(graph, devices, way);
@@ -83,14 +83,14 @@ describe('waves', () => {
     );
   });
 
-  it('change device as seldom as any order of the units can, with the better of both starts', () => {
+  it('change devices as rarely as any order of the units, with the better of both starts', () => {
     fc.assert(
-      fc.property(placed(9), world => {
+      fc.property(placed(9), index => {
         for (const direction of ['forward', 'backward'] as const) {
           const counts = (['npu', 'cpu'] as const).map(
-            first => new Set(groupInWaves(world.graph, world.devices, { first, direction })).size,
+            first => new Set(groupInWaves(index.graph, index.devices, { first, direction })).size,
           );
-          expect(Math.min(...counts)).toBe(fewestRuns(world));
+          expect(Math.min(...counts)).toBe(fewestRuns(index));
         }
       }),
       { numRuns: 300 },
@@ -98,40 +98,40 @@ describe('waves', () => {
   });
 });
 
-describe('merged pieces', () => {
-  it('are convex groups of one device that can run one after the other', () => {
+describe('merged groups', () => {
+  it('are convex groups of one device that can run in sequence', () => {
     fc.assert(
-      fc.property(placed(24), fc.constantFrom(...WAYS), (world, way) => {
-        const waves = renumber(groupInWaves(world.graph, world.devices, way));
-        const merged = mergePieces(world.graph, waves, world.devices, {
-          flows: flowsOf(world),
+      fc.property(placed(24), fc.constantFrom(...WAYS), (index, way) => {
+        const waves = renumber(groupInWaves(index.graph, index.devices, way));
+        const merged = mergeGroups(index.graph, waves, index.devices, {
+          flows: flowsOf(index),
           constants: { fixedMs: 1, bytesPerMs: 1000 },
         });
         if (merged === undefined) throw new Error('so few pieces are merged');
-        const order = sortQuotient(contract(world.graph, merged));
+        const order = sortQuotient(contract(index.graph, merged));
         expect(order).toBeDefined();
         const position = merged.map(group => order?.indexOf(group) ?? -1);
-        expect(findPartitionProblems({ units: world.devices, after: world.graph.after }, position)).toEqual([]);
+        expect(findPartitionProblems({ units: index.devices, after: index.graph.after }, position)).toEqual([]);
         for (const group of new Set(merged)) {
-          expect(new Set(merged.flatMap((one, unit) => (one === group ? [world.devices[unit]] : []))).size).toBe(1);
+          expect(new Set(merged.flatMap((one, unit) => (one === group ? [index.devices[unit]] : []))).size).toBe(1);
         }
       }),
     );
   });
 
-  it('join what a wave keeps apart: two branches, of which one waits for the other device', () => {
-    // 0 npu → 1 cpu → 2 npu → 3 cpu; 4 npu → 5 cpu on its own: its cpu unit joins either of the other two.
+  it('join units that a wave separates: two branches, one of which waits for the other device', () => {
+    // 0 npu → 1 cpu → 2 npu → 3 cpu; 4 npu → 5 cpu is separate: its cpu unit can join either of the other two.
     const graph: Adjacency = { before: [[], [0], [1], [2], [], [4]], after: [[1], [2], [3], [], [5], []] };
     const devices: Device[] = ['npu', 'cpu', 'npu', 'cpu', 'npu', 'cpu'];
-    const world = { graph, devices };
+    const index = { graph, devices };
     const waves = renumber(groupInWaves(graph, devices, { first: 'npu', direction: 'forward' }));
-    const merged = mergePieces(graph, waves, devices, { flows: flowsOf(world), constants: { fixedMs: 1, bytesPerMs: 1e9 } });
+    const merged = mergeGroups(graph, waves, devices, { flows: flowsOf(index), constants: { fixedMs: 1, bytesPerMs: 1e9 } });
     expect(new Set(merged).size).toBe(4);
   });
 });
 
 describe('the cost', () => {
-  it('counts a call per part, one write per value that leaves its part, one read per part that takes it', () => {
+  it('counts a call per part, a write per value that leaves its part, and a read per part that uses it', () => {
     const flows: Flow[] = [
       { bytes: 10, producer: undefined, readers: [0, 1], isOutput: false },
       { bytes: 100, producer: 0, readers: [1, 2, 3], isOutput: false },

@@ -1,4 +1,4 @@
-/** Is whatever a runner does instead of answering said as exactly that, and is no result given? */
+/** Faults of external runners: each has its error, and none gives a result. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
@@ -23,7 +23,7 @@ const x = makeTensor('float32', [2, 4], Float32Array.from([-1, 2, -3, 4, 5, -6, 
 
 const SHORT = { startSeconds: 0.5, loadSeconds: 0.5, runSeconds: 0.5 };
 
-/** Opens the runner in `mode` and the model, runs it `runs` times. */
+/** Opens the runner in `mode` and the model, and runs it `runs` times. */
 async function runIn(mode: string, changes: Partial<ExternalParams> = {}, runs = 1) {
   const host = testHost(folder.path);
   const runner = await openExternalRunner(
@@ -41,8 +41,8 @@ async function runIn(mode: string, changes: Partial<ExternalParams> = {}, runs =
   }
 }
 
-describe('a runner that does what it should', () => {
-  it('gives its identity at its start, the outputs, and where the nodes ran', async () => {
+describe('a correct runner', () => {
+  it('reports its identity at the start, the outputs, and the placement of nodes', async () => {
     const { host, runner, session, results } = await runIn('good');
     expect(host.identities).toEqual([runner.identity]);
     expect(runner.identity).toMatchObject({ provider: 'TestExecutionProvider', device: { kind: 'npu', driver: '1.0' } });
@@ -64,7 +64,7 @@ describe('a runner that does what it should', () => {
     await runner.close();
   });
 
-  it('is sent the model where it has other files', async () => {
+  it('receives the model as bytes if it has no access to files', async () => {
     const { results } = await runIn('good', { models: 'bytes' });
     expect(results[0]?.y?.dims).toEqual([2, 4]);
   });
@@ -74,33 +74,33 @@ describe('a runner that fails', () => {
   it.each<[mode: string, code: string, said: string, changes?: Partial<ExternalParams>]>([
     ['crash-at-start', 'runner-died', 'no driver found'],
     ['exit-at-start', 'runner-died', 'ended with exit code 3 while starting'],
-    ['hang-at-start', 'runner-timeout', 'no answer within 0.5 s while starting', { timeouts: { ...SHORT, loadSeconds: 20 } }],
+    ['hang-at-start', 'runner-timeout', 'did not answer within 0.5 s while starting', { timeouts: { ...SHORT, loadSeconds: 20 } }],
     ['garbage-at-start', 'runner-garbage', 'Loading the driver'],
-    ['old-protocol', 'runner-protocol', 'version 0 of the protocol'],
+    ['old-protocol', 'runner-protocol', 'protocol version 0'],
     ['no-identity', 'runner-protocol', 'identity.runner: should be an object, it is missing'],
-    ['cpu-at-hello', 'runner-cpu-fallback', 'speaks for the CPU "test device" (CPUExecutionProvider), the stage wants the NPU'],
-    ['gpu-at-hello', 'runner-device', 'speaks for the GPU'],
+    ['cpu-at-hello', 'runner-cpu-fallback', 'uses the CPU "test device" (CPUExecutionProvider), but the stage requires the NPU'],
+    ['gpu-at-hello', 'runner-device', 'uses the GPU'],
     ['hang-in-load', 'runner-timeout', 'while loading a model', { timeouts: { ...SHORT, startSeconds: 20 } }],
     ['hang-in-load', 'runner-timeout', 'loading relu.onnx, 0 bytes sent', { timeouts: { ...SHORT, startSeconds: 20 } }],
     ['refuse-in-load', 'runner-refused', 'the compiler gave up at node 7'],
-    ['other-model', 'runner-outputs', 'output "y" is [1, 5], the model makes it [?, 4]'],
+    ['other-model', 'runner-outputs', 'output "y" is [1, 5], expected [?, 4]'],
     ['crash-in-run', 'runner-died', 'was ended by SIGSEGV while running a model'],
     ['hang-in-run', 'runner-timeout', 'while running a model', { timeouts: { ...SHORT, startSeconds: 20, loadSeconds: 20 } }],
     ['garbage-in-run', 'runner-garbage', 'warning: slow'],
     ['half-an-answer', 'runner-died', 'in the middle of an answer'],
     ['huge-header', 'runner-protocol', 'header of an answer has 4294967295 bytes'],
     ['huge-payload', 'runner-protocol', 'payload of an answer has 1152921504606846976 bytes'],
-    ['wrong-shape', 'runner-outputs', 'output "y" is [2, 4, 1], the model makes it [2, 4]'],
-    ['wrong-rows', 'runner-outputs', 'output "y" is [1, 4], the model makes it [2, 4]'],
-    ['wrong-dtype', 'runner-outputs', 'output "y" is int32, the model makes it float32'],
-    ['wrong-name', 'runner-outputs', 'its outputs are z; asked was for y'],
+    ['wrong-shape', 'runner-outputs', 'output "y" is [2, 4, 1], expected [2, 4]'],
+    ['wrong-rows', 'runner-outputs', 'output "y" is [1, 4], expected [2, 4]'],
+    ['wrong-dtype', 'runner-outputs', 'output "y" is int32, expected float32'],
+    ['wrong-name', 'runner-outputs', 'its outputs are z; expected y'],
     ['wrong-length', 'runner-outputs', 'a float32 tensor [2, 4] has 32 bytes, got 28'],
-    ['short-payload', 'runner-outputs', 'its outputs have 32 bytes, the payload has 28'],
+    ['short-payload', 'runner-outputs', 'its headers announce 32 bytes, but the payload has 28'],
     ['wrong-times', 'runner-protocol', 'durationsMs'],
     ['wrong-id', 'runner-protocol', 'it answers request'],
-    ['cpu-in-run', 'runner-cpu-fallback', 'of its nodes none ran on the NPU: 12 on the CPU (CPUExecutionProvider)'],
-    ['mostly-cpu', 'runner-cpu-fallback', '2 of 12, at least 6 are wanted, ran on the NPU'],
-  ])('by %s gives no result, and says %s: %s', async (mode, code, said, changes = {}) => {
+    ['cpu-in-run', 'runner-cpu-fallback', 'no node ran on the NPU: 12 on the CPU (CPUExecutionProvider)'],
+    ['mostly-cpu', 'runner-cpu-fallback', 'only 2 of 12 nodes (expected at least 6) ran on the NPU'],
+  ])('with %s gives no result but %s: %s', async (mode, code, said, changes = {}) => {
     const failing = runIn(mode, changes);
     await expect(failing).rejects.toMatchObject({ code, message: expect.stringContaining(said) });
     await expect(failing).rejects.toThrow(/standard error/);
@@ -112,7 +112,7 @@ describe('a runner that fails', () => {
     expect(results).toHaveLength(1);
   });
 
-  it('once gives nothing any more', async () => {
+  it('fails every later request', async () => {
     const runner = await openExternalRunner(externalParams([process.execPath, FAULTY_RUNNER, 'wrong-name']), {}, testHost(folder.path));
     const session = await runner.open(modelPath, { optimization: 'all' });
     await expect(session.run({ x })).rejects.toMatchObject({ code: 'runner-outputs' });
@@ -120,11 +120,11 @@ describe('a runner that fails', () => {
     await runner.close();
   });
 
-  it('by a message that nobody asked for gives nothing after it', async () => {
+  it('with a message without a request gives no result after it', async () => {
     await expect(runIn('unasked', {}, 3)).rejects.toMatchObject({ code: 'runner-protocol' });
   });
 
-  it('behind a shell that started it and is gone holds nobody up', async () => {
+  it('started by a shell that has exited does not block', async () => {
     const surroundings = { env: baseEnvironment(process.env, folder.path), signal: new AbortController().signal, log: () => undefined };
     const host = {
       ...testHost(folder.path),
@@ -137,16 +137,16 @@ describe('a runner that fails', () => {
     await expect(opening).rejects.toMatchObject({ code: 'runner-timeout' });
   });
 
-  it('by not being there is said to be missing', async () => {
+  it('that does not exist is reported as missing', async () => {
     const opening = openExternalRunner(externalParams(['no-such-program']), {}, testHost(folder.path));
     await expect(opening).rejects.toMatchObject({ code: 'tool-missing' });
   });
 });
 
-describe('a fall back to the CPU that the stage allows', () => {
+describe('an allowed fallback to the CPU', () => {
   it.each(['cpu-at-hello', 'cpu-in-run', 'mostly-cpu'])('gives results, and a warning (%s)', async mode => {
     const { host, results } = await runIn(mode, { cpuFallback: 'allow' }, 2);
     expect(results).toHaveLength(2);
-    expect(host.warnings.filter(line => line.includes('as external.cpuFallback allows it'))).toHaveLength(1);
+    expect(host.warnings.filter(line => line.includes('because of external.cpuFallback: allow'))).toHaveLength(1);
   });
 });

@@ -4,12 +4,12 @@ import { createFrameReader, encodeFrame } from '../../../../src/runtime/external
 const join = (pieces: readonly Uint8Array[]): Buffer => Buffer.concat(pieces);
 
 describe('frames', () => {
-  it('lie on the pipe as the documentation says', () => {
+  it('have the documented form', () => {
     const bytes = join(encodeFrame({ id: 7 }, [Uint8Array.from([1, 2]), Uint8Array.from([3])]));
     expect(bytes.toString('latin1')).toBe('TNR1\x08\0\0\0\x03\0\0\0\0\0\0\0{"id":7}\x01\x02\x03');
   });
 
-  it('come out as they went in, however the bytes are cut', () => {
+  it('are read as they were written, for every division into chunks', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.dictionary(fc.string(), fc.string()), fc.uint8Array({ maxLength: 40 })), { maxLength: 4 }),
@@ -30,18 +30,18 @@ describe('frames', () => {
     );
   });
 
-  it('give payloads whose memory floats can be laid over', () => {
+  it('have payloads aligned for float arrays', () => {
     const reader = createFrameReader();
     const [frame] = reader.take(join(encodeFrame({ odd: 'x' }, [new Uint8Array(8)])));
     expect((frame?.payload.byteOffset ?? 1) % 8).toBe(0);
   });
 
   it.each([
-    ['another beginning, at once', 'Hello', 'runner-garbage'],
+    ['another start, without waiting for more', 'Hello', 'runner-garbage'],
     ['a wrong byte in the magic', 'TNR2', 'runner-garbage'],
-    ['a header that is no JSON', 'TNR1\x03\0\0\0\0\0\0\0\0\0\0\0{a}', 'runner-protocol'],
-    ['a header that is no object', 'TNR1\x02\0\0\0\0\0\0\0\0\0\0\0[]', 'runner-protocol'],
-    ['a header that is no UTF-8', 'TNR1\x04\0\0\0\0\0\0\0\0\0\0\0{"\xff}', 'runner-protocol'],
+    ['a header that is not JSON', 'TNR1\x03\0\0\0\0\0\0\0\0\0\0\0{a}', 'runner-protocol'],
+    ['a header that is not an object', 'TNR1\x02\0\0\0\0\0\0\0\0\0\0\0[]', 'runner-protocol'],
+    ['a header that is not UTF-8', 'TNR1\x04\0\0\0\0\0\0\0\0\0\0\0{"\xff}', 'runner-protocol'],
     ['a header beyond the limit', 'TNR1\x01\0\x10\0\0\0\0\0\0\0\0\0', 'runner-protocol'],
     ['a payload beyond the limit', 'TNR1\x01\0\0\0\0\0\0\x80\0\0\0\0', 'runner-protocol'],
   ])('with %s are refused', (_, text, code) => {
@@ -49,7 +49,7 @@ describe('frames', () => {
     expect(() => reader.take(Buffer.from(text, 'latin1'))).toThrow(expect.objectContaining({ code }));
   });
 
-  it('that announce much and send little take no memory for it', () => {
+  it('that announce more than they send allocate only what was sent', () => {
     const reader = createFrameReader();
     const before = process.memoryUsage().arrayBuffers;
     expect(reader.take(Buffer.from('TNR1\x02\0\0\0\xff\xff\xff\x7f\0\0\0\0{}', 'latin1'))).toEqual([]);

@@ -1,4 +1,4 @@
-/** Does the bundle's Python runner do on the board what the documentation says? On a double of onnxruntime: no numbers of a device are tested here, only its conduct. */
+/** The bundle's Python runner against a test double of onnxruntime: its behavior, not device figures. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../../src/base/json.js';
@@ -37,7 +37,7 @@ const check = (args: readonly string[] = [], environment = onBoard()) =>
   runRunner(bundle, ['check', '--cache-dir', cache(), ...args], environment);
 
 describeWithPython('runner.py check', () => {
-  it('compares golden values, and says where the nodes ran', () => {
+  it('compares golden values, and reports the placement of nodes', () => {
     const { exitCode, stdout, stderr } = check(['--driver', '32.0.203.314']);
     expect(stderr).toContain('VitisAIExecutionProvider on stx-krk, driver 32.0.203.314');
     expect(stdout).toContain('net: y: largest difference 0, SQNR 999.0 dB');
@@ -45,7 +45,7 @@ describeWithPython('runner.py check', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('gives the provider the options of version and device, with paths and key filled in', () => {
+  it('passes the options of version and device to the provider, with paths and key filled in', () => {
     check(['--software', '1.7']);
     const [session] = sessions();
     expect(session?.options).toEqual({
@@ -69,7 +69,7 @@ describeWithPython('runner.py check', () => {
     expect(again).toBe(first);
   });
 
-  it('uses another cache key for other options of another provider', () => {
+  it('uses another cache key for another provider’s options', () => {
     const environment = onBoard({ providers: ['QNNExecutionProvider'], profile: [['y', 'QNNExecutionProvider']], report: null });
     for (const [index, mode] of ['burst', 'default', 'burst'].entries()) {
       const options = join(folder.path, `options-${index}.json`);
@@ -81,7 +81,7 @@ describeWithPython('runner.py check', () => {
     expect(again).toBe(first);
   });
 
-  it('takes the overlay that the machine names itself, and puts its digest into the key', () => {
+  it('uses the overlay that the machine names, and includes its digest in the key', () => {
     const overlay = join(folder.path, 'own.xclbin');
     const environment = { ...onBoard(), XLNX_VART_FIRMWARE: overlay };
     for (const content of ['first overlay', 'second overlay']) {
@@ -93,19 +93,19 @@ describeWithPython('runner.py check', () => {
     expect(second).not.toBe(first);
   });
 
-  it('fails where the outputs are not the golden ones, as with a stale compiled model', () => {
+  it('fails if outputs differ from golden values, as with a stale compiled model', () => {
     const { exitCode, stderr } = check([], onBoard({ disturb: 3 }));
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/error\[golden-mismatch\]: net: output y has SQNR -?[\d.]+ dB .*stale compiled model/);
   });
 
-  it('takes differences as small as rounding makes them', () => {
+  it('accepts differences from rounding', () => {
     const { exitCode, stdout } = check([], onBoard({ disturb: 0.001 }));
     expect(stdout).toMatch(/y: largest difference 0\.00\d+, SQNR [3-9]\d\.\d dB/);
     expect(exitCode).toBe(0);
   });
 
-  it('fails where a file of the bundle was damaged on the way', async () => {
+  it('fails if a file of the bundle is damaged', async () => {
     const damaged = await writeSmallBundle(folder.path);
     appendFileSync(damaged.path('models/net/whole.onnx'), 'x');
     const { exitCode, stderr } = runRunner(damaged, ['check'], stubEnvironment(damaged));
@@ -113,7 +113,7 @@ describeWithPython('runner.py check', () => {
     expect(stderr).toContain('error[bundle-damaged]: models/net/whole.onnx');
   });
 
-  it('never uses the CPU instead of the device by itself', () => {
+  it('never falls back to the CPU on its own', () => {
     const noProvider = onBoard({ providers: ['CPUExecutionProvider'] });
     const refused = check([], noProvider);
     expect(refused).toMatchObject({ exitCode: 1, stdout: expect.not.stringContaining('net:') });
@@ -127,7 +127,7 @@ describeWithPython('runner.py check', () => {
     expect(sessions().map(({ provider }) => provider)).toEqual(['CPUExecutionProvider']);
   });
 
-  it('finds out a session that the provider did not take', () => {
+  it('detects a session that the provider did not accept', () => {
     const { exitCode, stderr } = check([], onBoard({ takes: 'no' }));
     expect(exitCode).toBe(1);
     expect(stderr).toContain('error[fell-back]: VitisAIExecutionProvider did not take the model');
@@ -140,7 +140,7 @@ describeWithPython('runner.py check', () => {
       ['--provider', 'QNNExecutionProvider'],
       { providers: ['QNNExecutionProvider'], profile: [['y', 'CPUExecutionProvider']], report: null },
     ],
-  ])('finds out a provider that takes the model and runs nothing of it, by %s', (_, args, behaviour) => {
+  ])('detects a provider that accepts the model but runs no node, by %s', (_, args, behaviour) => {
     const { exitCode, stdout, stderr } = check(args, onBoard(behaviour));
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/net: \d+ nodes on the CPU/);
@@ -148,17 +148,17 @@ describeWithPython('runner.py check', () => {
     expect(check([...args, '--allow-cpu'], onBoard(behaviour)).exitCode).toBe(0);
   });
 
-  it('does not go on where the provider wrote no report', () => {
+  it('fails if the provider wrote no report', () => {
     expect(check([], onBoard({ report: null })).stderr).toContain('error[no-report]');
   });
 
-  it('names an overlay that is not there', () => {
+  it('names a missing overlay', () => {
     const { exitCode, stderr } = check(['--device', 'phx-hpt', '--software', '1.7']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('error[no-xclbin]: there is no /opt/ryzen-ai/voe-4.0-win_amd64/xclbins/phoenix/4x4.xclbin');
   });
 
-  it('puts the digest of the overlay into the key', () => {
+  it('includes the digest of the overlay in the key', () => {
     const installation = join(folder.path, 'ryzen-ai');
     const xclbin = join(installation, 'voe-4.0-win_amd64/xclbins/phoenix/4x4.xclbin');
     mkdirSync(join(xclbin, '..'), { recursive: true });
@@ -172,7 +172,7 @@ describeWithPython('runner.py check', () => {
     expect(second?.options.cache_key).not.toBe(first?.options.cache_key);
   });
 
-  it('says what is missing where there is no onnxruntime', () => {
+  it('reports a missing onnxruntime', () => {
     const { PYTHONPATH: _, ...without } = onBoard();
     const broken = join(folder.path, 'broken');
     mkdirSync(broken, { recursive: true });
@@ -182,14 +182,14 @@ describeWithPython('runner.py check', () => {
     expect(stderr).toContain('error[no-onnxruntime]: no library here');
   });
 
-  it('says what environment the options need', () => {
+  it('reports the environment that the options need', () => {
     const { RYZEN_AI_INSTALLATION_PATH: _, ...without } = onBoard();
     expect(check(['--software', '1.3'], without).stderr).toContain(
       'error[no-environment]: the options need the environment variable RYZEN_AI_INSTALLATION_PATH',
     );
   });
 
-  it('keeps compiled models as EPContext models where told', () => {
+  it('keeps compiled models as EPContext models if requested', () => {
     check(['--ep-context']);
     const [session] = sessions();
     const key = session?.options.cache_key ?? '';
@@ -219,7 +219,7 @@ describeWithPython('runner.py check', () => {
 });
 
 describeWithPython('runner.py diff-report', () => {
-  it('names nodes that ran elsewhere than predicted', () => {
+  it('names nodes that ran on another device than predicted', () => {
     const predicted = JSON.parse(readFileSync(bundle.path('report/net.predicted.json'), 'utf8'));
     const real = structuredClone(predicted);
     real.nodeStat.find(({ output }: { output: string[] }) => output[0] === 'second').device = 'CPU';
@@ -247,7 +247,7 @@ describeWithPython('runner.py serve', () => {
     return { x: of('input'), y: of('output') };
   };
 
-  it('speaks the protocol: identity, model, runs, times and placement', async () => {
+  it('implements the protocol: identity, model, runs, times and placement', async () => {
     const runner = await open(onBoard());
     expect(runner.identity).toEqual({
       runner: { name: 'tanren-bundle-runner', version: '1' },
@@ -270,7 +270,7 @@ describeWithPython('runner.py serve', () => {
     expect(readdirSync(bundle.folder)).not.toContain('__pycache__');
   });
 
-  it('takes a model that is sent', async () => {
+  it('accepts a model sent as bytes', async () => {
     const runner = await open(onBoard(), [], { models: 'bytes' });
     const session = await runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
     const { x } = await goldenInput();
@@ -278,7 +278,7 @@ describeWithPython('runner.py serve', () => {
     await runner.close();
   });
 
-  it('runs a model of free batch in batches of the one that the bundle has in its place', async () => {
+  it('runs a model with a free batch in batches of the bundle’s fixed one', async () => {
     const free = await writeSmallBundle(folder.path, { source: smallQdqModel(undefined, undefined, 'rois') });
     const command = ['python3', './bundle/runner.py', '--cache-dir', cache(), '--driver', '1'];
     const host = testHost(folder.path, stubEnvironment(free, { log }));
@@ -288,7 +288,7 @@ describeWithPython('runner.py serve', () => {
     for (const rows of [3, 1, 0]) {
       const data = Float32Array.from({ length: 32 * rows }, (_, at) => (x.data as Float32Array)[at % 32] ?? 0);
       const running = session.run({ x: makeTensor('float32', [rows, 2, 4, 4], data) });
-      // The double knows no zeros, which stand for no rows at all.
+      // The double cannot tell padding rows of zeros from data.
       if (rows === 0) await expect(running).rejects.toMatchObject({ message: expect.stringContaining('nothing was recorded') });
       else {
         const outputs = await running;
@@ -299,7 +299,7 @@ describeWithPython('runner.py serve', () => {
     await runner.close();
   });
 
-  it('says an error of the provider as that', async () => {
+  it('reports an error of the provider', async () => {
     const runner = await open(onBoard(), ['--no-golden']);
     const session = await runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
     const { x } = await goldenInput();
@@ -311,7 +311,7 @@ describeWithPython('runner.py serve', () => {
     await runner.close();
   });
 
-  it('gives no session of a model whose golden values differ', async () => {
+  it('opens no session of a model whose golden values differ', async () => {
     const runner = await open(onBoard({ disturb: 3 }));
     const opening = runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
     await expect(opening).rejects.toMatchObject({ code: 'runner-refused', message: expect.stringContaining('against the golden one') });
@@ -330,13 +330,13 @@ describeWithPython('runner.py serve', () => {
     await allowed.close();
   });
 
-  it('is found out where the report puts the nodes on the CPU', async () => {
+  it('is detected if the report lists the nodes on the CPU', async () => {
     const runner = await open(onBoard({ report: reportOf(0, 12, 0) }));
     const session = await runner.open(bundle.path('models/net/whole.onnx'), { optimization: 'all' });
     const { x } = await goldenInput();
     await expect(session.run({ x })).rejects.toMatchObject({
       code: 'runner-cpu-fallback',
-      message: expect.stringContaining('none ran on the NPU'),
+      message: expect.stringContaining('no node ran on the NPU'),
     });
     await runner.close();
   });

@@ -1,4 +1,4 @@
-/** Are golden inputs what a data set gave, in the batch that the model has, and never padding? */
+/** Golden inputs come from the data set, in the model's batch size, and are never padding. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCaptured } from '../../../../src/runtime/capture/captured.js';
@@ -14,7 +14,7 @@ afterAll(folder.remove);
 const head = (batch: number, name = 'rois') =>
   smallModel({ inputs: { [name]: ['float32', [batch, 2]] }, nodes: [{ op: 'Relu', in: [name], out: ['y'] }], outputs: ['y'] });
 
-/** A capture of one head, with so many RoIs per image; the values count up from 1. */
+/** A capture of one head with the given RoIs per image; the values count up from 1. */
 async function givenCapture(name: string, rows: readonly number[]) {
   const root = join(folder.path, name);
   mkdirSync(root);
@@ -35,7 +35,7 @@ const valuesOf = (feeds: readonly Readonly<Record<string, { data: unknown }>>[])
   feeds.map(feed => [...(feed.rois?.data as Float32Array)]);
 
 describe('golden inputs', () => {
-  it('fill a fixed batch with rows of one sample after the other, leaving out samples without any', async () => {
+  it('fill a fixed batch with rows of consecutive samples, skipping samples without rows', async () => {
     const captured = await givenCapture('enough', [1, 0, 1, 3]);
     expect(valuesOf(await capturedGoldenFeeds(head(2), captured, 'head', 1))).toEqual([[1, 2, 3, 4]]);
     expect(valuesOf(await capturedGoldenFeeds(head(2), captured, 'head', 2))).toEqual([
@@ -44,14 +44,14 @@ describe('golden inputs', () => {
     ]);
   });
 
-  it('take rows again where there are too few, and are never zero', async () => {
+  it('repeat rows if there are too few, and are never zero', async () => {
     const captured = await givenCapture('few', [1, 2]);
     expect(valuesOf(await capturedGoldenFeeds(head(5), captured, 'head', 1))).toEqual([[1, 2, 3, 4, 5, 6, 1, 2, 3, 4]]);
   });
 
   it.each([
-    ['a model with another input', head(2, 'others'), [2], /no input "others"/],
-    ['a capture in which nothing was found', head(2), [0, 0], /no sample gave it anything to do/],
+    ['a model with another input', head(2, 'others'), [2], /input "others" is missing/],
+    ['a capture without rows', head(2), [0, 0], /no sample has rows for this part/],
   ])('of %s are refused', async (what, model, rows, message) => {
     const captured = await givenCapture(what.replaceAll(' ', '-'), rows);
     await expect(capturedGoldenFeeds(model, captured, 'head', 1)).rejects.toMatchObject({
@@ -60,7 +60,7 @@ describe('golden inputs', () => {
     });
   });
 
-  it('without a capture are random, the same for the same seed', () => {
+  it('without a capture are random and depend only on the seed', () => {
     const seeded = () => {
       let state = 0.1;
       return () => {

@@ -1,11 +1,11 @@
-/** Do the options say what AMD's documentation of each version says? */
+/** Provider options against AMD's documentation of each version. */
 import { listRyzenAiOptions } from '../../../../src/target/bundle/provider-options.js';
 
 const all = listRyzenAiOptions();
 const find = (version: string, device: string) => all.find(row => row.version === version && row.device === device);
 
 describe('options of Ryzen AI', () => {
-  it('are there for each version and device that the version supports, once', () => {
+  it('exist once for each version and device that the version supports', () => {
     const versions = ['1.1', '1.2', '1.3', '1.4', '1.5', '1.6', '1.7', '1.8'];
     expect(all.filter(row => row.device === 'phx-hpt').map(row => row.version)).toEqual(versions);
     expect(all.filter(row => row.device === 'stx-krk').map(row => row.version)).toEqual(versions.slice(1));
@@ -22,7 +22,7 @@ describe('options of Ryzen AI', () => {
     '1.1',
     '1.2',
     '1.3',
-  ])('until 1.3 have a configuration file, camel case names, and the overlay in the environment (%s)', version => {
+  ])('up to 1.3 have a configuration file, camel case names, and the overlay in the environment (%s)', version => {
     expect(find(version, 'phx-hpt')).toMatchObject({
       providerOptions: { config_file: expect.stringContaining('vaip_config.json'), cacheDir: '${CACHE_DIR}', cacheKey: '${CACHE_KEY}' },
       environment: { XLNX_TARGET_NAME: 'AMD_AIE2_Nx4_Overlay', XLNX_VART_FIRMWARE: expect.stringMatching(/1x4\.xclbin$/) },
@@ -47,7 +47,7 @@ describe('options of Ryzen AI', () => {
     });
   });
 
-  it.each(['1.5', '1.6', '1.7', '1.8'])('ask for the report, which comes by itself only before 1.5 (%s)', version => {
+  it.each(['1.5', '1.6', '1.7', '1.8'])('request the report, which is the default only before 1.5 (%s)', version => {
     for (const device of ['phx-hpt', 'stx-krk'])
       expect(find(version, device)?.environment.XLNX_ONNX_EP_REPORT_FILE).toBe('vitisai_ep_report.json');
     expect(find('1.4', 'phx-hpt')?.environment).toEqual({});

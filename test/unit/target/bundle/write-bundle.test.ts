@@ -21,7 +21,7 @@ const listing = (root: string): Record<string, string> =>
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 
 describe('a bundle', () => {
-  it('has every file in its manifest by digest, and nothing else', async () => {
+  it('has a manifest with the digests of all its files, and no other files', async () => {
     const { folder: root, manifest } = await writeSmallBundle(folder.path);
     const { 'manifest.json': own, ...others } = listing(root);
     expect(own).toBeDefined();
@@ -38,13 +38,13 @@ describe('a bundle', () => {
     );
   });
 
-  it('is the same bytes for the same request', async () => {
+  it('has the same bytes for the same request', async () => {
     const [first, second] = [await writeSmallBundle(folder.path), await writeSmallBundle(folder.path)];
     expect(listing(second.folder)).toEqual(listing(first.folder));
     expect(readFileSync(first.path('manifest.json'), 'utf8')).not.toContain(folder.path);
   });
 
-  it('holds golden outputs that ONNX Runtime computes of the whole model without any optimisation', async () => {
+  it('has golden outputs of the whole model from ONNX Runtime without optimization', async () => {
     const { manifest, path } = await writeSmallBundle(folder.path, { samples: 2 });
     const samples = manifest.models[0]?.golden ?? [];
     expect(samples.map(({ file }) => file)).toEqual(['golden/net.0.npz', 'golden/net.1.npz']);
@@ -56,13 +56,13 @@ describe('a bundle', () => {
     }
   });
 
-  it('predicts the assignment of every node, in the shape of the vendor’s report', async () => {
+  it('predicts the assignment of every node in the form of the vendor’s report', async () => {
     const { path, manifest } = await writeSmallBundle(folder.path);
     const predicted = readJson(path('report/net.predicted.json'));
     const counts = Object.fromEntries(predicted.deviceStat.map((stat: { name: string; nodeNum: number }) => [stat.name, stat.nodeNum]));
     expect(counts.all).toBe(manifest.models[0]?.nodes);
     expect(counts.CPU + counts.NPU + counts.VITIS_EP_CPU).toBe(counts.all);
-    // Q at the input and DQ at the output are the vendor's edges.
+    // Q at the input and DQ at the output are edges in the vendor's report.
     expect(counts).toMatchObject({ CPU: 0, VITIS_EP_CPU: 2 });
     expect(predicted.nodeStat).toHaveLength(counts.all);
     expect(predicted.nodeStat.find(({ opType }: { opType: string }) => opType === 'Relu')).toEqual({
@@ -77,7 +77,7 @@ describe('a bundle', () => {
     expect(predicted.shapeInfo).toContainEqual({ name: 'x', shape: [1, 2, 4, 4], isScalar: false, isUnknown: false });
   });
 
-  it('gives the reasons of what the vendor’s report has no place for', async () => {
+  it('adds the reasons, for which the vendor’s report has no member', async () => {
     const unaligned = smallQdqModel(undefined, 0.07);
     const { path } = await writeSmallBundle(folder.path, { model: unaligned });
     const predicted = readJson(path('report/net.predicted.json'));
