@@ -92,13 +92,23 @@ export const WATCH: readonly Scenario[] = [
   watched(38, 'watch: a save by rename, and one that removes the file first, each run what they reach once', async (forge, watch) => {
     forge.project.saveByRename('b.txt', 'renamed\n');
     deepStrictEqual(await untilQuiet(forge, watch), ['b', 'c']);
-    // As vim saves: the old one goes out of the way first.
-    renameSync(forge.path('b.txt'), forge.path('b.txt~'));
-    await wait(30);
-    forge.project.write('b.txt', 'written\n');
-    rmSync(forge.path('b.txt~'));
-    deepStrictEqual(await untilQuiet(forge, watch), ['b', 'c']);
-    ok(!watch.output().includes('input-missing'), watch.output());
+    // As vim saves: the old one goes out of the way first. Where a busy machine makes the gap longer than an editor's, that shows nothing: once more.
+    for (let tries = 0; ; tries++) {
+      ok(tries < 50, 'the machine is too busy');
+      const before = watch.output().length;
+      const started = performance.now();
+      renameSync(forge.path('b.txt'), forge.path('b.txt~'));
+      await wait(30);
+      forge.project.write('b.txt', `written ${tries}\n`);
+      const gapMs = performance.now() - started;
+      rmSync(forge.path('b.txt~'));
+      const ran = await untilQuiet(forge, watch);
+      if (gapMs > 80) continue;
+      deepStrictEqual(ran, ['b', 'c']);
+      const said = watch.output().slice(before);
+      ok(!said.includes('input-missing'), said);
+      break;
+    }
   }),
   watched(60, 'watch: a burst of 1,000 events is one build, or one that is stopped and one more', async (forge, watch) => {
     // Stopped meanwhile: however slow the machine is, the events come to the watcher without a pause.
