@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { digestModelContent } from '../src/onnx/analysis/content-digest.js';
 import type { Model } from '../src/onnx/ir/model.js';
 import { rewriteModel } from '../src/onnx/rewrite/rewrite-model.js';
-import { maxPool1x1 } from '../src/onnx/rules/target/pools/maxpool-1x1.js';
+import { getRule } from '../src/onnx/rules/target/get-rule.js';
 import { readModel, writeModel } from '../src/onnx/serde/model-file.js';
 import { addressValues } from '../src/quant/calibration/value-address.js';
 import { quantizeModel } from '../src/quant/quantize-model.js';
@@ -69,7 +69,7 @@ export async function measureCompile(): Promise<void> {
 /** Ranges do not change what is compiled, so one made-up sketch serves every value. */
 async function makeQuantizedBackbone(): Promise<Model> {
   const model = await makeFullSizeBackbone();
-  rewriteModel(model, { rules: [{ rule: maxPool1x1('depthwise'), matches: 'one' }], edits: [], check: () => [] });
+  rewriteModel(model, { rules: [{ rule: getRule('maxpool-1x1', 'depthwise'), matches: 'one' }], edits: [], check: () => [] });
   const sketch = sketchTensor(generatedInput('sketch', [4096], 4).data);
   const values = new Map([...addressValues(model).values()].map(address => [address, { name: '', sketch }] as const));
   const digest = digestModelContent(model);

@@ -1,6 +1,6 @@
 /** Which named rules and edits change a model, and what do they cost? */
 
-import { RULE_LIST } from '../../src/onnx/rules/rule-table.js';
+import { describeRules } from '../../src/onnx/rules/rule-table.js';
 import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/selection/node-selector.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
@@ -66,7 +66,7 @@ export const rewrite = defineStage<RewriteParams>({
           additionalProperties: false,
           required: ['name'],
           properties: {
-            name: { type: 'string', description: RULE_LIST.map(rule => `${rule.name}: ${rule.description}`).join(' ') },
+            name: { type: 'string', description: describeRules() },
             form: { type: 'string', description: 'For rules that come in forms.' },
             select: NODE_SELECTOR_SCHEMA,
             matches: MATCHES,

@@ -1,4 +1,4 @@
-/** Which operators take as inputs what they had as attributes? The same numbers, from attribute to initializer. */
+/** Conversion steps for operators whose attributes became inputs: the numbers of the attribute become an initializer. */
 
 import type { DType } from '../../tensor/dtype.js';
 import { encodeBfloat16Array, encodeFloat16Array } from '../../tensor/numeric/half.js';
@@ -9,7 +9,7 @@ import { getFloat, getInt, int } from '../ir/attribute.js';
 import type { Node, ValueId } from '../ir/model.js';
 import { addConstant, addIntegers, connect, type Step, type StepPlace } from './step.js';
 
-/** An attribute of integers becomes input `index`; where it is absent, so is the input. */
+/** An integer-list attribute becomes input `index`; if it is absent, so is the input. */
 export function integersToInput(attribute: string, index: number): Step {
   return place => {
     const values = rawIntegers(place.node, attribute);
@@ -23,7 +23,7 @@ export function integersToInput(attribute: string, index: number): Step {
 export const sliceToInputs: Step = place => {
   const { node } = place;
   const [starts, ends] = [rawIntegers(node, 'starts'), rawIntegers(node, 'ends')];
-  if (starts === undefined || ends === undefined) return 'it has no starts or no ends';
+  if (starts === undefined || ends === undefined) return 'its starts or ends are missing';
   const axes = rawIntegers(node, 'axes');
   for (const name of ['starts', 'ends', 'axes']) node.attributes.delete(name);
   connect(place, 1, addIntegers(place, 'starts', starts));
@@ -32,22 +32,22 @@ export const sliceToInputs: Step = place => {
   return undefined;
 };
 
-/** TopK 10. From 11 on it says that it takes the largest, sorted, as it always did. */
+/** TopK 10. The defaults of the attributes new in 11, largest and sorted, are the behavior of 10. */
 export const topKToInputs: Step = place => {
   const { node } = place;
-  if (!node.attributes.has('k')) return 'it has no k';
+  if (!node.attributes.has('k')) return 'its k is missing';
   const k = getInt(node, 'k', 0);
   node.attributes.delete('k');
   connect(place, 1, addIntegers(place, 'k', [k]));
   return undefined;
 };
 
-/** Clip 11: min and max as scalars of the input's type; a bound that was left out stays out. */
+/** Clip 11: min and max as scalars of the input's dtype; an absent bound stays absent. */
 export const clipToInputs: Step = place => {
   const { node } = place;
   const bounds = ['min', 'max'].filter(name => node.attributes.has(name));
   const constants = bounds.map(name => scalarLikeInput(place, getFloat(node, name, 0)));
-  if (constants.includes(undefined)) return 'the type of its input is not known';
+  if (constants.includes(undefined)) return 'the dtype of its input is not known';
   for (const [index, name] of bounds.entries()) {
     const constant = constants[index];
     node.attributes.delete(name);
@@ -56,14 +56,14 @@ export const clipToInputs: Step = place => {
   return undefined;
 };
 
-/** Pad 11: pads, and the value where it is not zero. */
+/** Pad 11: pads, and the value if it is not zero. */
 export const padToInputs: Step = place => {
   const { node } = place;
   const pads = rawIntegers(node, 'pads');
-  if (pads === undefined) return 'it has no pads';
+  if (pads === undefined) return 'its pads are missing';
   const value = getFloat(node, 'value', 0);
   const constant = value === 0 ? undefined : scalarLikeInput(place, value);
-  if (value !== 0 && constant === undefined) return 'the type of its input is not known';
+  if (value !== 0 && constant === undefined) return 'the dtype of its input is not known';
   node.attributes.delete('pads');
   node.attributes.delete('value');
   connect(place, 1, addIntegers(place, 'pads', pads));
@@ -71,19 +71,19 @@ export const padToInputs: Step = place => {
   return undefined;
 };
 
-/** Split 18: without sizes it needs the number of its outputs. */
+/** Split 18: without sizes, it needs the number of outputs. */
 export const splitNeedsCount: Step = ({ node }) => {
   if (node.inputs[1] === undefined) node.attributes.set('num_outputs', int(node.outputs.length));
   return undefined;
 };
 
-/** Dropout 12: without training_mode it copies its input, whatever its ratio; so the ratio goes. A mask would have another type before 10. */
+/** Dropout 12: without training_mode it copies its input, so the ratio is dropped. Step 10 handles the dtype of the mask. */
 export const dropoutToInputs: Step = place => {
   place.node.attributes.delete('ratio');
   return undefined;
 };
 
-/** DFT 20: the axis, which had another default. */
+/** DFT 20: the axis becomes an input with another default. */
 export const dftToInputs: Step = place => {
   const axis = getInt(place.node, 'axis', 1);
   place.node.attributes.delete('axis');
@@ -92,13 +92,13 @@ export const dftToInputs: Step = place => {
   return undefined;
 };
 
-/** As they stand: the end of a Slice may be the largest int64. */
+/** As bigint: the end of a Slice may be the largest int64. */
 function rawIntegers(node: Node, name: string): readonly bigint[] | undefined {
   const attribute = node.attributes.get(name);
   return attribute?.kind === 'ints' ? attribute.value : undefined;
 }
 
-/** A scalar of the type of the node's first input; undefined where that is not known or no float. */
+/** A scalar of the dtype of the node's first input; undefined if that dtype is not known or not a float. */
 function scalarLikeInput({ node, types }: StepPlace, value: number): RawTensor | undefined {
   const id: ValueId | undefined = node.inputs[0];
   const dtype: DType | undefined = id === undefined ? undefined : types.get(id)?.dtype;

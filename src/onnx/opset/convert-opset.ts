@@ -1,4 +1,4 @@
-/** How does a model come to another operator set? Each node goes through the sets between the two, one step at a time; every node that cannot is named. */
+/** Conversion of a model to another operator set, one version at a time. Every node that cannot be converted is reported. */
 import { subgraphsOf } from '../ir/edit.js';
 import type { Graph, Model } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
@@ -10,13 +10,13 @@ import { NEWEST_OPSET, OLDEST_OPSET } from './opset-range.js';
 import { RAISING_STEPS } from './raising-steps.js';
 import type { Step, StepPlace } from './step.js';
 
-/** Operator set 17 came with IR version 8; files of older versions may say less than newer operator sets need. */
+/** The IR version of operator set 17; converted models get at least this version. */
 const IR_VERSION = 8;
 
 export interface ConversionRecord {
   readonly from: number;
   readonly to: number;
-  /** Nodes that were edited, once per step: what the node was called, the operator set of the step, and the operator now. */
+  /** Edited nodes, once per step: the label of the node, the operator set of the step, and the resulting operator. */
   readonly steps: readonly ConvertedNode[];
 }
 
@@ -27,22 +27,22 @@ export interface ConvertedNode {
 }
 
 /**
- * Brings the ONNX domain of `model` to operator set `target` in place, sub-graphs included; other domains stay. Nodes in topological order.
- * The graph computes what it did, bit for bit where the kernels do. Nothing is undone where it fails: the model is to be thrown away.
- * @throws OnnxError `opset-conversion` with every node that has no exact form under a set on the way, and why; or for sets that are out of reach.
+ * Converts the ONNX domain of `model` to operator set `target` in place, including subgraphs; other domains are not changed. Nodes must be in topological
+ * order. The graph computes the same function. If it throws, the model is partly converted and must be discarded.
+ * @throws OnnxError `opset-conversion` with every node that has no exact form under an operator set on the way and the reason, or if an operator set is not supported.
  */
 export function convertOpset(model: Model, target: number): ConversionRecord {
   const from = model.opsets.get('') ?? target;
   if (from === target) return { from, to: from, steps: [] };
-  assertInReach(from, target);
+  assertSupported(from, target);
   const converted = convertGraphs(model, from < target ? raising(from, target) : lowering(from, target));
-  if (converted.refused.length > 0) throw refusal(from, target, converted.refused);
+  if (converted.rejected.length > 0) throw rejection(from, target, converted.rejected);
   model.opsets.set('', target);
   if (model.irVersion < IR_VERSION) model.irVersion = IR_VERSION;
   return { from, to: target, steps: converted.steps };
 }
 
-/** Which step an operator has at each operator set on the way, in order. */
+/** The operator sets on the way, in order, and the step of an operator at each of them. */
 type Route = readonly { readonly opset: number; readonly stepOf: (opType: string) => Step | undefined }[];
 
 function raising(from: number, target: number): Route {
@@ -59,15 +59,18 @@ function lowering(from: number, target: number): Route {
   });
 }
 
-interface Refused {
+interface RejectedNode {
   readonly node: string;
   readonly opset: number;
   readonly reason: string;
 }
 
-function convertGraphs(model: Model, route: Route): { readonly steps: readonly ConvertedNode[]; readonly refused: readonly Refused[] } {
+function convertGraphs(
+  model: Model,
+  route: Route,
+): { readonly steps: readonly ConvertedNode[]; readonly rejected: readonly RejectedNode[] } {
   const steps: ConvertedNode[] = [];
-  const refused: Refused[] = [];
+  const rejected: RejectedNode[] = [];
   const names = makeNameScope(model.graph);
   const types = inferShapes(model);
   const visit = (graph: Graph): void => {
@@ -84,34 +87,34 @@ function convertGraphs(model: Model, route: Route): { readonly steps: readonly C
       if (step === undefined) continue;
       const reason = step(place);
       if (reason !== undefined) {
-        refused.push({ node: label, opset, reason });
+        rejected.push({ node: label, opset, reason });
         return;
       }
       steps.push({ node: label, opset, becomes: node.opType });
     }
   };
   visit(model.graph);
-  return { steps, refused };
+  return { steps, rejected };
 }
 
-function assertInReach(from: number, target: number): void {
-  const reach =
+function assertSupported(from: number, target: number): void {
+  const range =
     from < target
-      ? { oldest: OLDEST_OPSET, newest: NEWEST_OPSET, far: from < OLDEST_OPSET || target > NEWEST_OPSET }
-      : { oldest: OLDEST_LOWERED, newest: NEWEST_OPSET, far: target < OLDEST_LOWERED || from > NEWEST_OPSET };
-  if (!reach.far) return;
+      ? { oldest: OLDEST_OPSET, newest: NEWEST_OPSET, exceeded: from < OLDEST_OPSET || target > NEWEST_OPSET }
+      : { oldest: OLDEST_LOWERED, newest: NEWEST_OPSET, exceeded: target < OLDEST_LOWERED || from > NEWEST_OPSET };
+  if (!range.exceeded) return;
   throw new OnnxError(
     'opset-conversion',
-    `the model has operator set ${from}, ${target} is wanted; ${from < target ? 'raising' : 'lowering'} is known between ${reach.oldest} and ${reach.newest}`,
-    { help: 'export the model again with the operator set that is wanted' },
+    `the model has operator set ${from} and cannot be converted to ${target}: ${from < target ? 'raising' : 'lowering'} is supported between ${range.oldest} and ${range.newest}`,
+    { help: 'export the model again with the requested operator set' },
   );
 }
 
-function refusal(from: number, target: number, refused: readonly Refused[]): OnnxError {
-  const listed = refused.slice(0, 8).map(({ node, opset, reason }) => `${node} at ${opset}: ${reason}`);
-  const more = refused.length > listed.length ? `; and ${refused.length - listed.length} more` : '';
-  return new OnnxError('opset-conversion', `operator set ${from} cannot be brought to ${target} exactly: ${listed.join('; ')}${more}`, {
-    details: refused.map(entry => ({ ...entry })),
-    help: 'export the model again with the operator set that is wanted, cut these nodes off, or ask for another operator set',
+function rejection(from: number, target: number, rejected: readonly RejectedNode[]): OnnxError {
+  const listed = rejected.slice(0, 8).map(({ node, opset, reason }) => `${node} at ${opset}: ${reason}`);
+  const more = rejected.length > listed.length ? `; and ${rejected.length - listed.length} more` : '';
+  return new OnnxError('opset-conversion', `operator set ${from} cannot be converted to ${target} exactly: ${listed.join('; ')}${more}`, {
+    details: rejected.map(entry => ({ ...entry })),
+    help: 'export the model again with the requested operator set, cut off these nodes, or request another operator set',
   });
 }

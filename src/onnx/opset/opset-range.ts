@@ -1,3 +1,3 @@
-/** Between which operator sets can models be converted? */
+/** The range of operator sets that models can be converted between. */
 export const OLDEST_OPSET = 6;
 export const NEWEST_OPSET = 21;

@@ -1,6 +1,6 @@
 /**
- * What changed in which operator set? Every operator of the ONNX domain whose meaning or form changed between sets 6 and 21, with the step that keeps what a
- * node says; all other new versions add element types, or attributes whose default is what was before.
+ * Conversion steps to newer operator sets, for every operator of the ONNX domain whose meaning or form changed between sets 6 and 21. All other new versions
+ * add element types, or attributes whose default is the old behavior.
  * @see github.com/onnx/onnx, docs/Changelog.md.
  */
 import { getInt, getString, string } from '../ir/attribute.js';
@@ -17,40 +17,40 @@ import {
 import { alignSecondInput, alignSlope, dropBroadcast } from './broadcast-steps.js';
 import {
   resizeDropsEmptyScales,
-  resizeSaysCoordinates,
-  upsampleNamesScales,
+  resizeStatesCoordinates,
+  upsampleScalesPerAxis,
   upsampleScalesToInput,
   upsampleToResize,
 } from './resize-steps.js';
 import { softmaxOverOneAxis } from './softmax-step.js';
-import { dropUnread, hasOutput, refuse, type Step } from './step.js';
+import { dropUnread, hasOutput, reject, type Step } from './step.js';
 
 const batchNormalizationPerChannel: Step = ({ node }) => {
-  if (getInt(node, 'spatial', 1) === 0) return 'it normalises per element (spatial is 0), which is gone';
+  if (getInt(node, 'spatial', 1) === 0) return 'it normalizes per element (spatial is 0), which no longer exists';
   node.attributes.delete('spatial');
   return undefined;
 };
 
-/** Before 7, BatchNormalization and Dropout said whether they were at test; training is no function of the input alone. */
-const saysTest: Step = ({ node }) => {
-  if (getInt(node, 'is_test', 0) === 0) return 'it is in the mode of training (is_test is 0)';
+/** Before 7, BatchNormalization and Dropout had the attribute is_test. Training mode is not a function of the input and cannot be converted. */
+const dropIsTest: Step = ({ node }) => {
+  if (getInt(node, 'is_test', 0) === 0) return 'it is in training mode (is_test is 0)';
   node.attributes.delete('is_test');
   return undefined;
 };
 
 const sequenceOutputs: Step = ({ node }) => {
   if (getInt(node, 'output_sequence', 0) === 0 && node.outputs[0] !== undefined)
-    return 'output_sequence is 0, and its first output is connected';
+    return 'its output_sequence is 0 and its first output is connected';
   node.attributes.delete('output_sequence');
   return undefined;
 };
 
 const batchNormalizationAtTest: Step = place =>
-  [1, 2, 3, 4].some(index => hasOutput(place, index)) ? 'it gives the statistics of training' : undefined;
+  [1, 2, 3, 4].some(index => hasOutput(place, index)) ? 'it has outputs for training statistics' : undefined;
 
-const dropoutMaskIsBool: Step = place => (dropUnread(place, 1) ? undefined : 'its mask is read, which has another type now');
+const dropoutMaskIsBool: Step = place => (dropUnread(place, 1) ? undefined : 'its mask is read, and the dtype of the mask has changed');
 
-const roiAlignSaysCoordinates: Step = ({ node }) => {
+const roiAlignStatesCoordinates: Step = ({ node }) => {
   node.attributes.set('coordinate_transformation_mode', string('output_half_pixel'));
   return undefined;
 };
@@ -74,17 +74,17 @@ const axesToInput = integersToInput('axes', 1);
 export const RAISING_STEPS: Readonly<Record<string, Readonly<Record<number, Step>>>> = {
   Add: { 7: alignSecondInput },
   And: { 7: alignSecondInput },
-  BatchNormalization: { 7: saysTest, 9: batchNormalizationPerChannel, 14: batchNormalizationAtTest },
+  BatchNormalization: { 7: dropIsTest, 9: batchNormalizationPerChannel, 14: batchNormalizationAtTest },
   Clip: { 11: clipToInputs },
   DFT: { 20: dftToInputs },
   Div: { 7: alignSecondInput },
-  Dropout: { 7: saysTest, 10: dropoutMaskIsBool, 12: dropoutToInputs },
+  Dropout: { 7: dropIsTest, 10: dropoutMaskIsBool, 12: dropoutToInputs },
   Equal: { 7: alignSecondInput },
   GRU: { 7: sequenceOutputs },
   Gemm: { 7: dropBroadcast },
   Greater: { 7: alignSecondInput },
   GridSample: { 20: gridSampleModes },
-  GroupNormalization: { 21: refuse('its scale and bias are per channel now, and were per group') },
+  GroupNormalization: { 21: reject('its scale and bias are per group; from 21 on they are per channel') },
   Hardmax: { 13: softmaxOverOneAxis },
   LSTM: { 7: sequenceOutputs },
   Less: { 7: alignSecondInput },
@@ -105,9 +105,9 @@ export const RAISING_STEPS: Readonly<Record<string, Readonly<Record<number, Step
   ReduceProd: { 18: axesToInput },
   ReduceSum: { 13: axesToInput },
   ReduceSumSquare: { 18: axesToInput },
-  Resize: { 11: resizeSaysCoordinates, 13: resizeDropsEmptyScales },
-  RoiAlign: { 16: roiAlignSaysCoordinates },
-  Scan: { 9: refuse('it had a batch axis') },
+  Resize: { 11: resizeStatesCoordinates, 13: resizeDropsEmptyScales },
+  RoiAlign: { 16: roiAlignStatesCoordinates },
+  Scan: { 9: reject('it has a batch axis, which later versions do not have') },
   Scatter: { 11: scatterIsScatterElements },
   Slice: { 10: sliceToInputs },
   Softmax: { 13: softmaxOverOneAxis },
@@ -116,6 +116,6 @@ export const RAISING_STEPS: Readonly<Record<string, Readonly<Record<number, Step
   Sub: { 7: alignSecondInput },
   TopK: { 10: topKToInputs },
   Unsqueeze: { 13: axesToInput },
-  Upsample: { 7: upsampleNamesScales, 9: upsampleScalesToInput, 10: upsampleToResize },
+  Upsample: { 7: upsampleScalesPerAxis, 9: upsampleScalesToInput, 10: upsampleToResize },
   Xor: { 7: alignSecondInput },
 };

@@ -1,13 +1,13 @@
-/** How do Upsample and the first Resize become today's Resize? Sizes by a plain quotient of coordinates, rounded down: said as attributes from 11 on. */
+/** Conversion steps from Upsample and early versions of Resize to the current Resize. */
 import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import { floats, getFloat, getString, string } from '../ir/attribute.js';
 import { addConstant, connect, constantAt, type Step, type StepPlace } from './step.js';
 
-/** Upsample 7: a scale per axis, where before height and width alone had one. */
-export const upsampleNamesScales: Step = ({ node }) => {
+/** Upsample 7: one scale per axis instead of height_scale and width_scale. */
+export const upsampleScalesPerAxis: Step = ({ node }) => {
   const [height, width] = [getFloat(node, 'height_scale', Number.NaN), getFloat(node, 'width_scale', Number.NaN)];
-  if (Number.isNaN(height) || Number.isNaN(width)) return 'it has no height_scale or no width_scale';
+  if (Number.isNaN(height) || Number.isNaN(width)) return 'its height_scale or width_scale is missing';
   node.attributes.delete('height_scale');
   node.attributes.delete('width_scale');
   node.attributes.set('scales', floats([1, 1, height, width]));
@@ -17,7 +17,7 @@ export const upsampleNamesScales: Step = ({ node }) => {
 /** Upsample 9: the scales become an input. */
 export const upsampleScalesToInput: Step = place => {
   const scales = place.node.attributes.get('scales');
-  if (scales?.kind !== 'floats') return 'it has no scales';
+  if (scales?.kind !== 'floats') return 'its scales are missing';
   place.node.attributes.delete('scales');
   connect(
     place,
@@ -27,21 +27,21 @@ export const upsampleScalesToInput: Step = place => {
   return undefined;
 };
 
-/** Upsample is Resize from 10 on. */
+/** From 10 on, Upsample is Resize. */
 export const upsampleToResize: Step = ({ node }) => {
   node.opType = 'Resize';
   return undefined;
 };
 
 /**
- * Resize 11: what 10 did without saying. Its inputs were X and scales. Enlarging by nearest neighbours took the element at ⌊x / scale⌋; how shrinking
- * rounds was not stated.
+ * Resize 11: the implicit behavior of 10 becomes attributes. The inputs were X and scales. Nearest-neighbor enlargement took the element at ⌊x / scale⌋; the
+ * rounding for reduction was not specified.
  */
-export const resizeSaysCoordinates: Step = place => {
+export const resizeStatesCoordinates: Step = place => {
   const { node } = place;
   const mode = getString(node, 'mode', 'nearest');
   if (mode === 'nearest' && !enlarges(place))
-    return 'operator set 10 does not say which neighbour it takes where it does not surely enlarge';
+    return 'operator set 10 does not specify the nearest neighbor unless all scales are known to be at least 1';
   const [x, scales] = node.inputs;
   node.attributes.set('coordinate_transformation_mode', string('asymmetric'));
   if (mode === 'nearest') node.attributes.set('nearest_mode', string('floor'));
@@ -56,7 +56,7 @@ function enlarges(place: StepPlace): boolean {
   return [...(decodeRawTensor(scales).data as Float32Array)].every(scale => scale >= 1);
 }
 
-/** Resize 13: sizes stand without scales; before, empty scales stood beside them. */
+/** Resize 13: with sizes, the scales are absent; before, they were empty. */
 export const resizeDropsEmptyScales: Step = place => {
   const { node } = place;
   if (node.inputs[3] === undefined) return undefined;

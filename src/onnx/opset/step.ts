@@ -1,4 +1,4 @@
-/** What is one step between operator sets? An edit of a node that was right under one, so that it says the same under its neighbour. */
+/** The type of a conversion step between adjacent operator sets, and the graph edits that steps use. */
 
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import type { RawTensor } from '../../tensor/tensor.js';
@@ -14,16 +14,16 @@ export interface StepPlace {
   /** The graph that owns `node`: the model's, or one inside it. */
   readonly graph: Graph;
   readonly node: Node;
-  /** Types as the model's own operator set makes them. */
+  /** Types inferred under the original operator set of the model. */
   readonly types: KnownTypes;
   readonly names: NameScope;
 }
 
-/** Edits the node; gives the reason where that cannot be done exactly, with the node untouched. */
+/** Edits the node; returns the reason, with the node unchanged, if there is no exact conversion. */
 export type Step = (place: StepPlace) => string | undefined;
 
-/** No node of the operator goes this step. */
-export const refuse =
+/** A step that no node of the operator can take. */
+export const reject =
   (reason: string): Step =>
   () =>
     reason;
@@ -39,7 +39,7 @@ export function addConstant({ model, graph, node, names }: StepPlace, what: stri
   return addInitializer(model, graph, names.take(`${label}_${what}`), constant).id;
 }
 
-/** A node in front of the one being converted, with one new output. */
+/** Adds a node with one new output before the node being converted. */
 export function addBefore(
   { model, graph, node, names }: StepPlace,
   spec: Pick<NewNode, 'opType' | 'inputs' | 'attributes' | 'name'>,
@@ -50,12 +50,12 @@ export function addBefore(
   return made.outputs[0] as ValueId;
 }
 
-/** Puts `value` at input `index`. */
+/** Sets input `index` to `value`. */
 export function connect({ node }: StepPlace, index: number, value: ValueId): void {
   setInput(node, index, value);
 }
 
-/** The constant that input `index` is: an initializer of the node's own graph, or a Constant node's output there. */
+/** The constant at input `index`: an initializer of the same graph, or the output of a Constant node in it. */
 export function constantAt({ graph, node }: StepPlace, index: number): Constant | undefined {
   const id = node.inputs[index];
   const value = id === undefined ? undefined : graph.values.get(id);
@@ -69,12 +69,12 @@ export function rankOf({ node, types }: StepPlace, index = 0): number | undefine
   return id === undefined ? undefined : types.get(id)?.dims?.length;
 }
 
-/** Is output `index` there? Whether something reads it is not looked at: an operator computes what is connected. */
+/** Whether output `index` is connected. It counts even if nothing reads it: an operator computes all connected outputs. */
 export function hasOutput({ node }: StepPlace, index: number): boolean {
   return node.outputs[index] !== undefined;
 }
 
-/** Leaves output `index` out where nothing reads it. @returns whether it is not there any more. */
+/** Disconnects output `index` if nothing reads it. @returns whether the output is now absent. */
 export function dropUnread({ graph, node }: StepPlace, index: number): boolean {
   const output = node.outputs[index];
   if (output === undefined) return true;

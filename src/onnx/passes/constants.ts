@@ -1,4 +1,4 @@
-/** Where do constants stand? As initializers that nothing can override, each once. */
+/** Passes over constants: overridable initializers are removed from the model's inputs, Constant nodes become initializers, and equal initializers are merged. */
 import { createHash } from 'node:crypto';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { removeNode, removeValue, replaceUses, subgraphsOf } from '../ir/edit.js';
@@ -7,23 +7,23 @@ import { scopesOf } from '../ir/scope.js';
 import { findConstantOf } from '../shape-inference/context/constant-node.js';
 import type { Pass } from './pass.js';
 
-/** From this IR version initializers need not be inputs. */
+/** From this IR version on, initializers need not be inputs. */
 const FREE_INITIALIZERS = 4;
 
 /**
- * Exact for callers that feed only inputs without a default. Older exporters list every weight as an input too, so that a caller could override it, and
- * nothing that reads it is constant; those inputs go. Inputs without an initializer stay.
+ * Exact for callers that feed only inputs without a default. Older exporters also list every weight as an input, so that a caller could override it and no
+ * reader of it is constant; these inputs are removed. Inputs without an initializer are kept.
  */
 export const freeInitializers: Pass = {
   name: 'free-initializers',
   proof: 'exact',
-  proofText: 'Weights that are listed as inputs too can no longer be overridden by a caller; whoever never did computes the same.',
+  proofText: 'Weights that are also listed as inputs can no longer be overridden by a caller; results change only for callers that did so.',
   async run(model) {
     return { changed: freeInitializersOf(model), declined: [] };
   },
 };
 
-/** Takes the inputs that have an initializer off the model's inputs; gives their names. */
+/** Removes inputs that have an initializer from the model's inputs; returns their names. */
 export function freeInitializersOf(model: Model): string[] {
   const { graph } = model;
   const isInitializer = (id: ValueId): boolean => graph.values.get(id)?.constant !== undefined;
@@ -43,7 +43,7 @@ export const constantsToInitializers: Pass = {
   },
 };
 
-/** Makes the outputs of Constant nodes initializers, of the same ids and names; gives the names. Outputs of the graph stay as they are. */
+/** Turns outputs of Constant nodes into initializers with the same ids and names; returns the names. Outputs of the graph are not changed. */
 export function hoistConstants(graph: Graph): string[] {
   const changed: string[] = [];
   for (const node of [...graph.nodes.values()]) {
@@ -59,19 +59,19 @@ export function hoistConstants(graph: Graph): string[] {
   return changed;
 }
 
-/** Exact. Initializers of equal dtype, shape and bytes become one: the outermost, the first in the table's order, so that shared weights stay shared. */
+/** Exact. Of several initializers with equal dtype, shape and bytes, the outermost is kept, or the first in the order of the table. */
 export const mergeInitializers: Pass = {
   name: 'merge-initializers',
   proof: 'exact',
-  proofText: 'Initializers of equal dtype, shape and bytes are read as one.',
+  proofText: 'Initializers of equal dtype, shape and bytes hold the same values.',
   async run(model) {
     return { changed: mergeEqual(model.graph, new Map()), declined: [] };
   },
 };
 
-/** @param around the constants of the graphs around `graph`, by content. */
-function mergeEqual(graph: Graph, around: ReadonlyMap<string, ValueId>): string[] {
-  const first = new Map(around);
+/** @param outer constants of the outer graphs, by content. */
+function mergeEqual(graph: Graph, outer: ReadonlyMap<string, ValueId>): string[] {
+  const first = new Map(outer);
   const others = new Map<ValueId, ValueId>();
   const changed: string[] = [];
   for (const value of [...graph.values.values()]) {

@@ -1,4 +1,4 @@
-/** Which nodes compute the same on every run? Those whose inputs are all constant: they are computed once, now. */
+/** The pass that computes nodes with only constant inputs once and replaces them by initializers. */
 import { isCodedError } from '../../base/coded-error.js';
 import { byteLength } from '../../tensor/dtype.js';
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
@@ -14,14 +14,14 @@ import { describeNode } from '../shape-inference/context/node-context.js';
 import type { KnownTypes } from '../shape-inference/infer-shapes.js';
 import { joinOutcomes, type Pass, type PassContext, type PassOutcome } from './pass.js';
 
-/** Operators whose result can be far larger than their inputs: they are folded only where the size of the result is known beforehand. */
+/** Operators whose result can be far larger than their inputs: they are folded only if the size of the result is known beforehand. */
 const GROWING = new Set(['ConstantOfShape', 'Expand', 'Tile', 'Range', 'Resize', 'Upsample', 'Pad', 'OneHot', 'EyeLike', 'Loop', 'Scan']);
 
-/** Exact: the constants are what the same kernels compute. Never folds random operators, quantizers, nodes with sub-graphs, or what makes an output of its graph. */
+/** Exact: the same kernels compute the constants. Random operators, quantizers, nodes with subgraphs and producers of graph outputs are never folded. */
 export const foldConstants: Pass = {
   name: 'fold-constants',
   proof: 'exact',
-  proofText: 'Nodes whose inputs are all constant are computed once by the same kernels, with graph optimisation off.',
+  proofText: 'Nodes whose inputs are all constant are computed once by the same kernels, with graph optimization off.',
   async run(model, context) {
     const { types } = context.infer(model);
     const outcomes: PassOutcome[] = [];
@@ -45,7 +45,7 @@ function planFolding(scope: Scope, types: KnownTypes, limitBytes: number): Foldi
   const declined: { node: string; reason: string }[] = [];
   for (const node of scope.graph.nodes.values()) {
     if (!node.inputs.every(input => input === undefined || constant.has(input) || findConstantIn(scope, input) !== undefined)) continue;
-    const reason = whyNot(scope.graph, node, types, limitBytes);
+    const reason = declineReason(scope.graph, node, types, limitBytes);
     if (reason !== undefined) {
       declined.push({ node: describeNode(node, scope.graph), reason });
       continue;
@@ -56,11 +56,11 @@ function planFolding(scope: Scope, types: KnownTypes, limitBytes: number): Foldi
   return { nodes, declined };
 }
 
-function whyNot(graph: Graph, node: Node, types: KnownTypes, limitBytes: number): string | undefined {
-  if (isQuantizer(node)) return 'quantizers are kept';
-  if (!isDeterministic(node)) return 'its results may differ from run to run';
-  if (hasSubgraph(node)) return 'it carries a sub-graph';
-  if (node.outputs.some(output => output !== undefined && graph.outputs.includes(output))) return 'it makes an output of its graph';
+function declineReason(graph: Graph, node: Node, types: KnownTypes, limitBytes: number): string | undefined {
+  if (isQuantizer(node)) return 'quantizers are not folded';
+  if (!isDeterministic(node)) return 'its results may differ between runs';
+  if (hasSubgraph(node)) return 'it has a subgraph';
+  if (node.outputs.some(output => output !== undefined && graph.outputs.includes(output))) return 'it produces an output of its graph';
   for (const output of node.outputs) {
     if (output === undefined) continue;
     const sizeBytes = sizeOf(types, output);
@@ -87,7 +87,7 @@ async function foldTogether(scope: Scope, nodes: readonly Node[], context: PassC
   }
 }
 
-/** After a failure of all together: each node alone, so that only the one at fault stays. */
+/** After a failed evaluation of all nodes together, evaluates each node alone, so that only the failing one is left. */
 async function foldOneByOne(scope: Scope, nodes: readonly Node[], context: PassContext): Promise<PassOutcome> {
   const changed: string[] = [];
   const declined: { node: string; reason: string }[] = [];
@@ -135,7 +135,7 @@ function toConstant(tensor: Tensor): Constant {
   return tensor.dtype === 'string' ? tensor : encodeRawTensor(tensor);
 }
 
-/** Outputs of `nodes` that other nodes, or sub-graphs, read: only these are worth keeping. */
+/** Outputs of `nodes` that other nodes or subgraphs read: only these become initializers. */
 function outputsReadOutside(graph: Graph, nodes: readonly Node[], folded: ReadonlySet<Node['id']>): Value[] {
   const read = new Set<ValueId>();
   for (const [value, uses] of indexUses(graph)) if (uses.some(use => !folded.has(use.node.id) || use.index < 0)) read.add(value);
@@ -144,7 +144,7 @@ function outputsReadOutside(graph: Graph, nodes: readonly Node[], folded: Readon
   );
 }
 
-/** A model without inputs that computes `wanted` by `nodes`. */
+/** A model without inputs that computes `wanted` with copies of `nodes`. */
 function makeConstantModel(scope: Scope, nodes: readonly Node[], wanted: readonly Value[]): Model {
   const { model, graph } = scope;
   const small = makeModel({ irVersion: Math.max(model.irVersion, 4), opset: model.opsets.get('') ?? 1, graphName: 'constants' });

@@ -1,4 +1,4 @@
-/** Which small integer tensors does inference know completely? They become constants, however they are computed. */
+/** The pass that replaces small integer tensors whose elements shape inference knows by constants. */
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import { getNode, removeNode } from '../ir/edit.js';
@@ -9,7 +9,7 @@ import type { Known } from '../shape-inference/context/node-context.js';
 import type { KnownTypes } from '../shape-inference/infer-shapes.js';
 import type { Pass } from './pass.js';
 
-/** Exact: Shape of a static tensor, and what Gather, Concat, Slice and arithmetic make of it, does not depend on the data. */
+/** Exact: the Shape of a static tensor, and results of Gather, Concat, Slice and arithmetic on it, do not depend on the data. */
 export const foldShapes: Pass = {
   name: 'fold-shapes',
   proof: 'exact',

@@ -1,4 +1,4 @@
-/** Which If always takes the same branch? That branch comes to stand in its place. */
+/** The pass that replaces an If with a constant condition by the nodes of the branch taken. */
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 import { type Inlining, inlineSubgraph, sortValues, takeOver } from '../ir/inline.js';
 import type { Graph, Node } from '../ir/model.js';
@@ -8,14 +8,14 @@ import { findConstantIn } from '../rewrite/graph-view.js';
 import { describeNode } from '../shape-inference/context/node-context.js';
 import { joinOutcomes, type Pass, type PassOutcome } from './pass.js';
 
-/** Exact. Values of the branch keep their names where these are free. */
+/** Exact. Values of the branch keep their names if these are free. */
 export const inlineBranches: Pass = {
   name: 'inline-branches',
   proof: 'exact',
-  proofText: 'An If whose condition is constant runs one of its branches, always.',
+  proofText: 'An If whose condition is constant always runs the same branch.',
   async run(model) {
     const outcomes: PassOutcome[] = [];
-    // One graph after the other: what an outer one takes in is not visited where it was.
+    // Scopes are visited lazily: a branch that was inlined into its outer graph is not visited at its old place.
     for (const scope of scopesOf(model)) outcomes.push(inlineIn(scope));
     return joinOutcomes(outcomes);
   },

@@ -1,4 +1,4 @@
-/** Which nodes compute the same? Equal operators with equal attributes on the same inputs: one of them stays. */
+/** The pass that merges nodes of equal operator, attributes and inputs (common subexpression elimination). */
 import { createHash } from 'node:crypto';
 import { assertNever } from '../../base/assert-never.js';
 import { InternalError } from '../../base/invariant.js';
@@ -7,7 +7,7 @@ import type { Attribute, Constant, Graph, Node } from '../ir/model.js';
 import { hasSubgraph, isDeterministic, isQuantizer } from '../ir/operator-traits.js';
 import type { Pass } from './pass.js';
 
-/** Exact: common-subexpression elimination; a body reads what was computed before it. Nodes that make outputs of their graph stay, as do random ones, quantizers and those with sub-graphs. */
+/** Exact. A node of a subgraph may be merged with an earlier one of an outer graph. Producers of graph outputs, random operators, quantizers and nodes with subgraphs are kept. */
 export const mergeNodes: Pass = {
   name: 'merge-nodes',
   proof: 'exact',
@@ -17,9 +17,9 @@ export const mergeNodes: Pass = {
   },
 };
 
-/** @param around what the graphs around `graph` have computed before it, by what it is. */
-function mergeEqual(graph: Graph, around: ReadonlyMap<string, Node>): string[] {
-  const first = new Map(around);
+/** @param outer earlier nodes of the outer graphs, by key. */
+function mergeEqual(graph: Graph, outer: ReadonlyMap<string, Node>): string[] {
+  const first = new Map(outer);
   const changed: string[] = [];
   for (const node of [...graph.nodes.values()]) {
     for (const sub of subgraphsOf(node)) changed.push(...mergeEqual(sub, first));
@@ -46,7 +46,7 @@ function mergeInto(graph: Graph, node: Node, other: Node): boolean {
 
 function keyOf(node: Node): string {
   const attributes = [...node.attributes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => [name, describeAttribute(value)]);
-  // How many outputs a node has can decide what they are: Split divides by it.
+  // The number of outputs can decide their values: Split divides by it.
   return JSON.stringify([
     node.domain,
     node.opType,
@@ -81,7 +81,7 @@ function describeAttribute(attribute: Attribute): unknown {
       return ['other', hex(attribute.bytes)];
     case 'graph':
     case 'graphs':
-      throw new InternalError('nodes with sub-graphs are not compared');
+      throw new InternalError('nodes with subgraphs are not compared');
     default:
       return assertNever(attribute);
   }

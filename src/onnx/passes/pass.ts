@@ -1,4 +1,4 @@
-/** What is a pass of `simplify`? A value with a name, a proof class, and a function that edits every graph of the model and says what it did. */
+/** The type of a pass of `simplify`: a name, a proof class, and a function that edits all graphs of a model and reports its changes. */
 import type { FindProblems } from '../check/check-model.js';
 import type { Model } from '../ir/model.js';
 import { scopesOf } from '../ir/scope.js';
@@ -20,9 +20,9 @@ export interface PassContext {
   readonly evaluate: Evaluate;
   /** The largest constant that folding may create, in bytes. */
   readonly foldLimitBytes: number;
-  /** Finds problems of the graph; each is a message. */
+  /** Finds problems of the graph, one message each. */
   readonly check: FindProblems;
-  /** What is known of the model as it is. A pass keeps it right where it edits, or edits and forgets it. */
+  /** Inferred types of the current model. A pass that edits the model either updates them or does not use them afterwards. */
   readonly infer: (model: Model) => Inference;
 }
 
@@ -32,12 +32,12 @@ export interface PassOutcome {
   readonly declined: readonly { readonly node: string; readonly reason: string }[];
 }
 
-/** What a pass did to one graph after another. */
+/** Joins the outcomes of a pass over several graphs. */
 export function joinOutcomes(outcomes: readonly PassOutcome[]): PassOutcome {
   return { changed: outcomes.flatMap(({ changed }) => changed), declined: outcomes.flatMap(({ declined }) => declined) };
 }
 
-/** The pass that applies one rule wherever it matches, in the bodies of If, Loop and Scan too. The graph is checked after its last patch: real models have thousands. */
+/** The pass that applies one rule at all its matches, also in the subgraphs of If, Loop and Scan. The graph is checked after the last patch only: real models need thousands of patches. */
 export function passOfRule(rule: RewriteRule): Pass {
   return {
     name: rule.name,

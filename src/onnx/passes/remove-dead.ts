@@ -1,4 +1,4 @@
-/** Which nodes, values and constants does no output need? They go. */
+/** The pass that removes nodes, values and constants that no output of the model needs. */
 import { removeNode, removeValue } from '../ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../ir/model.js';
 import { firstOptionalOutput } from '../ir/operator-traits.js';
@@ -6,20 +6,20 @@ import { valuesReadBy } from '../ir/reads.js';
 import { type Scope, scopesOf } from '../ir/scope.js';
 import type { Pass } from './pass.js';
 
-/** Exact: what is removed reaches no output. Inputs and outputs of the model stay, read or not. */
+/** Exact: no output depends on what is removed. All inputs and outputs of the model are kept. */
 export const removeDead: Pass = {
   name: 'remove-dead',
   proof: 'exact',
-  proofText: 'Removes nodes and constants from which no output of the model can be reached, and optional outputs that nothing reads.',
+  proofText: 'Removes nodes and constants that no output of the model depends on, and optional outputs that nothing reads.',
   async run(model) {
     return { changed: innermostFirst(model).flatMap(({ graph }) => removeDeadFrom(graph)), declined: [] };
   },
 };
 
-/** What an inner graph no longer reads, an outer one need not make. */
+/** Inner graphs first: what they no longer read becomes dead in the outer ones. */
 const innermostFirst = (model: Model): readonly Scope[] => [...scopesOf(model)].reverse();
 
-/** Removes dead nodes and values of one graph; returns labels of what went. */
+/** Removes dead nodes and values of one graph; returns their labels. */
 export function removeDeadFrom(graph: Graph): string[] {
   const needed = new Set<ValueId>(graph.outputs);
   const removed: string[] = [];

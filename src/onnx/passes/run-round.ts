@@ -1,4 +1,4 @@
-/** What does one round of simplify do? Each pass once, in order. A pass after which shapes contradict each other is undone, and not run again. */
+/** One round of simplify: each pass once, in order. A pass after which shapes contradict each other is undone and not run again. */
 import { cloneModel } from '../ir/clone.js';
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
@@ -12,11 +12,11 @@ export interface SimplifyStep {
   readonly pass: string;
   readonly proof: ProofClass;
   readonly proofText: string;
-  /** Labels of the nodes or values changed, in order. */
+  /** Labels of the changed nodes or values, in order. */
   readonly changed: readonly string[];
 }
 
-/** What a pass left alone, and why. */
+/** A place that a pass did not change, with the reason. */
 export interface SimplifyDecline {
   readonly pass: string;
   readonly node: string;
@@ -26,7 +26,7 @@ export interface SimplifyDecline {
 export interface Round {
   readonly changed: readonly SimplifyStep[];
   readonly declined: readonly SimplifyDecline[];
-  /** Passes that were undone, by name: what they showed of the model cannot be. */
+  /** Names of passes that were undone because shapes contradicted each other after them. */
   readonly undone: readonly string[];
 }
 
@@ -34,12 +34,12 @@ const CONTRADICTIONS = new Set(['shape-mismatch', 'shape-contradiction']);
 
 export type RoundOptions = Omit<PassContext, 'infer'>;
 
-/** Runs `passes` on `model`, whose types are known, and writes the types that follow into it. */
+/** Runs `passes` on `model`, whose types are known, and writes the inferred types into it. */
 export async function runRound(model: Model, passes: readonly Pass[], options: RoundOptions, round: number): Promise<Round> {
   const before = cloneModel(model);
   try {
     const outcomes = [];
-    /** Holds from pass to pass while none changes anything. */
+    /** Reused between passes until one changes the model. */
     let known: Inference | undefined;
     const context: PassContext = {
       ...options,
@@ -64,7 +64,7 @@ export async function runRound(model: Model, passes: readonly Pass[], options: R
 
 type Ran = readonly { readonly pass: Pass; readonly outcome: PassOutcome }[];
 
-/** With a look at the shapes after each pass. */
+/** Runs the round again with shape inference after each pass, to find the pass that is to be undone. */
 async function runGuarded(model: Model, passes: readonly Pass[], options: RoundOptions, round: number): Promise<Round> {
   const outcomes: { pass: Pass; outcome: PassOutcome }[] = [];
   const undone: string[] = [];
@@ -75,7 +75,7 @@ async function runGuarded(model: Model, passes: readonly Pass[], options: RoundO
       writeTypes(model, inferShapes(model));
       outcomes.push({ pass, outcome });
     } catch (error) {
-      const reason = `undone, for shapes would contradict each other: ${findContradiction(error)}`;
+      const reason = `undone, because shapes would contradict each other: ${findContradiction(error)}`;
       Object.assign(model, before);
       outcomes.push({ pass, outcome: { changed: [], declined: [{ node: `graph "${model.graph.name}"`, reason }] } });
       undone.push(pass.name);
@@ -84,7 +84,7 @@ async function runGuarded(model: Model, passes: readonly Pass[], options: RoundO
   return makeRound(round, outcomes, undone);
 }
 
-/** @throws what is no contradiction of shapes. */
+/** The message of a shape contradiction. @throws any other error. */
 function findContradiction(error: unknown): string {
   if (error instanceof OnnxError && CONTRADICTIONS.has(error.code)) return error.message;
   throw error;

@@ -1,10 +1,8 @@
-/** Which nodes disappear from a model without changing what it computes? All passes, round after round, until none changes anything. */
+/** The passes of simplify and their repetition, round after round, until none changes the model. */
 import { InternalError } from '../../base/invariant.js';
 import type { FindProblems } from '../check/check-model.js';
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
-import { fixReshape, mergeReshapes, mergeTransposes } from '../rules/simplify/chains.js';
-import { removeDivideByOne, removeMultiplyByOne } from '../rules/simplify/constant-factor.js';
 import { foldBatchNormalization } from '../rules/simplify/fold-batch-normalization.js';
 import { CHANNEL_AFFINE_RULES } from '../rules/simplify/fold-channel-affine.js';
 import { foldPad, foldPoolPad } from '../rules/simplify/fold-pad.js';
@@ -14,12 +12,14 @@ import { fuseInstanceNorm } from '../rules/simplify/fuse-instance-norm.js';
 import { fuseL2Normalization } from '../rules/simplify/fuse-l2-normalization.js';
 import { fuseLayerNorm } from '../rules/simplify/fuse-layer-norm.js';
 import { mergeConcats } from '../rules/simplify/merge-concats.js';
+import { fixReshape, mergeReshapes, mergeTransposes } from '../rules/simplify/merge-reshapes.js';
 import { mergeSlices } from '../rules/simplify/merge-slices.js';
 import { NO_OP_RULES } from '../rules/simplify/no-ops.js';
+import { removeDivideByOne, removeMultiplyByOne } from '../rules/simplify/remove-unit-factor.js';
 import { scalarRange } from '../rules/simplify/scalar-range.js';
 import { sliceChannels } from '../rules/simplify/slice-channels.js';
 import { splitBatchNormalization } from '../rules/simplify/split-batch-normalization.js';
-import { fuseClippedSwish, fuseHardSwish } from '../rules/target/activations/hard-swish.js';
+import { getRule } from '../rules/target/get-rule.js';
 import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
 import { constantsToInitializers, freeInitializers, mergeInitializers } from './constants.js';
 import type { Evaluate } from './evaluate.js';
@@ -32,7 +32,7 @@ import { removeDead } from './remove-dead.js';
 import { runRound, type SimplifyDecline, type SimplifyStep } from './run-round.js';
 import { unrollLoops } from './unroll-loops.js';
 
-/** In the order of each round. */
+/** All passes, in the order of a round. */
 export const SIMPLIFY_PASSES: readonly Pass[] = [
   freeInitializers,
   constantsToInitializers,
@@ -45,14 +45,14 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   ...[mergeTransposes, mergeReshapes, mergeSlices, mergeConcats, sliceChannels, scalarRange, fixReshape].map(passOfRule),
   ...[splitBatchNormalization, foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad, foldPoolPad].map(passOfRule),
   ...[fuseGemm, fuseGelu, fuseLayerNorm, fuseInstanceNorm, fuseL2Normalization].map(passOfRule),
-  { ...passOfRule(fuseHardSwish), name: 'fuse-hard-swish' },
-  { ...passOfRule(fuseClippedSwish), name: 'fuse-clipped-swish' },
+  { ...passOfRule(getRule('hard-swish', 'fuse')), name: 'fuse-hard-swish' },
+  { ...passOfRule(getRule('hard-swish', 'fuse-clip')), name: 'fuse-clipped-swish' },
   mergeInitializers,
   mergeNodes,
   removeDead,
 ];
 
-/** What follows from static shapes and constants alone, without fusing anything: the nodes left are the model's own. */
+/** Passes that use static shapes and constants only and fuse nothing: the nodes that are left are those of the original model. */
 export const FOLDING_PASSES: readonly Pass[] = [
   freeInitializers,
   constantsToInitializers,
@@ -66,29 +66,28 @@ export interface SimplifyOptions {
   readonly evaluate: Evaluate;
   /** The largest constant that folding may create, in bytes. */
   readonly foldLimitBytes: number;
-  /** The passes of a round, in order; every one that there is where absent. */
+  /** The passes of a round, in order; default: all. */
   readonly passes?: readonly Pass[];
   /** Names of passes to leave out. */
   readonly skip?: readonly string[];
-  /** Finds problems of the graph: of its structure after each patch, of its operators too after each round. */
+  /** Finds problems of the graph: structure after each patch, operators after each round. */
   readonly check: FindProblems;
 }
 
 export interface Simplified {
   readonly steps: readonly SimplifyStep[];
-  /** Rounds until nothing changed, the last one included. */
+  /** Number of rounds, including the last one, which changed nothing. */
   readonly rounds: number;
-  /** What the last round left alone, and why. */
+  /** Places that the last round did not change, with reasons. */
   readonly declined: readonly SimplifyDecline[];
 }
 
-/** Each round shrinks the graph, so that real models settle within ten. */
+/** Each round shrinks the graph; real models need fewer than ten rounds. */
 const MOST_ROUNDS = 100;
 
 /**
- * Simplifies `model` in place to a fixed point. Names of the model's inputs and outputs stay; so does the name of every value that stays.
- * Types that follow are written into the values.
- * Nodes have to be in topological order.
+ * Simplifies `model` in place to a fixed point. Inputs, outputs and all remaining values keep their names. Inferred types are written into the values.
+ * Nodes must be in topological order.
  * @throws OnnxError what shape inference throws; `patch-breaks-graph`: a defect of a pass.
  */
 export async function simplifyToFixedPoint(model: Model, options: SimplifyOptions): Promise<Simplified> {
@@ -101,18 +100,18 @@ export async function simplifyToFixedPoint(model: Model, options: SimplifyOption
     const done = await runRound(model, left, options, round);
     steps.push(...done.changed);
     if (done.changed.length === 0) return { steps, rounds: round, declined: [...undone, ...done.declined] };
-    assertSound(model, done.changed, options.check);
+    assertValid(model, done.changed, options.check);
     undone.push(...done.declined.filter(({ pass }) => done.undone.includes(pass)));
     left = left.filter(({ name }) => !done.undone.includes(name));
   }
-  throw new InternalError(`simplify did not settle within ${MOST_ROUNDS} rounds`);
+  throw new InternalError(`simplify did not reach a fixed point within ${MOST_ROUNDS} rounds`);
 }
 
-function assertSound(model: Model, changed: readonly SimplifyStep[], check: FindProblems): void {
+function assertValid(model: Model, changed: readonly SimplifyStep[], check: FindProblems): void {
   const problems = check(model, 'operators');
   if (problems.length === 0) return;
   const passes = changed.map(({ pass }) => pass);
-  throw new OnnxError('patch-breaks-graph', `the passes ${passes.join(', ')} leave a graph that is not sound: ${problems[0]}`, {
+  throw new OnnxError('patch-breaks-graph', `the passes ${passes.join(', ')} leave an invalid graph: ${problems[0]}`, {
     details: { passes, problems: [...problems] },
   });
 }

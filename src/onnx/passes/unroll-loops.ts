@@ -1,4 +1,4 @@
-/** Which Loop always runs the same few times? Its body comes to stand in its place so many times. */
+/** The pass that replaces a Loop with a constant iteration count by copies of its body. */
 import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import { ints } from '../ir/attribute.js';
@@ -13,18 +13,18 @@ import { findConstantOf } from '../shape-inference/context/constant-node.js';
 import { describeNode } from '../shape-inference/context/node-context.js';
 import { joinOutcomes, type Pass, type PassOutcome } from './pass.js';
 
-/** Copies of body nodes that one Loop may become. */
-const MOST_NODES = 2000;
-/** Nodes that a graph may come to have: loops inside loops multiply. */
-const MOST_IN_GRAPH = 20_000;
-/** Unsqueeze takes its axes as an input from opset 13. */
+/** Maximum number of nodes that replace one Loop. */
+const MAX_NODES = 2000;
+/** Maximum number of nodes of a graph after unrolling: nested loops multiply. */
+const MAX_NODES_IN_GRAPH = 20_000;
+/** From this opset on, Unsqueeze takes its axes as an input. */
 const AXES_INPUT = 13;
 
 /** Exact: the same nodes run in the same order on the same values. Scan outputs are stacked along a new first axis, as Loop stacks them. */
 export const unrollLoops: Pass = {
   name: 'unroll-loops',
   proof: 'exact',
-  proofText: 'A Loop with a constant count and a condition that stays true runs its body so many times.',
+  proofText: 'A Loop with a constant count and a condition that stays true runs its body that many times.',
   async run(model) {
     const outcomes: PassOutcome[] = [];
     for (const scope of scopesOf(model)) outcomes.push(unrollIn(scope));
@@ -63,16 +63,16 @@ function planUnrolling(scope: Scope, node: Node): Unrolling | string {
   const count = findCount(findConstantIn(scope, node.inputs[0]));
   if (count === undefined) return 'its count is not constant';
   const [, condition] = node.inputs;
-  if (!isPure(body)) return 'it draws random numbers, or holds operators that are not known';
-  if (condition !== undefined && !isTrue(findConstantIn(scope, condition))) return 'its condition is not constantly true';
-  if (count === 0) return 'it never runs: its outputs have no elements';
-  // Also without a condition: the specification has the body's own ignored then, ONNX Runtime ends the loop by it.
-  if (!staysTrue(scope, body)) return 'its body may end it early';
+  if (!isPure(body)) return 'its body has random or unknown operators';
+  if (condition !== undefined && !isTrue(findConstantIn(scope, condition))) return 'its condition is not always true';
+  if (count === 0) return 'its count is 0, so its outputs have no elements';
+  // Required even without a condition input: the specification then ignores the condition of the body, but ONNX Runtime ends the loop by it.
+  if (!staysTrue(scope, body)) return 'its body may end the loop early';
   const size = countNodes(body);
-  if (count * size > MOST_NODES) return `${count} times ${size} nodes are more than ${MOST_NODES}`;
-  if (scope.graph.nodes.size + count * size > MOST_IN_GRAPH) return `its graph would have more than ${MOST_IN_GRAPH} nodes`;
+  if (count * size > MAX_NODES) return `${count} times ${size} nodes are more than ${MAX_NODES}`;
+  if (scope.graph.nodes.size + count * size > MAX_NODES_IN_GRAPH) return `its graph would have more than ${MAX_NODES_IN_GRAPH} nodes`;
   const carried = node.inputs.length - 2;
-  if (body.inputs.length !== carried + 2 || node.inputs.slice(2).includes(undefined)) return 'its inputs do not fit its body';
+  if (body.inputs.length !== carried + 2 || node.inputs.slice(2).includes(undefined)) return 'its inputs do not match its body';
   return { body, count };
 }
 
@@ -84,7 +84,7 @@ function isPure(body: Graph): boolean {
   return true;
 }
 
-/** Those of the graphs inside it too. */
+/** Number of nodes, including those of subgraphs. */
 function countNodes(graph: Graph): number {
   let count = 0;
   for (const node of graph.nodes.values()) {
@@ -97,14 +97,14 @@ function countNodes(graph: Graph): number {
 function findCount(constant: Constant | undefined): number | undefined {
   if (constant?.dtype !== 'int64') return undefined;
   const [count] = decodeRawTensor({ ...constant, dtype: 'int64' }).data;
-  return count === undefined || count < 0n || count > BigInt(MOST_NODES) ? undefined : Number(count);
+  return count === undefined || count < 0n || count > BigInt(MAX_NODES) ? undefined : Number(count);
 }
 
 function isTrue(constant: Constant | undefined): boolean {
   return constant?.dtype === 'bool' && decodeRawTensor({ ...constant, dtype: 'bool' }).data[0] !== 0;
 }
 
-/** Does the body hand on its condition, or a constant true? */
+/** Whether the body returns its condition input or a constant true as its condition. */
 function staysTrue(scope: Scope, body: Graph): boolean {
   let condition = body.outputs[0];
   for (;;) {
@@ -121,7 +121,7 @@ function staysTrue(scope: Scope, body: Graph): boolean {
   }
 }
 
-/** The values that stand for the Loop's outputs. */
+/** The values that replace the outputs of the Loop. */
 function unroll(into: Inlining, node: Node, { body, count }: Unrolling): readonly ValueId[] {
   const { model, graph } = into;
   const scalar = (name: string, constant: Constant): ValueId => addInitializer(model, graph, into.names.take(name), constant).id;

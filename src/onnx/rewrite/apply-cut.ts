@@ -1,11 +1,11 @@
-/** How does a model lose nodes at one of its ends? What is left becomes the end, under the name that it had. */
+/** Removes nodes at an input or output of the model; the value that is left becomes the input or output and takes over its name. */
 import { getValue, removeValue } from '../ir/edit.js';
 import { type AppliedPatch, detach } from './apply-patch.js';
 import type { GraphView } from './graph-view.js';
 import type { EndCut } from './patch.js';
 import { labelOf, removeUnread } from './remove-unread.js';
 
-/** Applies a cut whose nodes nothing else reads. */
+/** Applies a cut. Nothing outside the cut reads its nodes. */
 export function applyCut(view: GraphView, cut: EndCut): AppliedPatch {
   const { graph, inference } = view;
   const { side, end, kept, nodes } = cut;

@@ -1,4 +1,4 @@
-/** How does a patch become part of the graph? Old values are handed to their new producers; what nothing reads any more goes; then dtype, shape and names are checked. */
+/** Applies a patch to the graph: new nodes take over the replaced values, nodes that are no longer read are removed, and dtypes, shapes and names are checked. */
 import { getDefined } from '../../base/invariant.js';
 import { addInitializer, addNode, freshName, getNode, getValue, removeValue, replaceAllUses } from '../ir/edit.js';
 import type { Constant, Dim, Graph, Node, Value, ValueId } from '../ir/model.js';
@@ -7,23 +7,23 @@ import { graphsOf } from '../ir/scope.js';
 import { describeNode, formatDims, type Known } from '../shape-inference/context/node-context.js';
 import { knownOfConstant } from '../shape-inference/infer-shapes.js';
 import type { GraphView } from './graph-view.js';
-import { findMisfit } from './infer-patch.js';
+import { findPatchContradiction } from './infer-patch.js';
 import type { HostStep, Patch, PatchNode, Ref } from './patch.js';
 import { labelOf, removeUnread } from './remove-unread.js';
 import { type Decline, decline, type RewriteRule } from './rule.js';
 
 export interface AppliedPatch {
   readonly kind: 'applied';
-  /** Labels of the nodes that the patch added and of those that went. */
+  /** Labels of the nodes that the patch added, and of those that were removed. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Names of the values that have a new source. */
+  /** Names of the values that have a new producer. */
   readonly values: readonly string[];
-  /** Of a cut: what the host does instead. */
+  /** For a cut: the operations that the host runs instead. */
   readonly host?: HostWork;
 }
 
-/** What was cut at an end of the model. */
+/** Operations that were cut at an input or output of the model and that the host has to run. */
 export interface HostWork {
   readonly side: 'input' | 'output';
   /** The name of the input or output. */
@@ -32,10 +32,10 @@ export interface HostWork {
 }
 
 /**
- * Applies `patch`, which `rule` made for the match rooted at `root`; `matched` are the match's nodes.
- * @returns a decline, with the graph untouched, where an output of the graph would have to become an alias of an input, a constant or another output,
- *   or where shape inference finds that the new nodes do not go together with what is known.
- * @throws OnnxError `patch-changes-type` where a replaced value would get another dtype or shape.
+ * Applies `patch`, which `rule` made for the match rooted at `root`; `matched` are the nodes of the match.
+ * @returns a decline, with the graph unchanged, if an output of the graph would become an alias of an input, a constant or another output,
+ *   or if shape inference finds that the new nodes contradict known types.
+ * @throws OnnxError `patch-changes-type` if a replaced value would get another dtype or shape.
  */
 export function applyPatch(view: GraphView, rule: RewriteRule, root: Node, matched: readonly Node[], patch: Patch): AppliedPatch | Decline {
   const { graph } = view;
@@ -45,24 +45,24 @@ export function applyPatch(view: GraphView, rule: RewriteRule, root: Node, match
       `"${view.nameOf(blocked[0])}" is an output of the ${view.scope.around === undefined ? 'model' : 'graph'} and would become an alias`,
       root,
     );
-  const misfit = findMisfit(view, patch);
-  if (misfit !== undefined) return decline(`shapes would not fit: ${misfit}`, root);
+  const contradiction = findPatchContradiction(view, patch);
+  if (contradiction !== undefined) return decline(`shapes would contradict each other: ${contradiction}`, root);
   const before = patch.replace.map(([old]) => ({ value: getValue(graph, old), type: view.typeOf(old) }));
   const names = before.map(({ value }) => value.name);
-  const going = new Set([...matched, ...patch.also]);
-  const building = new Building(view, patch, root, patch.add.length === 0 ? new Set() : namesBeside(graph, going));
+  const candidates = new Set([...matched, ...patch.also]);
+  const builder = new PatchBuilder(view, patch, root, patch.add.length === 0 ? new Set() : namesOfOthers(graph, candidates));
   const graphs = graphsOf(view.scope);
-  const added = patch.add.map(node => building.addPatchNode(node));
+  const added = patch.add.map(node => builder.addPatchNode(node));
   for (const [old, ref] of patch.replace) replaceValue(graph, old, ref);
   for (const node of added) view.inference.inferNode(graphs, node);
   for (const { value, type } of before) checkReplaced(view, rule, root, value, type);
   return { kind: 'applied', added: added.map(labelOf), removed: removeUnread(graph, [...patch.also, ...matched]), values: names };
 }
 
-/** Names of the nodes that stay: no two of a graph may have the same. */
-function namesBeside(graph: Graph, going: ReadonlySet<Node>): Set<string> {
+/** Names of the nodes outside `candidates`: node names of a graph are kept distinct. */
+function namesOfOthers(graph: Graph, candidates: ReadonlySet<Node>): Set<string> {
   const names = new Set<string>();
-  for (const node of graph.nodes.values()) if (!going.has(node)) names.add(node.name);
+  for (const node of graph.nodes.values()) if (!candidates.has(node)) names.add(node.name);
   return names;
 }
 
@@ -71,8 +71,8 @@ function canBeOutput(graph: Graph, ref: Ref): boolean {
   return graph.values.get(ref)?.producer !== undefined && !graph.outputs.includes(ref);
 }
 
-/** One patch on its way into the graph: which value each of its references has become. */
-class Building {
+/** State of one patch while it is applied: the value in the graph for each of its references. */
+class PatchBuilder {
   readonly #view: GraphView;
   readonly #patch: Patch;
   readonly #root: Node;
@@ -113,7 +113,7 @@ class Building {
     return node;
   }
 
-  /** The value that `ref` has become; a constant is added when first asked for. */
+  /** The value for `ref`; a constant is added on first use. */
   valueOf(ref: Ref): ValueId {
     if (typeof ref === 'number') return ref;
     if (ref.kind === 'output') return outputAt(this.#made.get(ref.of), ref.index);
@@ -154,11 +154,11 @@ const indexOf = (ref: Ref): number => (typeof ref !== 'number' && ref.kind === '
 
 function outputAt(node: Node | undefined, index: number): ValueId {
   const output = node?.outputs[index];
-  if (output === undefined) throw new OnnxError('patch-order', `a patch reads output ${index} of a node that it does not add before`);
+  if (output === undefined) throw new OnnxError('patch-order', `a patch reads output ${index} of a node that it has not added yet`);
   return output;
 }
 
-/** Takes `value` from its producer, whose output becomes one left out. */
+/** Detaches a value from its producer; that output of the producer becomes an omitted one. */
 export function detach(graph: Graph, id: ValueId): void {
   const value = getValue(graph, id);
   const producer = value.producer === undefined ? undefined : graph.nodes.get(value.producer);
@@ -178,7 +178,7 @@ function replaceByConstant(graph: Graph, old: ValueId, constant: Constant): void
   value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };
 }
 
-/** Readers of `old` read `other`; where `old` is a model output, its name wins and `other` becomes it. */
+/** Readers of `old` read `other` instead. If `old` is a model output, its name is kept and `old` takes the place of `other`. */
 function replaceByExisting(graph: Graph, old: ValueId, other: ValueId): void {
   detach(graph, old);
   if (!graph.outputs.includes(old)) {
@@ -198,16 +198,16 @@ function checkReplaced(view: GraphView, rule: RewriteRule, root: Node, value: Va
   const now = view.inference.types.get(value.id);
   if (now === undefined || !view.graph.values.has(value.id) || value.constant !== undefined) return;
   const sameDType = before.dtype === undefined || now.dtype === undefined || before.dtype === now.dtype;
-  if (sameDType && compatible(before.dims, now.dims)) return;
+  if (sameDType && areCompatible(before.dims, now.dims)) return;
   throw new OnnxError(
     'patch-changes-type',
-    `rule ${rule.name} at ${describeNode(root, view.graph)}: "${value.name}" was ${before.dtype} ${formatDims(before.dims)}, the patch makes it ${now.dtype} ${formatDims(now.dims)}`,
+    `rule ${rule.name} at ${describeNode(root, view.graph)}: value "${value.name}" is ${before.dtype} ${formatDims(before.dims)}, the patch would make it ${now.dtype} ${formatDims(now.dims)}`,
   );
 }
 
-function compatible(before: readonly Dim[] | undefined, now: readonly Dim[] | undefined): boolean {
+function areCompatible(before: readonly Dim[] | undefined, now: readonly Dim[] | undefined): boolean {
   if (before === undefined || now === undefined) return true;
-  return before.length === now.length && before.every((dim, axis) => typeof dim !== 'number' || isOpen(now[axis]) || dim === now[axis]);
+  return before.length === now.length && before.every((dim, axis) => typeof dim !== 'number' || isFree(now[axis]) || dim === now[axis]);
 }
 
-const isOpen = (dim: Dim): boolean => typeof dim !== 'number';
+const isFree = (dim: Dim): boolean => typeof dim !== 'number';

@@ -1,4 +1,4 @@
-/** How are attributes and constants changed by hand? Each edit selects, changes, and says what was there before. */
+/** Edits of attributes and constants that a user requests: each edit selects nodes or initializers, changes them, and records the old and new values. */
 import { describeNear, findClosest, findNear } from '../../base/did-you-mean.js';
 import type { DType } from '../../tensor/dtype.js';
 import { float, floats, int, ints, string } from '../ir/attribute.js';
@@ -21,15 +21,18 @@ export interface SetAttribute {
 }
 
 export interface SetConstant {
-  /** Which input of the selected node; absent where `constant` selects. */
+  /** Index of the input of the selected node; absent if `constant` selects. */
   readonly input?: number;
   readonly dtype: DType;
-  /** Default: a vector, or the shape of the constant before where it has as many elements. */
+  /** Default: the shape of the old constant if it has as many elements, else a vector. */
   readonly dims?: readonly number[];
   readonly values: readonly number[];
 }
 
-/** Exactly one of `setAttribute`, `deleteAttribute`, `setConstant`; `select` a node, or for `setConstant` alternatively `constant`, initializers by name, where `*` stands for any characters. */
+/**
+ * Exactly one of `setAttribute`, `deleteAttribute` and `setConstant`, at the nodes that `select` matches. For `setConstant`, `constant` may select initializers
+ * by name instead; `*` matches any characters.
+ */
 export interface Edit {
   readonly select?: NodeSelector;
   readonly constant?: string;
@@ -48,12 +51,12 @@ export interface EditRecord {
 }
 
 /**
- * Applies one edit to the main graph of `model`. Shapes that follow are not updated here.
+ * Applies one edit to the main graph of `model`. The caller infers shapes again.
  * @throws OnnxError `selector-matches-nothing`, `selector-matches-several`, `bad-edit`, `no-such-attribute`, `not-constant`.
  */
 export function applyEdit(model: Model, edit: Edit): readonly EditRecord[] {
   if (edit.constant !== undefined) return replaceInitializers(model, edit.constant, edit.matches ?? 'one', getConstantEdit(edit));
-  if (edit.select === undefined) throw new OnnxError('bad-edit', 'an edit selects a node (`select`) or an initializer (`constant`)');
+  if (edit.select === undefined) throw new OnnxError('bad-edit', 'an edit needs `select` (a node) or `constant` (an initializer)');
   const nodes = selectMatching(model.graph, edit.select, edit.matches ?? 'one');
   return nodes.map(node => editNode(model, node, edit));
 }
@@ -93,7 +96,7 @@ function deleteAttribute(model: Model, node: Node, name: string): EditRecord {
 
 const encoder = new TextEncoder();
 
-/** @throws OnnxError `bad-edit` where the value is not of the type. */
+/** @throws OnnxError `bad-edit` if the value does not have the type. */
 export function makeAttribute(name: string, type: AttributeType, value: SetAttribute['value']): Attribute {
   const list = Array.isArray(value) ? (value as readonly (number | string)[]) : [value as number | string];
   const isNumber = (entry: number | string): entry is number => typeof entry === 'number';
@@ -107,21 +110,21 @@ export function makeAttribute(name: string, type: AttributeType, value: SetAttri
   if (type === 'ints' && !single && list.every(isWhole)) return ints(list);
   if (type === 'floats' && !single && list.every(isNumber)) return floats(list);
   if (type === 'strings' && !single && list.every(isText)) return { kind: 'strings', value: list.map(entry => encoder.encode(entry)) };
-  throw new OnnxError('bad-edit', `attribute "${name}": ${JSON.stringify(value)} is not of type ${type}`);
+  throw new OnnxError('bad-edit', `attribute "${name}": expected a value of type ${type}, found ${JSON.stringify(value)}`);
 }
 
-/** All readers of the initializers that `pattern` means read the new values. */
+/** Replaces the initializers that match `pattern`, for all their readers. */
 function replaceInitializers({ graph }: Model, pattern: string, matches: Matches, edit: SetConstant): readonly EditRecord[] {
   const initializers = [...graph.values.values()].filter(({ constant }) => constant !== undefined);
-  const isMeant = makeNameMatcher(pattern);
-  const found = initializers.filter(({ name }) => isMeant(name));
+  const matchesName = makeNameMatcher(pattern);
+  const found = initializers.filter(({ name }) => matchesName(name));
   if (matches === 'one' && found.length === 0) {
     const near = findNear(
       pattern,
       initializers.map(({ name }) => name),
     );
     const help = near.length === 0 ? {} : { help: describeNear(near) };
-    throw new OnnxError('selector-matches-nothing', `there is no initializer "${pattern}"`, help);
+    throw new OnnxError('selector-matches-nothing', `no initializer matches "${pattern}"`, help);
   }
   if (matches === 'one' && found.length > 1)
     throw severalMatches(
@@ -136,7 +139,7 @@ function replaceInitializers({ graph }: Model, pattern: string, matches: Matches
   });
 }
 
-/** Only this node reads the new values: an initializer that others read too stays as it is for them. */
+/** Replaces one input for this node only: an initializer with other readers is copied first. */
 function replaceInput(model: Model, node: Node, edit: SetConstant): EditRecord {
   const { graph } = model;
   if (edit.input === undefined)
@@ -145,7 +148,7 @@ function replaceInput(model: Model, node: Node, edit: SetConstant): EditRecord {
   const value = id === undefined ? undefined : graph.values.get(id);
   if (value?.constant === undefined) {
     throw new OnnxError('not-constant', `${describeNode(node, model.graph)}: input ${edit.input} is not an initializer`, {
-      help: 'simplify the model first: Constant nodes become initializers',
+      help: 'run the simplify stage first: it turns Constant nodes into initializers',
     });
   }
   const before = describeConstant(value);

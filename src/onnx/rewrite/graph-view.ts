@@ -1,4 +1,4 @@
-/** What do rules see of a graph? Who reads each value, what is constant, and what inference knows: a snapshot between two patches. */
+/** A snapshot of a graph for rules: readers and producers of values, constants, and inferred types. */
 import { getDefined } from '../../base/invariant.js';
 import { indexUses } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, ValueId } from '../ir/model.js';
@@ -12,12 +12,12 @@ export interface GraphView {
   readonly model: Model;
   readonly graph: Graph;
   readonly inference: Inference;
-  /** The node of this graph that makes the value; undefined for values of the graphs around it. */
+  /** The node of this graph that produces the value; undefined for values of outer graphs. */
   producerOf(value: ValueId): Node | undefined;
   constantOf(value: ValueId | undefined): Constant | undefined;
-  /** How often this graph, and those inside it, read the value. */
+  /** Number of reads of the value in this graph and its subgraphs; an output of the graph counts as one. */
   useCount(value: ValueId): number;
-  /** The node that alone reads a value, once, which is no output of the graph; undefined where there is another reader, or only a sub-graph's. */
+  /** The only reader of a value, if it reads it once; undefined if the value is an output of the graph, has other readers, or is read inside a subgraph. */
   soleReader(value: ValueId): Node | undefined;
   typeOf(value: ValueId): Known;
   nameOf(value: ValueId): string;
@@ -28,7 +28,7 @@ export function viewModel(model: Model, options: InferOptions = {}): GraphView {
   return viewScope(mainScope(model), startInference(model, options));
 }
 
-/** A snapshot of one graph, whose inferred types are right. */
+/** A snapshot of one graph; `inference` holds its current types. */
 export function viewScope(scope: Scope, inference: Inference): GraphView {
   const { model, graph } = scope;
   const uses = indexUses(graph);
@@ -40,8 +40,8 @@ export function viewScope(scope: Scope, inference: Inference): GraphView {
   };
   const soleReader = (value: ValueId): Node | undefined => {
     const [use, ...others] = uses.get(value) ?? [];
-    const isElsewhere = !graph.values.has(value) || outputs.has(value);
-    return use === undefined || use.index < 0 || others.length > 0 || isElsewhere ? undefined : use.node;
+    const isOuterOrOutput = !graph.values.has(value) || outputs.has(value);
+    return use === undefined || use.index < 0 || others.length > 0 || isOuterOrOutput ? undefined : use.node;
   };
   return {
     scope,
@@ -57,22 +57,22 @@ export function viewScope(scope: Scope, inference: Inference): GraphView {
   };
 }
 
-/** The constant that a value of the main graph always is. */
+/** The constant that a value of the main graph always equals. */
 export function findConstantValue(model: Model, id: ValueId | undefined): Constant | undefined {
   return findConstantIn(mainScope(model), id);
 }
 
-/** The constant that a value here or around always is: an initializer that no caller can override, or a Constant node's output. */
+/** The constant that a value of this graph or of an outer one always equals: an initializer that no caller can override, or the output of a Constant node. */
 export function findConstantIn(scope: Scope, id: ValueId | undefined): Constant | undefined {
   const owner = id === undefined ? undefined : findOwner(scope, id);
   const value = id === undefined ? undefined : owner?.graph.values.get(id);
   if (owner === undefined || value === undefined) return undefined;
-  if (value.constant !== undefined) return isGiven(owner, value.id) ? undefined : value.constant;
+  if (value.constant !== undefined) return canBeOverridden(owner, value.id) ? undefined : value.constant;
   const producer = value.producer === undefined ? undefined : owner.graph.nodes.get(value.producer);
   return producer && findConstantOf(producer);
 }
 
-/** From IR version 4 a caller may give an initializer that is an input another value; a body's inputs are always given. */
-function isGiven({ model, graph, around }: Scope, id: ValueId): boolean {
+/** From IR version 4, a caller may override an initializer that is also a graph input; the inputs of a subgraph are always supplied. */
+function canBeOverridden({ model, graph, around }: Scope, id: ValueId): boolean {
   return (around !== undefined || model.irVersion >= 4) && graph.inputs.includes(id);
 }

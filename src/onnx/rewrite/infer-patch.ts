@@ -1,4 +1,4 @@
-/** Would the nodes of a patch go together with what is known of the graph? They are inferred beside it, before the graph is touched. */
+/** Shape inference over the nodes of a patch before the graph is changed, so that a patch that contradicts known types is declined. */
 import { addInitializer, addNode, addValue } from '../ir/edit.js';
 import type { Graph, Model, ValueId } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
@@ -9,23 +9,23 @@ import type { Patch, PatchNode, Ref } from './patch.js';
 
 const CONTRADICTIONS = new Set(['shape-mismatch', 'shape-contradiction']);
 
-/** What shape inference says against the patch: that inputs of a new node cannot go together, or that a replaced value would be of another type than is stated. */
-export function findMisfit(view: GraphView, patch: Patch): string | undefined {
+/** The error of shape inference over the patch, if any: inputs of a new node that do not match, or a replaced value with another type than declared. */
+export function findPatchContradiction(view: GraphView, patch: Patch): string | undefined {
   if (patch.add.length === 0) return undefined;
-  const beside = new Beside(view, patch);
+  const trial = new TrialGraph(view, patch);
   try {
-    for (const node of patch.add) beside.inferNode(node);
+    for (const node of patch.add) trial.inferNode(node);
     return undefined;
   } catch (error) {
     if (error instanceof OnnxError && CONTRADICTIONS.has(error.code)) return error.message;
     throw error;
   } finally {
-    beside.forget();
+    trial.discard();
   }
 }
 
-/** The patch's nodes in a graph of their own inside the one that they are for. */
-class Beside {
+/** The nodes of the patch in a separate graph nested in the one that they are for. */
+class TrialGraph {
   readonly #view: GraphView;
   readonly #patch: Patch;
   readonly #graph: Graph;
@@ -47,7 +47,7 @@ class Beside {
     inference.inferNode([...graphsOf(scope), this.#graph], node);
   }
 
-  forget(): void {
+  discard(): void {
     for (const id of this.#graph.values.keys()) this.#view.inference.types.delete(id);
   }
 
@@ -55,8 +55,7 @@ class Beside {
     if (typeof ref === 'number') return ref;
     if (ref.kind === 'output') {
       const output = this.#outputs.get(ref.of)?.[ref.index];
-      if (output === undefined)
-        throw new OnnxError('patch-order', `a patch reads output ${ref.index} of a node that it does not add before`);
+      if (output === undefined) throw new OnnxError('patch-order', `a patch reads output ${ref.index} of a node that it has not added yet`);
       return output;
     }
     const value = addInitializer(this.#view.model, this.#graph, ref.name, ref.constant);
@@ -64,7 +63,7 @@ class Beside {
     return value.id;
   }
 
-  /** As many as anything reads; one that takes over an old value has the type that is stated of it. */
+  /** As many outputs as are read; an output that takes over an old value has the declared type of that value. */
   #outputsOf(model: Model, spec: PatchNode): readonly ValueId[] {
     const refs = [...this.#patch.add.flatMap(node => node.inputs), ...this.#patch.replace.map(([, ref]) => ref)];
     const read = refs.map(ref =>

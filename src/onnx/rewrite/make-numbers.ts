@@ -1,4 +1,4 @@
-/** How does a list of numbers become a constant of a given dtype? Rounded to it where it is a float, refused where it does not fit. */
+/** Conversion of a list of numbers to a constant of a given dtype: floats are rounded, integers out of range are rejected. */
 import type { DType } from '../../tensor/dtype.js';
 import { encodeBfloat16Array, encodeFloat16Array } from '../../tensor/numeric/half.js';
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
@@ -19,13 +19,16 @@ const RANGES: Partial<Readonly<Record<DType, readonly [number, number]>>> = {
   bool: [0, 1],
 };
 
-/** @throws OnnxError `bad-edit` where count or range do not fit, or the dtype has no plain numbers. */
+/** @throws OnnxError `bad-edit` if the number of values does not match `dims`, a value is out of range, or the dtype cannot be given as numbers. */
 export function makeNumbers(dtype: DType, dims: Shape, values: readonly number[]): Constant {
   if (countElements(dims) !== values.length)
-    throw new OnnxError('bad-edit', `a constant ${formatShape(dims)} has ${countElements(dims)} elements, ${values.length} are given`);
+    throw new OnnxError(
+      'bad-edit',
+      `a constant of shape ${formatShape(dims)} needs ${countElements(dims)} values, ${values.length} are given`,
+    );
   const range = RANGES[dtype];
-  const misfit = range && values.find(value => !Number.isInteger(value) || value < range[0] || value > range[1]);
-  if (misfit !== undefined) throw new OnnxError('bad-edit', `${misfit} is no ${dtype}`);
+  const outOfRange = range && values.find(value => !Number.isInteger(value) || value < range[0] || value > range[1]);
+  if (outOfRange !== undefined) throw new OnnxError('bad-edit', `${outOfRange} is not a valid ${dtype}`);
   switch (dtype) {
     case 'float32':
       return encodeRawTensor(makeTensor(dtype, dims, Float32Array.from(values)));

@@ -1,4 +1,4 @@
-/** How many nodes may a selector mean? One, unless it says 'any'; another number is an error that names the candidates. */
+/** Selection of nodes with a check of their number: exactly one, unless 'any' is requested. */
 import type { Graph, Node } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import type { NodeSelector } from '../selection/node-selector.js';
@@ -8,11 +8,11 @@ import { describeNode } from '../shape-inference/context/node-context.js';
 /** 'one': exactly one. 'any': none, one or several. */
 export type Matches = 'one' | 'any';
 
-/** Candidates that a message lists. */
+/** Maximum number of candidates that a message lists. */
 const SHOWN = 8;
 
 /**
- * The nodes that `selector` means.
+ * The nodes that `selector` matches.
  * @throws OnnxError `selector-matches-nothing` with the closest name; `selector-matches-several` with the candidates.
  */
 export function selectMatching(graph: Graph, selector: NodeSelector, matches: Matches): readonly Node[] {
@@ -37,8 +37,8 @@ function findMatching(graph: Graph, selector: NodeSelector, matches: Matches): r
 export function severalMatches(what: string, candidates: readonly string[], of = 'nodes'): OnnxError {
   const listed = candidates.slice(0, SHOWN).join(', ');
   const more = candidates.length > SHOWN ? ` and ${candidates.length - SHOWN} more` : '';
-  return new OnnxError('selector-matches-several', `${what} matches ${candidates.length} ${of} where one is meant: ${listed}${more}`, {
-    help: 'select one of them by name, or say `matches: any`',
+  return new OnnxError('selector-matches-several', `${what} matches ${candidates.length} ${of}, expected one: ${listed}${more}`, {
+    help: 'select one of them by name, or set `matches: any`',
     details: { candidates: [...candidates] },
   });
 }

@@ -1,7 +1,7 @@
-/** What may a rule ask for? New nodes and constants, and which old values they take the place of. */
+/** The result of a rewrite rule: new nodes and constants and the values that they replace, or a cut at an input or output of the model. */
 import type { Attribute, Constant, Node, ValueId } from '../ir/model.js';
 
-/** A value of the graph, or one that the patch makes. */
+/** A value of the graph, or one that the patch creates. */
 export type Ref = ValueId | NewOutput | NewConstant;
 
 export interface NewOutput {
@@ -12,14 +12,14 @@ export interface NewOutput {
 
 export interface NewConstant {
   readonly kind: 'constant';
-  /** The wanted name of the initializer; a number is added where it is taken. */
+  /** The requested name of the initializer; a number is appended if it is taken. */
   readonly name: string;
   readonly constant: Constant;
 }
 
 export interface PatchNode {
   readonly opType: string;
-  /** A node that takes over its predecessor's name takes over its doc string and metadata too. */
+  /** A new node with the name of the match's root also gets the root's doc string and metadata. */
   readonly name: string;
   readonly inputs: readonly (Ref | undefined)[];
   readonly attributes: Readonly<Record<string, Attribute>> | ReadonlyMap<string, Attribute>;
@@ -29,9 +29,9 @@ export interface Patch {
   readonly kind: 'patch';
   /** In topological order. */
   readonly add: readonly PatchNode[];
-  /** Each old value keeps its name, dtype and shape where it gets a new producer or becomes a constant; where it is replaced by another old value, its readers read that one. */
+  /** An old value that gets a new producer or becomes a constant keeps its name, dtype and shape. If another old value replaces it, its readers read that one. */
   readonly replace: readonly (readonly [ValueId, Ref])[];
-  /** Nodes beyond the match that go where nothing reads their outputs any more. */
+  /** Nodes outside the match that are removed if nothing reads their outputs any more. */
   readonly also: readonly Node[];
 }
 
@@ -58,20 +58,20 @@ export function patch(options: { add?: readonly PatchNode[]; replace: Patch['rep
   return { kind: 'patch', add: options.add ?? [], replace: options.replace, also: options.also ?? [] };
 }
 
-/** Instead of a patch: nodes at an end of the model go, and the host does what they did. */
+/** Alternative to a patch: nodes at an input or output of the model are removed, and the host runs their operations. */
 export interface EndCut {
   readonly kind: 'cut';
   readonly side: 'input' | 'output';
   /** The input or output of the model. */
   readonly end: ValueId;
-  /** The value that takes its place and its name. */
+  /** The value that replaces it and takes over its name. */
   readonly kept: ValueId;
-  /** What goes, in order; nothing else reads what it makes. */
+  /** The nodes to remove, in order; nothing else reads their outputs. */
   readonly nodes: readonly Node[];
   readonly host: readonly HostStep[];
 }
 
-/** What the host does, in order: with the output as it comes, or with the input before it is given. Operators mean what ONNX means by them. */
+/** An operation that the host applies to a model output, or to a model input before the run. Operators have their ONNX semantics. */
 export type HostStep =
   | { readonly op: 'Transpose'; readonly perm: readonly number[] }
   | { readonly op: 'Reshape'; readonly shape: readonly number[] }

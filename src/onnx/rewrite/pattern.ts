@@ -1,4 +1,4 @@
-/** Where does a rule apply? A pattern is a small tree of operators and values, matched backwards from its root node. */
+/** Patterns of rewrite rules: small trees of operators and values, matched backwards from a root node. */
 import { getDefined } from '../../base/invariant.js';
 import type { Constant, Node, ValueId } from '../ir/model.js';
 import { describeNode } from '../shape-inference/context/node-context.js';
@@ -18,18 +18,18 @@ export interface OpPattern {
   readonly opTypes: readonly string[];
   readonly name: string;
   readonly inputs: readonly ValuePattern[] | 'any';
-  /** 'commutative': the first two inputs may stand in either order. */
+  /** 'commutative': the first two inputs match in either order. */
   readonly order: 'given' | 'commutative';
 }
 
-/** Any value, named for the rule. */
+/** Any value, with a name for the rule. */
 export const any = (name: string): ValuePattern => ({ kind: 'any', name });
 /** A value that is constant in the model. */
 export const constant = (name: string): ValuePattern => ({ kind: 'constant', name });
-/** An input that may be left out. */
+/** An input that may be absent. */
 export const optional = (pattern: ValuePattern): ValuePattern => ({ kind: 'optional', pattern });
 
-/** A node of one of `opTypes` (ONNX domain). Inside a pattern, its output must have no other reader. */
+/** A node of one of `opTypes` (ONNX domain). Inside a pattern, its output must have exactly one reader. */
 export function op(
   opTypes: string | readonly string[],
   options: { name?: string; inputs?: readonly ValuePattern[]; order?: OpPattern['order'] } = {},
@@ -43,7 +43,7 @@ export function op(
   };
 }
 
-/** Why a pattern did not fit at a node whose operator it asks for; `depth` counts the parts that did. */
+/** The reason why a pattern did not match at a node of its root operator; `depth` counts the parts that matched. */
 export interface Miss {
   readonly kind: 'miss';
   readonly node: Node;
@@ -59,14 +59,14 @@ interface Bindings {
 
 const EMPTY: Bindings = { values: new Map(), nodes: new Map(), depth: 0 };
 
-/** Matches `pattern` with its root at `node`; undefined where the node is of another operator, or gives nothing that a patch could take over. */
+/** Matches `pattern` with its root at `node`; undefined if the node has another operator or no first output. */
 export function matchPattern(view: GraphView, pattern: Pattern, node: Node): (Match & { readonly kind: 'match' }) | Miss | undefined {
   if (node.domain !== '' || !pattern.opTypes.includes(node.opType) || node.outputs[0] === undefined) return undefined;
   const result = matchNode(view, pattern, node, EMPTY);
   return 'kind' in result ? { ...result, node } : makeMatch(view, node, result);
 }
 
-/** Every node of a match, the root first. */
+/** All nodes of a match, the root first. */
 export function nodesOfMatch(match: Match, pattern: Pattern): readonly Node[] {
   const names: string[] = [];
   const visit = (part: ValuePattern): void => {

@@ -1,11 +1,11 @@
-/** What goes with a patch or a cut? Nodes whose outputs nothing reads any more, in sub-graphs either, and the constants that only they read. */
+/** Removal of nodes whose outputs are no longer read, and of the constants that only they read. */
 import { removeNode, removeValue, subgraphsOf } from '../ir/edit.js';
 import type { Graph, Node, ValueId } from '../ir/model.js';
 
-/** What reports call a node. */
+/** The label of a node in reports. */
 export const labelOf = (node: Node): string => (node.name === '' ? node.opType : `${node.opType} ${node.name}`);
 
-/** Removes those of `nodes` whose outputs nothing reads, then constants that only they read. @returns labels of what went, in the order in which it went. */
+/** Removes those of `nodes` whose outputs nothing reads, and constants that only they read. @returns labels of the removed nodes, in the order of removal. */
 export function removeUnread(graph: Graph, nodes: readonly Node[]): string[] {
   const removed: string[] = [];
   let left = nodes.filter(node => graph.nodes.has(node.id));
@@ -26,7 +26,7 @@ function removeUnreadConstant(graph: Graph, id: ValueId): void {
   if (value.constant !== undefined) removeValue(graph, id);
 }
 
-/** Does a node, in a sub-graph too, or the model's outputs read `id`? */
+/** Whether a node, a node of a subgraph, or an output of the graph reads `id`. */
 function isRead(graph: Graph, id: ValueId): boolean {
   if (graph.outputs.includes(id)) return true;
   for (const node of graph.nodes.values()) {

@@ -1,4 +1,4 @@
-/** How is a model rewritten as a pipeline asks? Its rules in order, then its edits in order, each with what it changed. */
+/** Rewriting of a model as a pipeline requests it: rules in order, then edits in order, each with a record of its changes. */
 import type { FindProblems } from '../check/check-model.js';
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
@@ -11,12 +11,12 @@ import { type Matches, selectMatching, severalMatches } from './matches.js';
 import { applyRule, findSites, type RuleRecord } from './rewriter.js';
 import type { RewriteRule } from './rule.js';
 
-/** A rule as a pipeline asks for it. */
+/** A rule as a pipeline requests it. */
 export interface RuleRequest {
   readonly rule: RewriteRule;
-  /** Where; anywhere in the main graph where absent. */
+  /** Nodes at which the rule may apply; default: all nodes of the main graph. */
   readonly select?: NodeSelector | undefined;
-  /** 'one' (default): it must apply exactly once. 'any': as often as it matches, also never. */
+  /** 'one' (default): the rule must apply exactly once. 'any': any number of times, including none. */
   readonly matches?: Matches | undefined;
 }
 
@@ -29,12 +29,12 @@ export interface RewriteRequest {
 export interface RewriteRecord {
   readonly rules: readonly RuleRecord[];
   readonly edits: readonly EditRecord[];
-  /** Values of which edits changed dtype or shape. */
+  /** Values whose dtype or shape the edits changed. */
   readonly changedTypes: readonly { readonly value: string; readonly before: string; readonly after: string }[];
 }
 
 /**
- * Rewrites `model`, whose nodes are in topological order, in place and writes the types that follow into its values. Where it throws, the model may be half rewritten.
+ * Rewrites `model`, whose nodes are in topological order, in place and writes the inferred types into its values. If it throws, the model may be partly rewritten.
  * @throws OnnxError `rule-matches-nothing` with the nearest miss and the declines; `selector-matches-nothing`, `selector-matches-several`;
  *   what edits, patches and shape inference throw; `edit-breaks-graph`.
  */
@@ -49,7 +49,7 @@ export function rewriteModel(model: Model, request: RewriteRequest): RewriteReco
   const after = inferShapes(model, { stated: 'ignore' });
   writeTypes(model, after);
   const [problem] = request.check(model, 'operators');
-  if (problem !== undefined) throw new OnnxError('edit-breaks-graph', `the edits leave a graph that is not sound: ${problem}`);
+  if (problem !== undefined) throw new OnnxError('edit-breaks-graph', `the edits leave an invalid graph: ${problem}`);
   return { rules, edits, changedTypes: compareTypes(model, before, after) };
 }
 
@@ -70,8 +70,8 @@ function applyRequest(model: Model, { rule, select, matches = 'one' }: RuleReque
 function matchesNothing(rule: RewriteRule, { declined, nearestMiss }: RuleRecord): OnnxError {
   const reasons = [...declined, ...(nearestMiss === undefined ? [] : [nearestMiss])].slice(0, 5);
   const why = reasons.map(({ node, reason }) => `${node}: ${reason}`).join('; ');
-  return new OnnxError('rule-matches-nothing', `rule ${rule.name} applies nowhere${why === '' ? '' : ` (${why})`}`, {
-    help: 'check the model, or say `matches: any` where it may apply nowhere',
+  return new OnnxError('rule-matches-nothing', `rule ${rule.name} matches no node${why === '' ? '' : ` (${why})`}`, {
+    help: 'check the model, or set `matches: any` if the rule need not apply',
     details: { rule: rule.name, declined: reasons },
   });
 }

@@ -1,4 +1,4 @@
-/** Who edits the graph? Only this: it tries a rule at each node, applies what the rule returns, checks the graph after every patch, and keeps what happened. */
+/** The only code that applies rewrite rules to a graph: it tries a rule at each node, applies its patch, checks the graph after each patch, and records the result. */
 
 import { assertNever } from '../../base/assert-never.js';
 import type { FindProblems } from '../check/check-model.js';
@@ -11,35 +11,35 @@ import { type GraphView, viewScope } from './graph-view.js';
 import { type Miss, matchPattern, nodesOfMatch } from './pattern.js';
 import type { Decline, Match, ProofClass, RewriteRule } from './rule.js';
 
-/** What one rule did to a graph; plain data for reports. */
+/** Record of one rule's changes to a graph; plain data for reports. */
 export interface RuleRecord {
   readonly rule: string;
   readonly proof: ProofClass;
   readonly proofText: string;
   readonly applied: readonly AppliedRecord[];
   readonly declined: readonly { readonly node: string; readonly reason: string }[];
-  /** Where the rule did not apply but came nearest: the most of its pattern fitted. */
+  /** The node where the largest part of the pattern matched, among those where it did not match completely. */
   readonly nearestMiss: { readonly node: string; readonly reason: string } | undefined;
 }
 
 export interface AppliedRecord {
   readonly node: string;
-  /** Names of the values that have a new source. */
+  /** Names of the values that have a new producer. */
   readonly values: readonly string[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Of what was cut at an end of the model: what the host does instead. */
+  /** For a cut at an input or output of the model: the operations that the host runs instead. */
   readonly host?: HostWork;
 }
 
 export interface RuleScope {
-  /** Nodes at which the rule may be rooted; every node where absent. */
+  /** Nodes that may be the root of a match; default: all nodes. */
   readonly nodes?: ReadonlySet<NodeId>;
-  /** Finds problems of the graph: of its structure after each patch, of its operators after the last one. */
+  /** Finds problems of the graph: structure after each patch, operators after the last one. */
   readonly check: FindProblems;
 }
 
-/** The nodes at which `rule` would apply now, in graph order. */
+/** The nodes at which `rule` applies now, in graph order. */
 export function findSites(view: GraphView, rule: RewriteRule, nodes: ReadonlySet<NodeId> | undefined): readonly Node[] {
   return [...view.graph.nodes.values()].filter(node => {
     if (nodes?.has(node.id) === false) return false;
@@ -49,8 +49,8 @@ export function findSites(view: GraphView, rule: RewriteRule, nodes: ReadonlySet
 }
 
 /**
- * Applies `rule` once at every node of the view's graph where it matches; nodes that a patch adds are not tried again.
- * The model that `view` shows is changed; the view returned is the one after it.
+ * Applies `rule` once at every node of the view's graph where it matches; nodes that a patch adds are not tried.
+ * The model behind `view` is changed; the returned view shows the result.
  * @throws OnnxError `patch-changes-type`, `patch-breaks-graph`: a defect of the rule.
  */
 export function applyRule(view: GraphView, rule: RewriteRule, scope: RuleScope): { readonly view: GraphView; readonly record: RuleRecord } {
@@ -73,13 +73,13 @@ export function applyRule(view: GraphView, rule: RewriteRule, scope: RuleScope):
       declined.push({ node: describeNode(result.node, now.graph), reason: result.reason });
       continue;
     }
-    assertSound(rule, label, scope.check(now.model, 'structure'));
+    assertValid(rule, label, scope.check(now.model, 'structure'));
     now = viewScope(now.scope, now.inference);
     const { kind: _, ...done } = result;
     applied.push({ node: label, ...done });
   }
   const last = applied.at(-1);
-  if (last !== undefined) assertSound(rule, last.node, scope.check(now.model, 'operators'));
+  if (last !== undefined) assertValid(rule, last.node, scope.check(now.model, 'operators'));
   const { name, proof, proofText } = rule;
   const nearestMiss = nearest && { node: describeNode(nearest.node, now.graph), reason: nearest.reason };
   return { view: now, record: { rule: name, proof, proofText, applied, declined, nearestMiss } };
@@ -98,9 +98,9 @@ function applyWanted(view: GraphView, rule: RewriteRule, match: Match, wanted: R
   }
 }
 
-function assertSound(rule: RewriteRule, label: string, problems: readonly string[]): void {
+function assertValid(rule: RewriteRule, label: string, problems: readonly string[]): void {
   if (problems.length === 0) return;
-  throw new OnnxError('patch-breaks-graph', `rule ${rule.name} at ${label} leaves a graph that is not sound: ${problems[0]}`, {
+  throw new OnnxError('patch-breaks-graph', `rule ${rule.name} at ${label} leaves an invalid graph: ${problems[0]}`, {
     details: { rule: rule.name, problems: [...problems] },
   });
 }

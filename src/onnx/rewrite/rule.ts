@@ -1,4 +1,4 @@
-/** What is a rewrite rule? A value: a pattern, and a function from a match to a patch or to the reason why there is none. */
+/** The type of a rewrite rule: a pattern, and a function from a match to a patch or to the reason why the rule declines. */
 import type { Node } from '../ir/model.js';
 import type { Match } from './match.js';
 import type { EndCut, Patch } from './patch.js';
@@ -7,20 +7,23 @@ import type { Pattern } from './pattern.js';
 export type { Match } from './match.js';
 
 /**
- * How the outputs of a rewritten model compare with those before.
- * 'exact': equal bits (a rule's `proofText` says where it is weaker); 'rounding': equal in real arithmetic, rounded elsewhere; 'approximate': other values.
+ * How the outputs of the rewritten model compare with those of the original.
+ * 'exact': equal bits (exceptions are stated in the rule's `proofText`); 'rounding': equal in real arithmetic, with other rounding; 'approximate': other values.
  */
 export type ProofClass = 'exact' | 'rounding' | 'approximate';
 
 export interface RewriteRule {
   readonly name: string;
   readonly proof: ProofClass;
-  /** What the rule does and why it may, in one or two sentences for reports. */
+  /** What the rule does and why the proof class holds, in one or two sentences for reports. */
   readonly proofText: string;
   readonly pattern: Pattern;
-  /** Reads, never edits. */
+  /** Does not edit the graph. */
   readonly rewrite: (match: Match) => Patch | EndCut | Decline;
 }
+
+/** A rule without the name and proof class, which the rule table states. */
+export type RuleCode = Omit<RewriteRule, 'name' | 'proof'>;
 
 export interface Decline {
   readonly kind: 'decline';

@@ -1,98 +1,152 @@
-/** Which rules can a pipeline name, and in which forms? Plain data, light enough for planning. */
+/** The table of rewrite rules that a pipeline can name, with the forms, proof class and description of each. Plain data, so that planning loads no rule code. */
 import { findClosest } from '../../base/did-you-mean.js';
+import type { ProofClass } from '../rewrite/rule.js';
 
-export const MAXPOOL_FORMS = ['3x3', 'depthwise', 'delta', 'slice'] as const;
-export type MaxPoolForm = (typeof MAXPOOL_FORMS)[number];
-export const CLIP_FORMS = ['bounds', 'relu', 'relu-unbounded'] as const;
-export type ClipForm = (typeof CLIP_FORMS)[number];
-export const GROUP_CONV_FORMS = ['split', 'dense'] as const;
-export type GroupConvForm = (typeof GROUP_CONV_FORMS)[number];
+interface Facts {
+  readonly proof: ProofClass;
+  /** What the rule does, as one sentence without a full stop. */
+  readonly description: string;
+}
 
-export const STRIDED_SLICE_FORMS = ['gather', 'conv'] as const;
-export type StridedSliceForm = (typeof STRIDED_SLICE_FORMS)[number];
-export const CUT_FORMS = ['trailing', 'leading'] as const;
-export type CutForm = (typeof CUT_FORMS)[number];
+const form = (proof: ProofClass, description: string): Facts => ({ proof, description });
+/** A rule with one form, which has no name. */
+const single = (proof: ProofClass, description: string): { readonly '': Facts } => ({ '': form(proof, description) });
+
+/** Rule → form → facts, by name. The code of each entry is in target/get-rule. */
+export const RULE_TABLE = {
+  'affine-conv': single(
+    'rounding',
+    'Mul, Div, Add and Sub by constants per channel before a Conv (such as normalization by mean and deviation) are folded into its weight and bias; if the Conv pads and there is an offset, a Pad with the value that maps to 0 is inserted, and the rule declines if that value differs between channels',
+  ),
+  'batch-norm-conv': single('rounding', 'a BatchNormalization that cannot be folded into a preceding layer becomes a depthwise 1×1 Conv'),
+  clip: {
+    bounds: form('exact', 'a missing bound of Clip becomes the largest finite float of its sign'),
+    relu: form('exact', 'Clip with lower bound 0 and no upper bound becomes Relu'),
+    'relu-unbounded': form('approximate', 'Clip with lower bound 0 becomes Relu; an upper bound is dropped'),
+  },
+  'conv-1d': single('rounding', 'a Conv over [N, C, W] becomes a Conv over [N, C, 1, W]'),
+  'conv-of-concat': single(
+    'rounding',
+    'a Conv of concatenated channels becomes a sum of one Conv per part: 257 channels become 256 and 1, each with its own scale',
+  ),
+  'conv-transpose-depth-to-space': single(
+    'exact',
+    'a ConvTranspose with a square kernel b equal to its stride becomes a 1×1 Conv with b² times the outputs, and DepthToSpace (DCR)',
+  ),
+  'cut-moves': {
+    trailing: form(
+      'exact',
+      'Reshape, Flatten, Squeeze, Unsqueeze and Transpose before an output are removed; the [host](#cut-ends) runs them instead',
+    ),
+    leading: form(
+      'exact',
+      'Cast, Transpose, reshapes and arithmetic with constants after an input are removed; the host prepares the input',
+    ),
+  },
+  'gelu-sigmoid': single('approximate', 'Gelu, or the nodes that compute it, becomes x · Sigmoid(1.702 x): error at most 0.021'),
+  'gemm-conv': single(
+    'rounding',
+    'a Gemm becomes a Conv over the window that was flattened before it, or a 1×1 Conv of rows, and a Reshape',
+  ),
+  'group-conv': {
+    split: form('rounding', 'a grouped Conv becomes one Conv per group, between Slice and Concat; a depthwise Conv is not changed'),
+    dense: form('rounding', 'a grouped Conv becomes one Conv with zeros between the groups; a depthwise Conv is not changed'),
+  },
+  'hard-sigmoid-slope': single(
+    'rounding',
+    'HardSigmoid with any slope and offset becomes one with slope 1/6 and offset 1/2 after a scale and a shift',
+  ),
+  'hard-swish': {
+    decompose: form('rounding', 'HardSwish becomes Mul and HardSigmoid'),
+    fuse: form('rounding', 'x · HardSigmoid(x; 1/6, 1/2) becomes HardSwish (opset 14)'),
+    'fuse-clip': form('rounding', 'x · Clip(x + 3, 0, 6) / 6 becomes HardSwish (opset 14)'),
+  },
+  'large-pool': single(
+    'rounding',
+    'a pool over all of height and width, if these are more than 512 elements, becomes two pools; max pools stay exact',
+  ),
+  'leaky-relu-256ths': single('approximate', 'the slope of LeakyRelu becomes the nearest n/256'),
+  'maxpool-1x1': {
+    '3x3': form(
+      'approximate',
+      'a MaxPool with a 1×1 kernel and stride 2 gets kernel 3×3 and pads 1: the maximum of nine neighbors instead of one element',
+    ),
+    depthwise: form('exact', 'it becomes a depthwise 1×1 Conv of ones with stride 2; −0 becomes +0, all other values keep their bits'),
+    delta: form('exact', 'it becomes a depthwise 3×3 Conv with a one in the center, for targets without depthwise 1×1'),
+    slice: form('exact', 'it becomes a Slice with steps 2; all bits are kept; needs opset 10'),
+  },
+  'mish-sigmoid': single('approximate', 'Mish, or x · Tanh(Softplus(x)), becomes x · Sigmoid(1.252 x): error at most 0.103'),
+  'output-padding': single(
+    'exact',
+    'output_padding of a ConvTranspose becomes smaller pads at the end; where it exceeds the pads, zeros are appended to the input and the result is cut to size',
+  ),
+  'pixel-shuffle': {
+    decompose: form('exact', 'DepthToSpace and SpaceToDepth become Reshape, Transpose, Reshape'),
+    fuse: form('exact', 'Reshape, Transpose, Reshape become DepthToSpace or SpaceToDepth'),
+  },
+  'prelu-leaky-relu': single('exact', 'a PRelu with one slope for all elements becomes LeakyRelu'),
+  'reduce-mean-pool': single('rounding', 'ReduceMean over axes 2 and 3 becomes GlobalAveragePool, followed by Flatten if keepdims is 0'),
+  'resize-conv-transpose': single(
+    'exact',
+    'nearest-neighbor Resize by whole factors becomes a depthwise ConvTranspose of ones; −0 becomes +0',
+  ),
+  'resize-depth-to-space': single(
+    'exact',
+    'nearest-neighbor Resize by one whole factor b becomes b² copies of the channels (Concat) and DepthToSpace, without ConvTranspose; all bits are kept',
+  ),
+  'resize-linear-conv-transpose': single(
+    'rounding',
+    'bilinear Resize (half_pixel) by whole factors becomes an edge Pad and a depthwise ConvTranspose with a triangular kernel: 4×4 for factor 2',
+  ),
+  'resize-scales': single(
+    'exact',
+    'Resize gets constant scales for its four axes instead of sizes, roi or computed scales, if float32 represents them exactly',
+  ),
+  'sigmoid-hard': single('approximate', 'Sigmoid becomes HardSigmoid with slope 1/6: error at most 0.070'),
+  'silu-hard-swish': single('approximate', 'x · Sigmoid(x) becomes HardSwish, or Mul and HardSigmoid before opset 14: error at most 0.143'),
+  'softplus-relu': single('approximate', 'Softplus becomes Relu: error at most log 2'),
+  'split-slice': single('exact', 'Split becomes one Slice per output that is read'),
+  'strided-slice': {
+    gather: form('exact', 'a Slice with steps other than 1 becomes one Gather per such axis'),
+    conv: form('exact', 'a Slice with positive steps over rows and columns becomes a strided depthwise Conv; −0 becomes +0'),
+  },
+  'transpose-push': single(
+    'exact',
+    'a Transpose moves behind elementwise operators, including QuantizeLinear and DequantizeLinear; constants per channel are reshaped. The simplify stage then cancels adjacent Transposes',
+  ),
+  'unshare-constants': single('exact', 'each layer gets its own copy of a constant that several layers share'),
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Facts>>>>;
+
+export type RuleName = keyof typeof RULE_TABLE;
+export type FormOf<Name extends RuleName> = keyof (typeof RULE_TABLE)[Name];
+
+export interface RuleForm extends Facts {
+  /** Undefined for the only form of a rule. */
+  readonly form: string | undefined;
+}
 
 export interface RuleEntry {
   readonly name: string;
-  readonly description: string;
-  /** Empty: there is one form, which has no name. */
-  readonly forms: readonly string[];
+  readonly forms: readonly RuleForm[];
 }
 
-const single = (name: string, description: string): RuleEntry => ({ name, description, forms: [] });
+/** The entries of the table, in the order of their names. */
+export const REWRITE_RULES: readonly RuleEntry[] = Object.entries<Readonly<Record<string, Facts>>>(RULE_TABLE).map(([name, forms]) => ({
+  name,
+  forms: Object.entries(forms).map(([key, facts]) => ({ form: key === '' ? undefined : key, ...facts })),
+}));
 
-/** By name. */
-export const RULE_LIST: readonly RuleEntry[] = [
-  single('affine-conv', 'Mul, Div, Add and Sub by constants per channel before a Conv, into its weight and bias (rounding).'),
-  single('batch-norm-conv', 'BatchNormalization that no layer takes in, as a depthwise 1×1 Conv (rounding).'),
-  {
-    name: 'clip',
-    description:
-      'Clip with both bounds given: bounds (exact); as Relu where it has no upper bound: relu (exact), or in spite of one: relu-unbounded (approximate).',
-    forms: CLIP_FORMS,
-  },
-  single('conv-1d', 'Conv of three axes as one of four (rounding).'),
-  single('conv-of-concat', 'Conv of concatenated channels as a sum of one Conv per part (rounding).'),
-  single(
-    'conv-transpose-depth-to-space',
-    'ConvTranspose whose square kernel is its stride, which some NPUs refuse, as a 1×1 Conv and DepthToSpace (exact).',
-  ),
-  {
-    name: 'cut-moves',
-    description:
-      'What only moves or scales elements at the end of the model (trailing) or at its start (leading) goes, and is described for the host (exact).',
-    forms: CUT_FORMS,
-  },
-  single('gelu-sigmoid', 'Gelu, or the nodes that compute it, as x · Sigmoid(1.702 x) (approximate).'),
-  single('gemm-conv', 'Gemm with a constant weight as a Conv over the window that was flattened, or a 1×1 Conv (rounding).'),
-  {
-    name: 'group-conv',
-    description: 'Grouped, not depthwise, Conv: one Conv per group: split, or one with zeros between the groups: dense (rounding).',
-    forms: GROUP_CONV_FORMS,
-  },
-  single('hard-sigmoid-slope', 'HardSigmoid of any slope by that of slope 1/6 and offset 1/2 (rounding).'),
-  {
-    name: 'hard-swish',
-    description:
-      'HardSwish as Mul and HardSigmoid: decompose; these two, or Add, Clip, Mul and Div, as HardSwish: fuse, fuse-clip (rounding).',
-    forms: ['decompose', 'fuse', 'fuse-clip'],
-  },
-  single('large-pool', 'Pool over more than 512 elements, the whole of height and width, as two pools (rounding).'),
-  single('leaky-relu-256ths', 'LeakyRelu with the nearest slope n/256 (approximate).'),
-  {
-    name: 'maxpool-1x1',
-    description: 'MaxPool with a 1×1 kernel and stride 2, which some NPUs refuse: 3x3 (approximate), depthwise, delta or slice (exact).',
-    forms: MAXPOOL_FORMS,
-  },
-  single('mish-sigmoid', 'Mish, or x · Tanh(Softplus(x)), as x · Sigmoid(1.252 x) (approximate).'),
-  single('output-padding', 'ConvTranspose with output_padding as one that cuts less at the end (exact).'),
-  {
-    name: 'pixel-shuffle',
-    description: 'DepthToSpace and SpaceToDepth as Reshape, Transpose, Reshape: decompose, or the reverse: fuse (exact).',
-    forms: ['decompose', 'fuse'],
-  },
-  single('prelu-leaky-relu', 'PRelu with one slope for all as LeakyRelu (exact).'),
-  single('reduce-mean-pool', 'ReduceMean over height and width as GlobalAveragePool (rounding).'),
-  single('resize-conv-transpose', 'Resize by nearest neighbours to a whole multiple as a depthwise ConvTranspose of ones (exact).'),
-  single('resize-depth-to-space', 'Resize by nearest neighbours to a whole multiple as copies of the channels and DepthToSpace (exact).'),
-  single(
-    'resize-linear-conv-transpose',
-    'Bilinear Resize to a whole multiple as a Pad by the edge and a depthwise ConvTranspose (rounding).',
-  ),
-  single('resize-scales', 'Resize with constant scales for four axes instead of sizes, roi or computed scales (exact).'),
-  single('sigmoid-hard', 'Sigmoid as HardSigmoid with slope 1/6 (approximate).'),
-  single('silu-hard-swish', 'x · Sigmoid(x) as HardSwish, or as Mul and HardSigmoid before opset 14 (approximate).'),
-  single('softplus-relu', 'Softplus as Relu (approximate).'),
-  single('split-slice', 'Split as one Slice per output (exact).'),
-  {
-    name: 'strided-slice',
-    description: 'Slice with steps other than 1: a Gather of its places (gather), or a depthwise Conv that strides (conv) (exact).',
-    forms: STRIDED_SLICE_FORMS,
-  },
-  single('transpose-push', 'A Transpose goes behind what computes element by element (exact).'),
-  single('unshare-constants', 'A copy of each constant that several layers share (exact).'),
-];
+/** "clip/relu: Clip with … becomes Relu (exact)." for every form of every rule. */
+export function describeRules(): string {
+  const describe = (name: string, { form: key, description, proof }: RuleForm): string =>
+    `${key === undefined ? name : `${name}/${key}`}: ${description} (${proof}).`;
+  return REWRITE_RULES.flatMap(({ name, forms }) => forms.map(one => describe(name, one))).join(' ');
+}
+
+/** The form of the rule with these names, if it exists. */
+export function findRuleForm(name: string, key: string | undefined): RuleForm | undefined {
+  return REWRITE_RULES.find(entry => entry.name === name)?.forms.find(one => one.form === key);
+}
 
 export interface RuleProblem {
   readonly code: 'unknown-rule' | 'unknown-form';
@@ -100,27 +154,22 @@ export interface RuleProblem {
   readonly help: string;
 }
 
-/** What is wrong with the name of a rule, or with its form? */
-export function findRuleProblem(name: string, form: string | undefined): RuleProblem | undefined {
-  const rule = RULE_LIST.find(entry => entry.name === name);
+/** The problem with the name of a rule or of its form, if any. */
+export function findRuleProblem(name: string, key: string | undefined): RuleProblem | undefined {
+  const rule = REWRITE_RULES.find(entry => entry.name === name);
   if (rule === undefined) {
-    const names = RULE_LIST.map(entry => entry.name);
-    return { code: 'unknown-rule', message: `there is no rule "${name}"`, help: suggest(name, names) };
+    const names = REWRITE_RULES.map(entry => entry.name);
+    return { code: 'unknown-rule', message: `there is no rule "${name}"`, help: listKnown('rules', name, names) };
   }
-  if (rule.forms.length === 0) {
-    if (form === undefined) return undefined;
-    return {
-      code: 'unknown-form',
-      message: `rule ${name} has no form "${form}"`,
-      help: 'it has one form, which has no name: leave `form` out',
-    };
-  }
-  if (form === undefined) return { code: 'unknown-form', message: `rule ${name} needs a form`, help: suggest('', rule.forms) };
-  if (rule.forms.includes(form)) return undefined;
-  return { code: 'unknown-form', message: `rule ${name} has no form "${form}"`, help: suggest(form, rule.forms) };
+  if (rule.forms.some(one => one.form === key)) return undefined;
+  const keys = rule.forms.flatMap(one => one.form ?? []);
+  if (keys.length === 0)
+    return { code: 'unknown-form', message: `rule ${name} has no form "${key}"`, help: 'remove `form`: this rule has no forms' };
+  if (key === undefined) return { code: 'unknown-form', message: `rule ${name} needs a form`, help: listKnown('forms', '', keys) };
+  return { code: 'unknown-form', message: `rule ${name} has no form "${key}"`, help: listKnown('forms', key, keys) };
 }
 
-function suggest(name: string, all: readonly string[]): string {
+function listKnown(what: string, name: string, all: readonly string[]): string {
   const closest = name === '' ? undefined : findClosest(name, all);
-  return `there is ${all.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`;
+  return `known ${what}: ${all.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`;
 }

@@ -1,18 +1,16 @@
 /** Fix-its: the `rewrite` rules named by the profile that fit a node and would make it legal. Each rule states its proof. */
 import { findInts, getInt, getString } from '../../onnx/ir/attribute.js';
 import type { Model, Node } from '../../onnx/ir/model.js';
-import { RULE_LIST, type RuleEntry } from '../../onnx/rules/rule-table.js';
+import { REWRITE_RULES } from '../../onnx/rules/rule-table.js';
 import { getRule } from '../../onnx/rules/target/get-rule.js';
 import type { FixIt } from '../report/finding.js';
 import { findWindow } from '../units/unit-facts.js';
 
 /** The forms of rule `name` that fit `node`, exact forms first; empty if the rule would decline. */
 export function findFixIts(name: string, model: Model, node: Node): readonly FixIt[] {
-  const rules: readonly RuleEntry[] = RULE_LIST;
-  const entry = rules.find(rule => rule.name === name);
+  const entry = REWRITE_RULES.find(rule => rule.name === name);
   if (entry === undefined || FITS[name]?.(model, node) === false) return [];
-  const forms = entry.forms.length === 0 ? [undefined] : entry.forms;
-  const fixIts = forms.map(form => {
+  const fixIts = entry.forms.map(({ form }) => {
     const { proof, proofText } = getRule(name, form);
     return { rule: name, ...(form === undefined ? {} : { form }), effect: proof, note: proofText };
   });

@@ -15,7 +15,7 @@ import {
   record,
   text,
 } from '../../base/json-shape.js';
-import { RULE_LIST } from '../../onnx/rules/rule-table.js';
+import { REWRITE_RULES } from '../../onnx/rules/rule-table.js';
 import type { Source } from '../report/finding.js';
 import { parseIntegerSet } from './integer-set.js';
 import type {
@@ -214,7 +214,7 @@ function checkReferences(read: TargetProfile): readonly JsonProblem[] {
     version: read.versions,
     from: read.versions,
     to: read.versions,
-    fixIts: RULE_LIST.map(rule => rule.name),
+    fixIts: REWRITE_RULES.map(rule => rule.name),
   };
   const visit = (value: unknown, path: string): void => {
     if (typeof value !== 'object' || value === null) return;

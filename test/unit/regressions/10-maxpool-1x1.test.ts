@@ -3,7 +3,7 @@ import { ints } from '../../../src/onnx/ir/attribute.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { type RewriteRecord, rewriteModel } from '../../../src/onnx/rewrite/rewrite-model.js';
-import type { MaxPoolForm } from '../../../src/onnx/rules/rule-table.js';
+import type { FormOf } from '../../../src/onnx/rules/rule-table.js';
 import { getRule } from '../../../src/onnx/rules/target/get-rule.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { PRESETS, type PresetName } from '../../../src/quant/scheme/scheme.js';
@@ -27,7 +27,7 @@ function pyramidTop(channels = 256): Model {
   });
 }
 
-function rewritten(form: MaxPoolForm, channels = 256): { model: Model; record: RewriteRecord } {
+function rewritten(form: FormOf<'maxpool-1x1'>, channels = 256): { model: Model; record: RewriteRecord } {
   const model = pyramidTop(channels);
   const record = rewriteModel(model, { rules: [{ rule: getRule('maxpool-1x1', form) }], edits: [], check: listProblems });
   return { model, record };
@@ -74,9 +74,9 @@ describe.each(['slice', 'depthwise'] as const)('the exact form %s', form => {
 });
 
 describe('the form 3x3', () => {
-  it('says that it is approximate, and what it costs is seen: most elements become a larger neighbour', async () => {
+  it('says that it is approximate: most elements become a larger neighbor', async () => {
     const { model, record } = rewritten('3x3');
-    expect(record.rules[0]).toMatchObject({ proof: 'approximate', proofText: expect.stringContaining('largest of nine') });
+    expect(record.rules[0]).toMatchObject({ proof: 'approximate', proofText: expect.stringContaining('maximum of nine') });
     const cost = await compare(pyramidTop(), cloneModel(model), 'disabled');
     // Of nine independent values the middle one is the largest once in nine; at the edges there are fewer: 87 % differ on such data.
     expect((cost?.differentBits ?? 0) / 34_560).toBeGreaterThan(0.85);

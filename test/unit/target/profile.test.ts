@@ -1,5 +1,5 @@
 import type { Json } from '../../../src/base/json.js';
-import { RULE_LIST } from '../../../src/onnx/rules/rule-table.js';
+import { REWRITE_RULES } from '../../../src/onnx/rules/rule-table.js';
 import { BUILT_IN_PROFILES } from '../../../src/target/profile/built-in-profiles.js';
 import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../../src/target/profile/choose-target.js';
 import { parseIntegerSet } from '../../../src/target/profile/integer-set.js';
@@ -180,7 +180,7 @@ describe('a choice', () => {
 
 describe('rewrite rules that profiles name', () => {
   it('exist', () => {
-    const names: string[] = RULE_LIST.map(rule => rule.name);
+    const names: string[] = REWRITE_RULES.map(rule => rule.name);
     const found = JSON.stringify(BUILT_IN_PROFILES).match(/"fixIts":\[[^\]]*\]/g) ?? [];
     const named = found.flatMap(text => [...text.matchAll(/"([a-z0-9-]+)"/g)].map(match => match[1] ?? ''));
     expect(new Set(named)).toEqual(new Set(['maxpool-1x1', 'conv-transpose-depth-to-space']));

@@ -1,15 +1,15 @@
-/** Which nodes compute x · (1 + erf(x/√2))/2, as exporters before opset 20 wrote Gelu? */
+/** Detection of the nodes that compute Gelu, x · (1 + erf(x/√2))/2, as exported before opset 20. */
 import type { Node, ValueId } from '../../ir/model.js';
 import type { Match } from '../../rewrite/rule.js';
-import { findNumber } from './numbers.js';
+import { findNumber } from './constants.js';
 
 export interface FoundGelu {
   readonly x: ValueId;
   readonly nodes: readonly Node[];
 }
 
-/** The root of the match as such a product, in any order of its three factors. */
-export function findErf(match: Match): FoundGelu | undefined {
+/** Matches the root as a product of x, 1 + erf(x/√2) and 1/2 in any order. */
+export function findGelu(match: Match): FoundGelu | undefined {
   for (const outer of splitProduct(match.node)) {
     const inner = match.producerOf(outer.value);
     // (x · (1 + erf)) · ½, (x · ½) · (1 + erf) or x · ((1 + erf) · ½)
@@ -54,7 +54,7 @@ function fromPair(match: Match, x: ValueId, sum: ValueId): FoundGelu | undefined
   return data === x ? { x, nodes: [add, erf, multiply] } : undefined;
 }
 
-/** The other operand of a commutative node of which one is near `number`. */
+/** The other operand of a commutative node, if one operand is a constant near `number`. */
 function splitConstant(match: Match, node: Node, number: number): readonly ValueId[] {
   const [a, b] = node.inputs;
   if (a !== undefined && isNear(findNumber(match.constantOf(b)), number)) return [a];

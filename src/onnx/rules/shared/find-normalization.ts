@@ -1,12 +1,12 @@
-/** Which nodes compute (x − mean)/√(variance + ε), over some axes, times a factor, plus an offset? */
+/** Detection of the nodes that compute (x − mean)/√(variance + ε) over some axes, times a factor, plus an offset. */
 import { findInts, getInt } from '../../ir/attribute.js';
 import type { Node, ValueId } from '../../ir/model.js';
 import { any, constant, op, type Pattern } from '../../rewrite/pattern.js';
 import type { Match } from '../../rewrite/rule.js';
 import { findIntegers } from '../../shape-inference/context/constant-elements.js';
-import { findNumber } from './numbers.js';
+import { findNumber } from './constants.js';
 
-/** Its root is the sum; constants are "gamma" and "beta". */
+/** The root is the sum; the constants are named "gamma" and "beta". */
 export const NORMALIZATION: Pattern = op('Add', {
   inputs: [
     op('Mul', {
@@ -26,13 +26,13 @@ export interface Normalization {
   readonly nodes: readonly Node[];
 }
 
-/** What is normalized; where it is no normalization, why. */
+/** The normalization, or the reason why the nodes do not compute one. */
 export function findNormalization(match: Match): Normalization | string {
   const centred = match.value('centred');
   const subtract = match.producerOf(centred, 'Sub');
   const [x, meanValue] = subtract?.inputs ?? [];
   const mean = match.producerOf(meanValue, 'ReduceMean');
-  if (subtract === undefined || x === undefined || mean?.inputs[0] !== x) return 'what is divided is not x − mean(x)';
+  if (subtract === undefined || x === undefined || mean?.inputs[0] !== x) return 'the dividend is not x − mean(x)';
   const root = match.producerOf(match.value('deviation'), 'Sqrt');
   const add = match.producerOf(root?.inputs[0], 'Add');
   const [varianceValue, epsilonValue] = add?.inputs ?? [];
@@ -42,7 +42,7 @@ export function findNormalization(match: Match): Normalization | string {
   const square = match.producerOf(variance.inputs[0], 'Pow') ?? match.producerOf(variance.inputs[0], 'Mul');
   if (square === undefined || !squares(match, square, centred)) return 'the variance is not that of x';
   const [axes, varianceAxes] = [axesOf(match, mean), axesOf(match, variance)];
-  if (axes === undefined || axes.join() !== varianceAxes?.join()) return 'mean and variance are taken over other axes';
+  if (axes === undefined || axes.join() !== varianceAxes?.join()) return 'mean and variance are taken over different axes';
   return { x, axes, epsilon, nodes: [root, add, variance, square, subtract, mean] };
 }
 

@@ -1,4 +1,4 @@
-/** Where do a layer's weight and bias stand? In the graph as they are, or as a quantizer's integers behind a DequantizeLinear: a rule moves either, and changes no element. */
+/** The weight or bias of a layer, stored as it is or as integers before a DequantizeLinear. Rules rearrange its elements without changing them. */
 import { byteLength } from '../../../tensor/dtype.js';
 import type { RawTensor } from '../../../tensor/tensor.js';
 import { getInt, int } from '../../ir/attribute.js';
@@ -8,9 +8,9 @@ import type { Match } from '../../rewrite/rule.js';
 
 export interface LayerConstant {
   readonly value: ValueId;
-  /** The elements as they are stored. */
+  /** The stored elements. */
   readonly stored: RawTensor;
-  /** What makes real numbers of them, where they are quantized. */
+  /** The dequantization of the stored elements, if they are quantized. */
   readonly quantized: Quantized | undefined;
 }
 
@@ -18,11 +18,11 @@ interface Quantized {
   readonly node: Node;
   readonly scale: RawTensor;
   readonly zero: RawTensor | undefined;
-  /** Undefined: one scale for all. */
+  /** Undefined: one scale per tensor. */
   readonly axis: number | undefined;
 }
 
-/** The constant that `value` is, quantized or not; undefined where it is computed, text, of 4-bit integers, or quantized in blocks. */
+/** The constant, quantized or not, that `value` equals; undefined if it is computed, a string, of a packed 4-bit dtype, or quantized in blocks. */
 export function findLayerConstant(match: Match, value: ValueId | undefined): LayerConstant | undefined {
   if (value === undefined) return undefined;
   const constant = match.constantOf(value);
@@ -36,24 +36,24 @@ export function findLayerConstant(match: Match, value: ValueId | undefined): Lay
   return { value, stored, quantized: { node, scale, zero, axis: axis === undefined || axis >= 0 ? axis : axis + stored.dims.length } };
 }
 
-/** Whole bytes per element: two 4-bit integers share one. */
+/** Whether each element has whole bytes, unlike packed 4-bit integers. */
 const isRaw = (constant: Constant | undefined): constant is RawTensor =>
   constant !== undefined && constant.dtype !== 'string' && byteLength(constant.dtype, 2) === 2 * byteLength(constant.dtype, 1);
 
-/** Has it one scale for all, or one per element along `axis`? */
+/** Whether it is not quantized, has one scale per tensor, or has scales along `axis`. */
 export const isScaledAlong = ({ quantized }: LayerConstant, axis: number): boolean =>
   quantized?.axis === undefined || quantized.axis === axis;
 
-/** A constant that a patch makes of another: its value, what computes that, and what is not needed any more. */
+/** A constant that a patch derives from another: the new value, the nodes that compute it, and the nodes that become unread. */
 export interface MovedConstant {
   readonly ref: Ref;
   readonly add: readonly PatchNode[];
-  readonly gone: readonly Node[];
+  readonly unread: readonly Node[];
 }
 
 /**
- * `stored` in the place of what `from` holds, scaled along `axis`: `channels` says of each channel there which one it was; without it they stay in order.
- * @param suffix of the new constants' names.
+ * Replaces the elements of `from` by `stored`, with scales along `axis`. `channels` gives the old channel of each new one; default: unchanged order.
+ * `suffix` is appended to the names of new constants.
  */
 export function moveConstant(
   match: Match,
@@ -63,7 +63,7 @@ export function moveConstant(
   const { quantized } = from;
   const rename = (id: ValueId | undefined, constant: RawTensor): Ref =>
     newConstant(`${id === undefined ? '' : match.nameOf(id)}_${to.suffix}`, constant);
-  if (quantized === undefined) return { ref: rename(from.value, to.stored), add: [], gone: [] };
+  if (quantized === undefined) return { ref: rename(from.value, to.stored), add: [], unread: [] };
   const { node, scale, zero, axis } = quantized;
   const [storedId, scaleId, zeroId] = node.inputs;
   const { channels } = to;
@@ -74,13 +74,13 @@ export function moveConstant(
     inputs: [rename(storedId, to.stored), move(scaleId, scale), move(zeroId, zero)],
     attributes: axis === undefined ? node.attributes : new Map([...node.attributes, ['axis', int(to.axis)] as const]),
   });
-  return { ref: outputOf(dequantizer), add: [dequantizer], gone: [node] };
+  return { ref: outputOf(dequantizer), add: [dequantizer], unread: [node] };
 }
 
-/** The elements of a vector at `places`, in their order. */
-export function takeElements(constant: RawTensor, places: readonly number[]): RawTensor {
+/** The elements of a vector at `indices`, in that order. */
+export function takeElements(constant: RawTensor, indices: readonly number[]): RawTensor {
   const size = byteLength(constant.dtype, 1);
-  const bytes = new Uint8Array(places.length * size);
-  for (const [index, place] of places.entries()) bytes.set(constant.bytes.subarray(place * size, (place + 1) * size), index * size);
-  return { ...constant, dims: [places.length], bytes };
+  const bytes = new Uint8Array(indices.length * size);
+  for (const [to, from] of indices.entries()) bytes.set(constant.bytes.subarray(from * size, (from + 1) * size), to * size);
+  return { ...constant, dims: [indices.length], bytes };
 }

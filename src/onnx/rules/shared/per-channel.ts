@@ -1,4 +1,4 @@
-/** How are weights scaled and shifted per output channel? In double precision, rounded once to what they are: single, double or half. */
+/** Folding of a factor and an offset per output channel into the weight and bias of a Conv, ConvTranspose or Gemm, computed in double precision and rounded once. */
 import { decodeFloat16Array, encodeFloat16Array } from '../../../tensor/numeric/half.js';
 import { decodeRawTensor, encodeRawTensor } from '../../../tensor/raw-tensor.js';
 import { countElements } from '../../../tensor/shape.js';
@@ -7,23 +7,23 @@ import { getInt } from '../../ir/attribute.js';
 import type { Constant, Node } from '../../ir/model.js';
 import { newConstant, newNode, outputOf, type Patch, patch } from '../../rewrite/patch.js';
 import { type Decline, decline, type Match } from '../../rewrite/rule.js';
-import { isRow } from './numbers.js';
+import { isRow } from './constants.js';
 
 export const LINEAR = ['Conv', 'ConvTranspose', 'Gemm'];
 
-/** y·scale + shift per output channel, to be folded into the linear node before it. */
+/** y·scale + shift per output channel of a linear node. */
 export interface Affine {
   readonly scale: Float64Array;
   readonly shift: Float64Array;
 }
 
-/** The elements of a constant of floats as doubles, for vectors; undefined for other types. */
+/** The elements of a float constant as doubles, for small constants; undefined for other dtypes. */
 export function readFloats(constant: Constant | undefined): Float64Array | undefined {
   const elements = readElements(constant);
   return elements && Float64Array.from(elements);
 }
 
-/** Single precision stays a view: a backbone has tens of millions of weights. bfloat16 is left out, as no kernel of ONNX Runtime's proves what becomes of it. */
+/** Single precision is returned as a view: a backbone has tens of millions of weights. bfloat16 is not supported, because ONNX Runtime has no kernels to verify the result. */
 function readElements(constant: Constant | undefined): Float32Array | Float64Array | undefined {
   switch (constant?.dtype) {
     case 'float32':
@@ -44,16 +44,16 @@ function makeConstant(dtype: Constant['dtype'], dims: readonly number[], values:
   return encodeRawTensor(makeTensor('float32', dims, values instanceof Float32Array ? values : Float32Array.from(values)));
 }
 
-/** The largest number that each has. */
+/** The largest finite value of each dtype. */
 const LARGEST: Readonly<Partial<Record<Constant['dtype'], number>>> = {
   float16: 65_504,
   float32: 2 ** 128 - 2 ** 104,
   float64: Number.MAX_VALUE,
 };
 
-/** Where the output channels of a linear node's weight lie: it is [outer, channels, inner], one block of channels per outer index. */
+/** Position of the output channels in the weight of a linear node: [outer, channels, inner], with one block of channels per outer index. */
 interface Channels {
-  /** Output channels in all. */
+  /** Total number of output channels. */
   readonly count: number;
   readonly outer: number;
   readonly perOuter: number;
@@ -77,7 +77,7 @@ function findChannels(node: Node, weight: Constant): Channels | undefined {
   return { count: second * group, outer: first, perOuter: second, inner: size / first / second, firstAt };
 }
 
-/** Each weight times the factor of its output channel, in double precision. Loops without calls: a backbone has tens of millions of weights. */
+/** Multiplies each weight by the factor of its output channel, in double precision. The inner loops make no calls: a backbone has tens of millions of weights. */
 function scaleWeights<T extends Float32Array | Float64Array>(
   scaled: T,
   elements: Float32Array | Float64Array,
@@ -94,30 +94,31 @@ function scaleWeights<T extends Float32Array | Float64Array>(
   return scaled;
 }
 
-/** How many output channels the linear node of a match has. */
+/** Number of output channels of the linear node of a match. */
 export function countChannels(match: Match, linear: Node): number | undefined {
   const weight = match.constant('weight');
   return weight.dims.length < 2 ? undefined : findChannels(linear, weight)?.count;
 }
 
-/** The patch that makes `linear` compute `affine` of its result, in place of the match's root. */
+/** The patch that folds `affine` into `linear` and replaces the root of the match. */
 export function foldAffine(match: Match, linear: Node, affine: Affine): Patch | Decline {
   const weight = match.constant('weight');
   const [elements, bias] = [readElements(weight), readFloats(match.findConstant('bias'))];
   const largest = LARGEST[weight.dtype] ?? 0;
   const fits = (value: number): boolean => Math.abs(value) <= largest;
-  if (elements === undefined) return decline('the weight is of no float that is folded', linear);
+  if (elements === undefined) return decline('the weight is not float16, float32 or float64', linear);
   if (![...affine.scale, ...affine.shift].every(fits)) return decline('a factor or offset is not finite', match.node);
-  if (match.find('bias') !== undefined && bias === undefined) return decline('the bias is not a constant of floats', linear);
+  if (match.find('bias') !== undefined && bias === undefined) return decline('the bias is not a float constant', linear);
   const channels = findChannels(linear, weight);
-  if (channels === undefined || channels.count !== affine.scale.length) return decline('the channels do not fit', linear);
+  if (channels === undefined || channels.count !== affine.scale.length)
+    return decline('the number of channels does not match the weight', linear);
   const biasDims = match.findConstant('bias')?.dims ?? [];
   if (linear.opType === 'Gemm' && bias !== undefined && !isRow(biasDims, channels.count))
     return decline('the bias of the Gemm is not one value per channel', linear);
   if (linear.opType === 'Gemm' && (gemmFactor(linear, 'alpha') !== 1 || gemmFactor(linear, 'beta') !== 1))
     return decline('alpha or beta of the Gemm is not 1', linear);
-  const room = weight.dtype === 'float32' ? new Float32Array(elements.length) : new Float64Array(elements.length);
-  const scaled = scaleWeights(room, elements, channels, affine.scale);
+  const buffer = weight.dtype === 'float32' ? new Float32Array(elements.length) : new Float64Array(elements.length);
+  const scaled = scaleWeights(buffer, elements, channels, affine.scale);
   const shifted = Float64Array.from(affine.shift, (shift, index) => (bias?.[index] ?? 0) * (affine.scale[index] ?? 1) + shift);
   if (!scaled.every(fits) || !shifted.every(fits)) return decline('a product of weight and factor is not finite', linear);
   const [newWeight, newBias] = [makeConstant(weight.dtype, weight.dims, scaled), makeConstant(weight.dtype, [channels.count], shifted)];

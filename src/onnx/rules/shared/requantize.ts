@@ -1,9 +1,9 @@
-/** How does a quantized value stay quantized where a rule puts one more node into its way? It is quantized before that node as it is after it. */
+/** QuantizeLinear and DequantizeLinear pairs that keep a value quantized with the same scale when a rule inserts a node. */
 import type { Node, ValueId } from '../../ir/model.js';
 import { newNode, outputOf, type PatchNode, type Ref } from '../../rewrite/patch.js';
 import type { Match } from '../../rewrite/rule.js';
 
-/** The QuantizeLinear that alone reads `value`, with one scale for all. */
+/** The per-tensor QuantizeLinear that is the only reader of `value`. */
 export function findQuantizer(match: Match, value: ValueId): Node | undefined {
   const reader = match.soleReader(value);
   return reader?.domain === '' && reader.opType === 'QuantizeLinear' && reader.inputs[0] === value && isPerTensor(match, reader)
@@ -11,7 +11,7 @@ export function findQuantizer(match: Match, value: ValueId): Node | undefined {
     : undefined;
 }
 
-/** The DequantizeLinear that makes `value` of a quantized one, with one scale for all. */
+/** The per-tensor DequantizeLinear that produces `value` from a computed quantized value. */
 export function findDequantizer(match: Match, value: ValueId): Node | undefined {
   const producer = match.producerOf(value);
   const isQuantized =
@@ -19,7 +19,7 @@ export function findDequantizer(match: Match, value: ValueId): Node | undefined 
   return isQuantized && isPerTensor(match, producer) ? producer : undefined;
 }
 
-/** Its zero point says of which type it is. */
+/** The zero point is required because it determines the integer dtype. */
 function isPerTensor(match: Match, { inputs }: Node): boolean {
   const [scale, zero] = [match.constantOf(inputs[1]), match.constantOf(inputs[2])];
   return (
@@ -30,8 +30,8 @@ function isPerTensor(match: Match, { inputs }: Node): boolean {
 }
 
 /**
- * `x` quantized and dequantized with the scale of `like`; nothing where there is none. What then moves elements alone gives values that `like` quantizes to
- * the same integers: (q − z)·s over s is q − z to within 2⁻²² of itself, far from the next tie for up to 16 bits.
+ * Nodes that quantize and dequantize `x` with the scale of `like`; none if there is no `like`. If the following nodes only move elements, `like` quantizes
+ * them to the same integers: (q − z)·s / s equals q − z with a relative error of at most 2⁻²², far from the next tie for up to 16 bits.
  */
 export function requantize(x: Ref, like: Node | undefined, name: string): readonly PatchNode[] {
   if (like === undefined) return [];
@@ -41,7 +41,7 @@ export function requantize(x: Ref, like: Node | undefined, name: string): readon
   return [quantize, dequantize];
 }
 
-/** Have two (de)quantizers the same scale and zero point? */
+/** Whether two QuantizeLinear or DequantizeLinear nodes have the same scale and zero point. */
 export function isQuantizedAlike(match: Match, a: Node, b: Node): boolean {
   return [1, 2].every(index => {
     const [one, other] = [match.constantOf(a.inputs[index]), match.constantOf(b.inputs[index])];

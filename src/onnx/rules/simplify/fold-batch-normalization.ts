@@ -1,4 +1,4 @@
-/** How does a BatchNormalization vanish? Into the weights of the Conv, ConvTranspose or Gemm before it. */
+/** Simplify rule `fold-batch-normalization`: a BatchNormalization is folded into the weights of the Conv, ConvTranspose or Gemm before it. */
 import { getFloat } from '../../ir/attribute.js';
 import { isInferenceBatchNormalization } from '../../ir/operator-traits.js';
 import { any, constant, op, optional } from '../../rewrite/pattern.js';
@@ -10,7 +10,7 @@ export const foldBatchNormalization: RewriteRule = {
   name: 'fold-batch-normalization',
   proof: 'rounding',
   proofText:
-    'Scale and shift of a BatchNormalization with fixed statistics join the weights before it; the products round in another order.',
+    'Scale and shift of a BatchNormalization with fixed statistics are folded into the preceding weights; products round in another order.',
   pattern: op('BatchNormalization', {
     inputs: [
       op(LINEAR, { name: 'linear', inputs: [any('x'), constant('weight'), optional(constant('bias'))] }),
@@ -21,10 +21,10 @@ export const foldBatchNormalization: RewriteRule = {
     ],
   }),
   rewrite(match) {
-    if (!isInferenceBatchNormalization(match.node)) return decline('training mode', match.node);
+    if (!isInferenceBatchNormalization(match.node)) return decline('it is in training mode', match.node);
     const [gamma, beta, mean, variance] = ['gamma', 'beta', 'mean', 'variance'].map(name => readFloats(match.constant(name)));
     if (gamma === undefined || beta === undefined || mean === undefined || variance === undefined)
-      return decline('its parameters are of no float that is folded', match.node);
+      return decline('its parameters are not float16, float32 or float64', match.node);
     const epsilon = getFloat(match.node, 'epsilon', Math.fround(1e-5));
     const scale = gamma.map((value, index) => value / Math.sqrt((variance[index] ?? 0) + epsilon));
     const shift = beta.map((value, index) => value - (mean[index] ?? 0) * (scale[index] ?? 0));

@@ -1,4 +1,4 @@
-/** How do Mul and Add by constants per channel vanish? Into the weights and the bias of the linear node before them. */
+/** Simplify rules `fold-channel-mul`, `-div`, `-add` and `-sub`: arithmetic with constants per channel is folded into the preceding linear node. */
 import type { Constant } from '../../ir/model.js';
 import { any, constant, op, optional, type Pattern } from '../../rewrite/pattern.js';
 import { type Decline, decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
@@ -19,22 +19,22 @@ function rewrite(toAffine: (operand: Float64Array) => Affine): RewriteRule['rewr
   };
 }
 
-/** The constant as one value per output channel; channels are axis 1. */
+/** The constant as one value per output channel. The channels are axis 1. */
 function perChannel(match: Match): Float64Array | Decline {
   const constantOperand = match.constant('operand');
   const values = readFloats(constantOperand);
   const channels = countChannels(match, match.inner('linear'));
   const [linearOutput] = match.inner('linear').outputs;
   const rank = linearOutput === undefined ? undefined : match.type(linearOutput).dims?.length;
-  if (values === undefined) return decline('the constant is of no float that is folded', match.node);
-  if (channels === undefined || rank === undefined) return decline('rank or channels are not known', match.node);
+  if (values === undefined) return decline('the constant is not float16, float32 or float64', match.node);
+  if (channels === undefined || rank === undefined) return decline('the rank or the number of channels is not known', match.node);
   if (values.length === 1 && constantOperand.dims.length <= rank) return new Float64Array(channels).fill(values[0] ?? 0);
   if (!isAlongChannels(constantOperand, rank, channels))
     return decline(`the constant ${formatDims(constantOperand.dims)} is not one value per channel`, match.node);
   return values;
 }
 
-/** Does `operand`, aligned at the last axis of `rank`, vary over axis 1 alone? */
+/** Whether `operand`, aligned at the last axis of a tensor of `rank`, varies along axis 1 only. */
 function isAlongChannels(operand: Constant, rank: number, channels: number): boolean {
   const offset = rank - operand.dims.length;
   return operand.dims.every((dim, axis) => (axis + offset === 1 ? dim === channels : dim === 1)) && offset <= 1 && offset >= 0;
@@ -52,7 +52,7 @@ function affineRule(
   return {
     name,
     proof: 'rounding',
-    proofText: `${opType} by a constant per channel joins weight and bias of the node before it; sums and products round in another order.`,
+    proofText: `${opType} by a constant per channel is folded into weight and bias of the preceding node; sums and products round in another order.`,
     pattern: pattern(opType, order),
     rewrite: rewrite(toAffine),
   };

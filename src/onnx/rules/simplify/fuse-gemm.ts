@@ -1,4 +1,4 @@
-/** What are a MatMul by a constant matrix and an Add of one value per column? A Gemm, which most targets know as a fully connected layer. */
+/** Simplify rule `fuse-gemm`: MatMul by a constant matrix and Add of one value per column become Gemm. */
 import { newNode, outputOf, patch } from '../../rewrite/patch.js';
 import { any, constant, op } from '../../rewrite/pattern.js';
 import { decline, type RewriteRule } from '../../rewrite/rule.js';
@@ -15,11 +15,11 @@ export const fuseGemm: RewriteRule = {
     const x = match.type(match.value('x'));
     const weight = match.constant('weight').dims;
     const bias = match.constant('bias').dims;
-    if (x.dims?.length !== 2 || weight.length !== 2) return decline('it does not multiply two matrices', match.node);
-    if (x.dtype !== 'float32') return decline('it is not float32', match.node);
+    if (x.dims?.length !== 2 || weight.length !== 2) return decline('its operands are not two matrices', match.node);
+    if (x.dtype !== 'float32') return decline('its input is not float32', match.node);
     const columns = weight[1];
     const fits = bias.at(-1) === columns && bias.slice(0, -1).every(dim => dim === 1) && bias.length <= 2;
-    if (!fits) return decline('what is added is not one value per column', match.node);
+    if (!fits) return decline('the addend is not one value per column', match.node);
     const gemm = newNode('Gemm', { name: match.node.name, inputs: [match.value('x'), match.value('weight'), match.value('bias')] });
     return patch({ add: [gemm], replace: [[match.output(), outputOf(gemm)]] });
   },

@@ -1,4 +1,4 @@
-/** Which nodes are an InstanceNormalization? (x − mean)/√(variance + ε) over height and width, times a factor and plus an offset per channel. */
+/** Simplify rule `fuse-instance-norm`: normalization over the spatial axes with a factor and an offset per channel becomes InstanceNormalization. */
 import { float } from '../../ir/attribute.js';
 import { newConstant, newNode, outputOf, patch, type Ref } from '../../rewrite/patch.js';
 import { decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
@@ -14,7 +14,7 @@ export const fuseInstanceNorm: RewriteRule = {
     const found = findNormalization(match);
     if (typeof found === 'string') return decline(found, match.node);
     const { dtype, dims } = match.type(found.x);
-    if (dtype !== 'float32') return decline('it is not float32', match.node);
+    if (dtype !== 'float32') return decline('its input is not float32', match.node);
     const channels = dims?.[1];
     if (dims === undefined || dims.length < 3 || typeof channels !== 'number') return decline('its channels are not known', match.node);
     const axes = found.axes.map(axis => (axis < 0 ? axis + dims.length : axis)).sort((a, b) => a - b);
@@ -27,7 +27,7 @@ export const fuseInstanceNorm: RewriteRule = {
     )
       return decline('it does not normalize over all axes after the channels', match.node);
     const [gamma, beta] = [perChannel(match, 'gamma', dims.length, channels), perChannel(match, 'beta', dims.length, channels)];
-    if (gamma === undefined || beta === undefined) return decline('factor and offset are not one value per channel', match.node);
+    if (gamma === undefined || beta === undefined) return decline('its factor or offset is not one value per channel', match.node);
     const node = newNode('InstanceNormalization', {
       name: match.node.name,
       inputs: [found.x, gamma, beta],
@@ -37,7 +37,7 @@ export const fuseInstanceNorm: RewriteRule = {
   },
 };
 
-/** [C, 1, …] or [1, C, 1, …] as [C]. */
+/** A constant [C, 1, …] or [1, C, 1, …] as [C]. */
 function perChannel(match: Match, name: string, rank: number, channels: number): Ref | undefined {
   const constant = match.constant(name);
   const offset = rank - constant.dims.length;

@@ -1,37 +1,38 @@
-/** Which nodes divide a vector by its length? A division by ReduceL2, which LpNormalization is. */
+/** Simplify rule `fuse-l2-normalization`: division by a ReduceL2 with a small lower bound becomes LpNormalization. */
 import { findInts, getFloat, getInt, int } from '../../ir/attribute.js';
 import type { Node, ValueId } from '../../ir/model.js';
 import { newNode, outputOf, patch } from '../../rewrite/patch.js';
 import { any, op } from '../../rewrite/pattern.js';
 import { decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
 import { findIntegers } from '../../shape-inference/context/constant-elements.js';
-import { findNumber } from '../shared/numbers.js';
+import { findNumber } from '../shared/constants.js';
 
-/** Exporters keep the divisor from 0 by a bound, 1e-12 in torch.nn.functional.normalize; what is larger has another meaning. */
+/** Exporters add a lower bound for the divisor, 1e-12 in torch.nn.functional.normalize; a larger bound has another meaning. */
 const LARGEST_BOUND = 1.001e-12;
 
 export const fuseL2Normalization: RewriteRule = {
   name: 'fuse-l2-normalization',
   proof: 'rounding',
   proofText:
-    'x over its length along an axis is LpNormalization; its kernel rounds otherwise. Vectors that are shorter than the divisor’s bound of 1e-12, but not 0, come out with length 1.',
+    'x divided by its L2 norm along an axis is LpNormalization; its kernel rounds differently. Nonzero vectors with a norm below the bound of 1e-12 get norm 1.',
   pattern: op('Div', { inputs: [any('x'), any('length')] }),
   rewrite(match) {
     const x = match.value('x');
-    const found = findLength(match);
-    if (found === undefined) return decline('its divisor is not the length of what it divides, kept from 0 by at most 1e-12', match.node);
+    const found = findNorm(match);
+    if (found === undefined)
+      return decline('its divisor is not the L2 norm of its dividend with a lower bound of at most 1e-12', match.node);
     const { dtype, dims } = match.type(x);
-    if (dtype !== 'float32' || dims === undefined) return decline('it is not a float32 tensor of known rank', match.node);
+    if (dtype !== 'float32' || dims === undefined) return decline('its input is not a float32 tensor of known rank', match.node);
     const [axis, ...others] = axesOf(match, found.reduce) ?? [];
-    if (axis === undefined || others.length > 0) return decline('the length is not taken along one axis', match.node);
-    if (getInt(found.reduce, 'keepdims', 1) !== 1) return decline('the axis is not kept', match.node);
+    if (axis === undefined || others.length > 0) return decline('the norm is not taken along one axis', match.node);
+    if (getInt(found.reduce, 'keepdims', 1) !== 1) return decline('keepdims of the ReduceL2 is 0', match.node);
     const node = newNode('LpNormalization', { name: match.node.name, inputs: [x], attributes: { axis: int(axis), p: int(2) } });
     return patch({ add: [node], replace: [[match.output(), outputOf(node)]], also: found.nodes });
   },
 };
 
-/** Through the lower bound that exporters put under it, and an Expand. */
-function findLength(match: Match): { readonly reduce: Node; readonly nodes: readonly Node[] } | undefined {
+/** The ReduceL2 behind the divisor, through the lower bound and an Expand that exporters write. */
+function findNorm(match: Match): { readonly reduce: Node; readonly nodes: readonly Node[] } | undefined {
   const nodes: Node[] = [];
   let value: ValueId | undefined = match.value('length');
   const expand = match.producerOf(value, 'Expand');
@@ -40,7 +41,7 @@ function findLength(match: Match): { readonly reduce: Node; readonly nodes: read
     nodes.push(expand);
     value = expand.inputs[0];
   }
-  // Without a bound a vector of zeros gives NaN; LpNormalization gives zeros.
+  // Without a lower bound, a zero vector gives NaN; LpNormalization gives zeros.
   const clip = match.producerOf(value, 'Clip');
   if (clip === undefined || clip.inputs[2] !== undefined || clip.attributes.has('max')) return undefined;
   const low = match.opset < 11 ? getFloat(clip, 'min', Number.NaN) : findNumber(match.constantOf(clip.inputs[1]));
@@ -49,7 +50,7 @@ function findLength(match: Match): { readonly reduce: Node; readonly nodes: read
   return reduce === undefined || reduce.inputs[0] !== match.value('x') ? undefined : { reduce, nodes: [...nodes, clip, reduce] };
 }
 
-/** Is what is divided as large as the result, whatever the divisor was expanded to? */
+/** Whether the dividend has the shape of the result, so that the expanded divisor does not broadcast it. */
 function keepsShape(match: Match): boolean {
   const [before, after] = [match.type(match.value('x')).dims, match.type(match.output()).dims];
   return before !== undefined && before.length === after?.length && before.every((dim, axis) => dim !== undefined && dim === after[axis]);

@@ -1,4 +1,4 @@
-/** Which Concat may a Concat take in? One along the same axis that it alone reads. */
+/** Simplify rule `merge-concats`: a Concat that only feeds another Concat along the same axis is merged into it. */
 import { getInt } from '../../ir/attribute.js';
 import type { ValueId } from '../../ir/model.js';
 import { newNode, outputOf, patch } from '../../rewrite/patch.js';
@@ -8,11 +8,11 @@ import { decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
 export const mergeConcats: RewriteRule = {
   name: 'merge-concats',
   proof: 'exact',
-  proofText: 'Joined parts of a join along one axis are parts of the join.',
+  proofText: 'Nested concatenation along one axis is one concatenation.',
   pattern: op('Concat'),
   rewrite(match) {
     const rank = match.type(match.output()).dims?.length;
-    if (rank === undefined) return decline('the rank is not known', match.node);
+    if (rank === undefined) return decline('the rank of its output is not known', match.node);
     const { node } = match;
     const inner = node.inputs.map(input => innerOf(match, input, rank));
     const also = inner.filter(found => found !== undefined);

@@ -1,4 +1,4 @@
-/** What of a Range that is given vectors of one element? ONNX asks for scalars: kernels take both, shape inference may not. */
+/** Simplify rule `scalar-range`: vectors of one element at the inputs of Range become scalars, which ONNX requires and some shape inference needs. */
 import type { ValueId } from '../../ir/model.js';
 import { newNode, outputOf, type PatchNode, patch, type Ref } from '../../rewrite/patch.js';
 import { any, op } from '../../rewrite/pattern.js';
@@ -7,7 +7,7 @@ import { decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
 export const scalarRange: RewriteRule = {
   name: 'scalar-range',
   proof: 'exact',
-  proofText: 'A vector of one element and its scalar are the same number.',
+  proofText: 'A vector of one element and the corresponding scalar hold the same number.',
   pattern: op('Range', { inputs: [any('start'), any('limit'), any('delta')] }),
   rewrite(match) {
     const squeezes: PatchNode[] = [];
@@ -18,7 +18,7 @@ export const scalarRange: RewriteRule = {
       squeezes.push(squeeze);
       return outputOf(squeeze);
     });
-    if (squeezes.length === 0) return decline('its inputs are scalars, or their shapes are not known', match.node);
+    if (squeezes.length === 0) return decline('its inputs are already scalars, or their shapes are not known', match.node);
     const range = newNode('Range', { name: match.node.name, inputs });
     return patch({ add: [...squeezes, range], replace: [[match.output(), outputOf(range)]] });
   },

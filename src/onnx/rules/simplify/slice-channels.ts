@@ -1,28 +1,30 @@
-/** What is a Gather out of a channel shuffle? Every k-th channel: a Slice, where exporters write Reshape, Transpose, Reshape and Gather (ShuffleNet). */
+/** Simplify rule `slice-channels`: a Gather from a channel shuffle (ShuffleNet) becomes a Slice with steps. */
 import { findInts, getInt } from '../../ir/attribute.js';
 import type { Node, ValueId } from '../../ir/model.js';
 import { newNode, outputOf, patch } from '../../rewrite/patch.js';
 import { any, constant, op } from '../../rewrite/pattern.js';
 import { decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
 import { findIntegers } from '../../shape-inference/context/constant-elements.js';
-import { newInts } from '../shared/numbers.js';
+import { newInts } from '../shared/constants.js';
 
-/** Slice has steps from opset 10. */
+/** From this opset on, Slice has steps. */
 const SLICE_WITH_STEPS = 10;
 
 export const sliceChannels: RewriteRule = {
   name: 'slice-channels',
   proof: 'exact',
   proofText:
-    'Channel c of [1, C, H, W] is (⌊c/k⌋, c mod k) of [C/k, k, H·W]: the j-th of k after the transposition are the channels j, j + k, j + 2k …',
+    'Channel c of [1, C, H, W] is (⌊c/k⌋, c mod k) of [C/k, k, H·W]: part j of k after the transposition has the channels j, j + k, j + 2k …',
   pattern: op('Gather', { inputs: [any('shuffled'), constant('index')] }),
   rewrite(match) {
-    if (match.opset < SLICE_WITH_STEPS) return decline(`Slice has steps from opset ${SLICE_WITH_STEPS}`, match.node);
+    if (match.opset < SLICE_WITH_STEPS)
+      return decline(`a Slice with steps needs opset ${SLICE_WITH_STEPS}; the model has ${match.opset}`, match.node);
     const shuffle = findShuffle(match);
-    if (shuffle === undefined) return decline('it takes no part of shuffled channels', match.node);
+    if (shuffle === undefined) return decline('its input is not a channel shuffle', match.node);
     const { x, parts, nodes } = shuffle;
     const index = match.constant('index').dims.length === 0 ? findIntegers(match.constant('index'))?.[0] : undefined;
-    if (index === undefined || index < -parts || index >= parts) return decline('its index is not one number of a part', match.node);
+    if (index === undefined || index < -parts || index >= parts)
+      return decline('its index is not a single constant within the parts', match.node);
     const base = match.nameOf(match.output());
     const bound = (what: string, value: number | bigint) => newInts(`${base}_${what}`, [value]);
     const start = index < 0 ? index + parts : index;
@@ -38,7 +40,7 @@ interface Shuffle {
   readonly nodes: readonly Node[];
 }
 
-/** [1, C, H, W] → [C/k, k, H·W] → [k, C/k, H·W] → [k, 1, C/k, H, W], of which a part along axis 0 is taken. */
+/** [1, C, H, W] → [C/k, k, H·W] → [k, C/k, H·W] → [k, 1, C/k, H, W], gathered along axis 0. */
 function findShuffle(match: Match): Shuffle | undefined {
   const joined = match.producerOf(match.value('shuffled'), 'Reshape');
   const moved = match.producerOf(joined?.inputs[0], 'Transpose');

@@ -1,23 +1,23 @@
-/** What of a BatchNormalization of joined channels, whose parts are Convs? Each part is normalized by itself, and so joins the weights of its Conv. */
+/** Simplify rule `split-batch-normalization`: a BatchNormalization of concatenated linear nodes is split per part, so that each can be folded. */
 import { getInt } from '../../ir/attribute.js';
 import type { Constant, Node, ValueId } from '../../ir/model.js';
 import { isInferenceBatchNormalization } from '../../ir/operator-traits.js';
 import { newNode, outputOf, type PatchNode, patch } from '../../rewrite/patch.js';
 import { constant, op } from '../../rewrite/pattern.js';
 import { decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
-import { findFloat32, newFloats } from '../shared/numbers.js';
+import { findFloat32, newFloats } from '../shared/constants.js';
 import { LINEAR } from '../shared/per-channel.js';
 
 const STATISTICS = ['gamma', 'beta', 'mean', 'variance'] as const;
 
-/** Only where each part can then be folded: more nodes in between are gone after `fold-batch-normalization`. */
+/** Applies only if each part can be folded; `fold-batch-normalization` then removes the additional nodes. */
 export const splitBatchNormalization: RewriteRule = {
   name: 'split-batch-normalization',
   proof: 'exact',
-  proofText: 'Each channel is normalized by its own constants, before it is joined with others as after.',
+  proofText: 'Each channel is normalized by its own constants, so normalization and concatenation commute.',
   pattern: op('BatchNormalization', { inputs: [op('Concat', { name: 'join' }), ...STATISTICS.map(name => constant(name))] }),
   rewrite(match) {
-    if (!isInferenceBatchNormalization(match.node)) return decline('training mode', match.node);
+    if (!isInferenceBatchNormalization(match.node)) return decline('it is in training mode', match.node);
     const counts = channelsOfParts(match);
     if (typeof counts === 'string') return decline(counts, match.node);
     const join = match.inner('join');
@@ -32,28 +32,28 @@ export const splitBatchNormalization: RewriteRule = {
   },
 };
 
-/** How many channels each joined Conv gives; why it is none, where one is not. */
+/** Number of channels of each part, or the reason why a part cannot be folded. */
 function channelsOfParts(match: Match): readonly number[] | string {
   const join = match.inner('join');
   const rank = match.type(match.output()).dims?.length;
-  if (rank === undefined) return 'the rank is not known';
-  if (getInt(join, 'axis', 1) !== 1 && getInt(join, 'axis', 1) !== 1 - rank) return 'what is joined are not the channels';
+  if (rank === undefined) return 'the rank of its output is not known';
+  if (getInt(join, 'axis', 1) !== 1 && getInt(join, 'axis', 1) !== 1 - rank) return 'its Concat is not along the channels';
   if (STATISTICS.some(name => findFloat32(match.constant(name)) === undefined)) return 'its parameters are not float32';
   const counts: number[] = [];
   for (const input of join.inputs) {
-    const reason = input === undefined ? 'an input is left out' : whyNotFoldable(match, input);
+    const reason = input === undefined ? 'an input of its Concat is absent' : foldingObstacle(match, input);
     if (reason !== undefined) return reason;
     const count = input === undefined ? undefined : match.type(input).dims?.[1];
-    if (typeof count !== 'number') return 'the channels of a joined part are not known';
+    if (typeof count !== 'number') return 'the channels of an input of its Concat are not known';
     counts.push(count);
   }
   const [gamma] = match.constant('gamma').dims;
-  return counts.reduce((sum, count) => sum + count, 0) === gamma ? counts : 'its parameters do not fit the joined channels';
+  return counts.reduce((sum, count) => sum + count, 0) === gamma ? counts : 'its parameters do not match the channels of its Concat';
 }
 
-function whyNotFoldable(match: Match, input: ValueId): string | undefined {
+function foldingObstacle(match: Match, input: ValueId): string | undefined {
   const linear = LINEAR.map(opType => match.producerOf(input, opType)).find(node => node !== undefined);
-  if (linear === undefined) return `"${match.nameOf(input)}" comes from no ${LINEAR.join(', ')}`;
+  if (linear === undefined) return `"${match.nameOf(input)}" does not come from ${LINEAR.join(', ')}`;
   if (match.soleReader(input) !== match.inner('join')) return `"${match.nameOf(input)}" has other readers`;
   const isFloat = (id: ValueId | undefined): boolean => id === undefined || isFloat32(match.constantOf(id));
   return isFloat(linear.inputs[1]) && isFloat(linear.inputs[2])

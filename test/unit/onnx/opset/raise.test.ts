@@ -133,14 +133,14 @@ describe('raising the operator set', () => {
   });
 
   it.each([
-    ['shrinking by nearest neighbours', 10, 'y = Resize<mode = "nearest">(x, s)', 'float[4] s = {1, 1, 0.5, 2}', 'which neighbour'],
-    ['statistics of training', 9, 'y, m2, v2 = BatchNormalization(x, s, s, s, s)', 'float[3] s = {1, 1, 1}', 'statistics of training'],
+    ['shrinking by nearest neighbours', 10, 'y = Resize<mode = "nearest">(x, s)', 'float[4] s = {1, 1, 0.5, 2}', 'the nearest neighbor'],
+    ['statistics of training', 9, 'y, m2, v2 = BatchNormalization(x, s, s, s, s)', 'float[3] s = {1, 1, 1}', 'training statistics'],
     ['a BatchNormalization per element', 7, 'y = BatchNormalization<spatial = 0>(x, s, s, s, s)', 'float[3] s = {1, 1, 1}', 'spatial is 0'],
     ['a mask of Dropout that is read', 7, 'y, m = Dropout(x) z = Add(y, m)', '', 'mask'],
   ])('refuses %s, and names node, operator set and reason', async (_, opset, body, constants, reason) => {
     const failure = await failureOf(() => convertOpset(text(opset, body, undefined, constants), 17));
     expect(failure.code).toBe('opset-conversion');
-    expect(failure.message).toContain(`operator set ${opset} cannot be brought to 17 exactly: `);
+    expect(failure.message).toContain(`operator set ${opset} cannot be converted to 17 exactly: `);
     expect(failure.message).toMatch(/of "y" at \d+: /);
     expect(failure.message).toContain(reason);
   });

@@ -88,19 +88,19 @@ describe('unroll-loops', () => {
       'a condition of the body',
       text =>
         text.replace('more = Identity(on)', 'm = ReduceMax<keepdims = 0>(sum) zero = Constant<value = float {0.0}>() more = Less(m, zero)'),
-      'its body may end it early',
+      'its body may end the loop early',
     ],
     [
       'a condition of the body where none is given, by which ONNX Runtime ends the loop',
       text => text.replace('(count, go, x)', '(count, , x)').replace('more = Identity(on)', 'more = Not(on)'),
-      'its body may end it early',
+      'its body may end the loop early',
     ],
     [
       'random numbers',
       text => text.replace('row = Mul(next, f)', 'r = RandomNormalLike<seed = 1.0>(next) row = Mul(r, f)'),
-      'it draws random numbers, or holds operators that are not known',
+      'its body has random or unknown operators',
     ],
-    ['no iterations', text => text.replace('{3}', '{0}'), 'it never runs: its outputs have no elements'],
+    ['no iterations', text => text.replace('{3}', '{0}'), 'its count is 0, so its outputs have no elements'],
     ['too many', text => text.replace('{3}', '{700}'), '700 times 4 nodes are more than 2000'],
   ])('leaves %s, and says why', async (_, change, reason) => {
     const model = parse(change(loop()));

@@ -161,7 +161,7 @@ describe('passes in sub-graphs', () => {
     const { declined, steps } = await simplify(model, [breaking]);
     expect(steps).toEqual([]);
     expect(declined).toEqual([
-      { pass: 'breaking', node: 'graph "g"', reason: expect.stringContaining('undone, for shapes would contradict') },
+      { pass: 'breaking', node: 'graph "g"', reason: expect.stringContaining('undone, because shapes would contradict') },
     ]);
     expect(operators(model)).toEqual(['Relu', 'If']);
   });

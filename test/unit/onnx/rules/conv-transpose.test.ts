@@ -2,7 +2,7 @@ import { float, int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import type { Attribute, Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
 import { findRuleProblem } from '../../../../src/onnx/rules/rule-table.js';
-import { convTransposeToDepthToSpace } from '../../../../src/onnx/rules/target/convolutions/conv-transpose-depth-to-space.js';
+import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
 import {
   listProblems,
   nodesOf,
@@ -51,7 +51,7 @@ function given({
 }
 
 const apply = (model: Model, matches: 'one' | 'any' = 'one') =>
-  rewriteModel(model, { rules: [{ rule: convTransposeToDepthToSpace, matches }], edits: [], check: listProblems });
+  rewriteModel(model, { rules: [{ rule: getRule('conv-transpose-depth-to-space', undefined), matches }], edits: [], check: listProblems });
 
 const feeds = (weight: readonly number[] = [3, 5, 2, 2]) => ({ x: randomFloats([2, weight[0] ?? 1, 4, 5]) });
 
@@ -116,18 +116,18 @@ describe('conv-transpose-depth-to-space', () => {
   });
 
   it.each<[string, Given, string]>([
-    ['an overlap', { attributes: { strides: ints([1, 1]) } }, 'its strides are [1, 1], its kernel is [2, 2]: they have to be equal'],
+    ['an overlap', { attributes: { strides: ints([1, 1]) } }, 'its strides are [1, 1] and its kernel is [2, 2]: they must be equal'],
     [
       'a kernel that is no square',
       { weight: [3, 5, 2, 3], attributes: { strides: ints([2, 3]) } },
-      'its kernel is [2, 3]; DepthToSpace needs a square',
+      'its kernel is [2, 3]; DepthToSpace needs a square kernel',
     ],
-    ['pads', { attributes: { ...DOUBLE, pads: ints([0, 0, 1, 1]) } }, 'it pads'],
+    ['pads', { attributes: { ...DOUBLE, pads: ints([0, 0, 1, 1]) } }, 'it has pads'],
     ['output_padding', { attributes: { ...DOUBLE, output_padding: ints([1, 1]) } }, 'it has output_padding'],
     ['output_shape', { attributes: { ...DOUBLE, output_shape: ints([7, 9]) } }, 'it has output_shape'],
     ['groups', { attributes: { ...DOUBLE, group: int(3) } }, 'it has 3 groups'],
-    ['dilations', { attributes: { ...DOUBLE, dilations: ints([2, 2]) } }, 'it is dilated'],
-    ['one dimension', { weight: [3, 5, 2], attributes: { strides: ints([2]) } }, 'its weight has 3 dimensions, not 4'],
+    ['dilations', { attributes: { ...DOUBLE, dilations: ints([2, 2]) } }, 'it has dilations'],
+    ['one dimension', { weight: [3, 5, 2], attributes: { strides: ints([2]) } }, 'the rank of its weight is 3, not 4'],
   ])('declines %s', (_, what, reason) => {
     const model = given({ bias: 'without', ...what });
     const { rules } = apply(model, 'any');
@@ -142,7 +142,7 @@ describe('conv-transpose-depth-to-space', () => {
       outputs: ['y'],
     });
     expect(apply(model, 'any').rules[0]?.declined.map(({ reason }) => reason)).toEqual([
-      'its weight is not constant, nor quantized by tensor or channel',
+      'its weight is neither constant nor quantized per tensor or per channel',
     ]);
   });
 

@@ -137,14 +137,14 @@ describe('cut-moves', () => {
       'another node reads it',
       'trailing',
       { ...HEAD, nodes: [...HEAD.nodes, { op: 'Neg', in: ['rows'], out: ['z'] }], outputs: ['rows', 'z'] },
-      ['something else reads its output'],
+      ['its output has other readers'],
     ],
-    ['what is left is an output', 'trailing', { ...HEAD, outputs: ['rows', 'deltas'] }, ['what it reads is an output too']],
+    ['what is left is an output', 'trailing', { ...HEAD, outputs: ['rows', 'deltas'] }, ['its input is also an output of the model']],
     [
       'nothing is left',
       'trailing',
       { inputs: { x: ['float32', [2, 3]] }, nodes: [{ op: 'Transpose', in: ['x'], out: ['y'] }], outputs: ['y'] },
-      ['no node would be left before it'],
+      ['no node would be left before the output'],
     ],
     [
       'two sizes are not known',
@@ -158,7 +158,7 @@ describe('cut-moves', () => {
         ],
         outputs: ['y'],
       },
-      ['a size that it gives is not known'],
+      ['a dim of its output is not known'],
     ],
     [
       'another node reads the input',
@@ -172,7 +172,7 @@ describe('cut-moves', () => {
         ],
         outputs: ['y', 'z'],
       },
-      ['it does more than arrange or scale an input that it alone reads'],
+      ['it does not just move or scale the elements of an input that it alone reads'],
     ],
     [
       'the constant broadcasts the input',
@@ -186,7 +186,7 @@ describe('cut-moves', () => {
         ],
         outputs: ['y'],
       },
-      ['it does more than arrange or scale an input that it alone reads'],
+      ['it does not just move or scale the elements of an input that it alone reads'],
     ],
   ])('%s: declines (%s)', (_, form, given, reasons) => {
     const model = smallModel(given);

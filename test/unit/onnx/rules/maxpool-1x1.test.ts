@@ -1,8 +1,8 @@
 import { int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
-import type { MaxPoolForm } from '../../../../src/onnx/rules/rule-table.js';
-import { maxPool1x1 } from '../../../../src/onnx/rules/target/pools/maxpool-1x1.js';
+import type { FormOf } from '../../../../src/onnx/rules/rule-table.js';
+import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
 import { failureOf } from '../../../support/error-code.js';
 import { listProblems, nodesOf, operators, randomFloats, runModel, type SmallModel, smallModel } from '../../../support/small-model.js';
 
@@ -23,8 +23,8 @@ function givenPool(
   });
 }
 
-const apply = (model: Model, form: MaxPoolForm, matches: 'one' | 'any' = 'one') =>
-  rewriteModel(model, { rules: [{ rule: maxPool1x1(form), matches }], edits: [], check: listProblems });
+const apply = (model: Model, form: FormOf<'maxpool-1x1'>, matches: 'one' | 'any' = 'one') =>
+  rewriteModel(model, { rules: [{ rule: getRule('maxpool-1x1', form), matches }], edits: [], check: listProblems });
 
 const bytesOf = ({ data }: { data: unknown }): Buffer => {
   const view = data as Float32Array;
@@ -96,7 +96,7 @@ describe('maxpool-1x1', () => {
   it.each([
     ['another kernel', { ...POOL, kernel_shape: ints([2, 2]) }, 'its kernel is [2, 2], not [1, 1]'],
     ['another stride', { ...POOL, strides: ints([1, 1]) }, 'its strides are [1, 1], not [2, 2]'],
-    ['auto_pad', { kernel_shape: ints([1, 1]), strides: ints([2, 2]), auto_pad: string('SAME_UPPER') }, 'it pads by auto_pad'],
+    ['auto_pad', { kernel_shape: ints([1, 1]), strides: ints([2, 2]), auto_pad: string('SAME_UPPER') }, 'it uses auto_pad'],
     ['ceil_mode', { ...POOL, ceil_mode: int(1) }, 'ceil_mode is set'],
   ])('declines %s', (_, attributes, reason) => {
     const record = apply(givenPool({ attributes }), 'slice', 'any');
@@ -105,7 +105,7 @@ describe('maxpool-1x1', () => {
 
   it('declines pads', () => {
     const record = apply(givenPool({ attributes: { ...POOL, pads: ints([1, 1, 1, 1]) } }), 'slice', 'any');
-    expect(record.rules[0]?.declined[0]?.reason).toBe('it pads');
+    expect(record.rules[0]?.declined[0]?.reason).toBe('it has pads');
   });
 
   it('declines where the indices are read', () => {
@@ -127,13 +127,15 @@ describe('maxpool-1x1', () => {
       nodes: [{ op: 'MaxPool', in: ['x'], out: ['y'], attributes: POOL }],
       outputs: ['y'],
     });
-    expect(apply(integer, 'depthwise', 'any').rules[0]?.declined[0]?.reason).toBe('a depthwise Conv of int8 is not made');
+    expect(apply(integer, 'depthwise', 'any').rules[0]?.declined[0]?.reason).toBe(
+      'its dtype is int8; the depthwise form supports float32 only',
+    );
     const free = smallModel({
       inputs: { x: ['float32', [1, 'channels', 4, 4]] },
       nodes: [{ op: 'MaxPool', in: ['x'], out: ['y'], attributes: POOL }],
       outputs: ['y'],
     });
-    expect(apply(free, 'depthwise', 'any').rules[0]?.declined[0]?.reason).toBe('the number of channels is not known');
+    expect(apply(free, 'depthwise', 'any').rules[0]?.declined[0]?.reason).toBe('the number of its channels is not known');
   });
 
   it('is an error where it applies nowhere, with the reasons', async () => {
@@ -158,7 +160,11 @@ describe('maxpool-1x1', () => {
     apply(model, 'slice', 'any');
     expect(operators(model)).toEqual(['Slice', 'Slice']);
     const one = twice();
-    rewriteModel(one, { rules: [{ rule: maxPool1x1('slice'), select: { output: 'quarter' } }], edits: [], check: listProblems });
+    rewriteModel(one, {
+      rules: [{ rule: getRule('maxpool-1x1', 'slice'), select: { output: 'quarter' } }],
+      edits: [],
+      check: listProblems,
+    });
     expect(operators(one)).toEqual(['MaxPool', 'Slice']);
   });
 });

@@ -273,10 +273,10 @@ describe('rules in a quantized graph', () => {
           { op: 'Concat', in: ['d', 'm'], out: ['j'], attributes: { axis: int(1) } },
         ],
       }),
-      'its weight is quantized: rewrite before quantization, for each part would be rounded by itself',
+      'its weight is quantized, so each part would be rounded separately: rewrite before quantization',
     ],
     ['conv-transpose-depth-to-space', layerModel({ ...TRANSPOSED, axis: 0, outputs: 6 }), 'its weight has a scale per input channel'],
-    ['gemm-conv', layerModel({ ...GEMM, axis: 0, outputs: 24 }), 'its weight has a scale per input'],
+    ['gemm-conv', layerModel({ ...GEMM, axis: 0, outputs: 24 }), 'its weight has a scale per input column'],
     [
       'conv-1d',
       layerModel({ op: 'Conv', weight: [4, 3, 3], outputs: 3, axis: 1, input: [2, 3, 9] }),

@@ -2,7 +2,7 @@
 import { float, int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
-import { RULE_LIST } from '../../../../src/onnx/rules/rule-table.js';
+import { REWRITE_RULES } from '../../../../src/onnx/rules/rule-table.js';
 import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
 import type { Tensor } from '../../../../src/tensor/tensor.js';
 import {
@@ -714,7 +714,7 @@ describe('rewrite rules', () => {
       'maxpool-1x1/depthwise',
       'maxpool-1x1/slice',
     ];
-    const named = RULE_LIST.flatMap(({ name, forms }) => (forms.length === 0 ? [name] : forms.map(form => `${name}/${form}`)));
+    const named = REWRITE_RULES.flatMap(({ name, forms }) => forms.map(({ form }) => (form === undefined ? name : `${name}/${form}`)));
     expect(named.filter(name => !covered.has(name))).toEqual(elsewhere);
   });
 
@@ -754,7 +754,7 @@ describe('rewrite rules', () => {
           nodes: [{ op: 'Split', in: ['x'], out: ['a', 'b'], attributes: { axis: int(1) } }],
           outputs: ['a', 'b'],
         },
-        'the size of output 0 along axis 1 is not known',
+        'dim 1 of output 0 is not known',
       ],
       [
         'reduce-mean-pool',
@@ -771,7 +771,7 @@ describe('rewrite rules', () => {
           ],
           outputs: ['y'],
         },
-        'what is multiplied is not what is clipped',
+        'its factor is not the value that the gate reads',
       ],
       [
         'clip/relu',
@@ -781,7 +781,7 @@ describe('rewrite rules', () => {
           nodes: one('Clip', { in: ['x', 'low', 'high'] }),
           outputs: ['y'],
         },
-        'its upper bound is 6; form relu-unbounded leaves it out',
+        'its upper bound is 6; the form relu-unbounded drops it',
       ],
       [
         'prelu-leaky-relu',
@@ -806,7 +806,7 @@ describe('rewrite rules', () => {
           nodes: one('Resize', { in: ['x', '', 'scales'], attributes: { mode: string('linear') } }),
           outputs: ['y'],
         },
-        'its scales are not the quotients of the sizes, or are computed',
+        'its scales are computed, or are not the quotients of the sizes',
       ],
       [
         'resize-conv-transpose',
@@ -819,7 +819,7 @@ describe('rewrite rules', () => {
           }),
           outputs: ['y'],
         },
-        'its scales are not these multiples, or are computed',
+        'its scales are computed, or differ from the factors of the sizes',
       ],
       [
         'gemm-conv',
@@ -834,13 +834,13 @@ describe('rewrite rules', () => {
       [
         'reduce-mean-pool',
         { inputs: { x: ['int32', [1, 2, 3, 4]] }, nodes: one('ReduceMean', { attributes: { axes: ints([2, 3]) } }), outputs: ['y'] },
-        'its input is int32',
+        'its input has dtype int32; expected a float',
       ],
       ['large-pool', { inputs: x(1, 1, 31, 31), nodes: one('GlobalMaxPool'), outputs: ['y'] }, ''],
       [
         'large-pool',
         { inputs: x(1, 1, 23, 29), nodes: one('GlobalMaxPool'), outputs: ['y'] },
-        '23×29 does not divide into two windows of at most 512',
+        '23×29 does not divide into two windows of at most 512 elements',
       ],
       [
         'output-padding',
@@ -866,7 +866,7 @@ describe('rewrite rules', () => {
           ],
           outputs: ['y'],
         },
-        'it pads with zeros, which are another value of each channel before the offset: the border would change',
+        'it pads with zeros, which correspond to different values per channel before the offset: the border would change',
       ],
       [
         'affine-conv',
@@ -879,7 +879,7 @@ describe('rewrite rules', () => {
           ],
           outputs: ['y'],
         },
-        'no Mul, Div, Add or Sub by a constant per channel, which it alone reads, comes before it',
+        'its input does not come from a Mul, Div, Add or Sub by a constant per channel that it alone reads',
       ],
       [
         'resize-linear-conv-transpose',
@@ -892,7 +892,7 @@ describe('rewrite rules', () => {
           }),
           outputs: ['y'],
         },
-        'its coordinates are align_corners, not half_pixel: the weights do not repeat, or the border is another',
+        'its coordinates are align_corners, not half_pixel: the weights are not periodic, or the border differs',
       ],
       [
         'resize-depth-to-space',
@@ -905,14 +905,14 @@ describe('rewrite rules', () => {
           }),
           outputs: ['y'],
         },
-        'it grows 2 times in height and 3 in width; DepthToSpace needs a square',
+        'its factors are 2 for height and 3 for width; DepthToSpace needs equal factors',
       ],
       ...(
         [
           ['gather', [0], [4], [2], [1], 'its steps are all 1'],
-          ['conv', [3], [-9], [2], [-1], 'it goes backwards: a Conv does not'],
-          ['conv', [0], [2], [2], [2], 'it ends before the last place that it could take'],
-          ['conv', [0], [4], [1], [2], 'it cuts batch or channels'],
+          ['conv', [3], [-9], [2], [-1], 'it has a negative step, which a Conv does not support'],
+          ['conv', [0], [2], [2], [2], 'it ends before the last element that the strided Conv would reach'],
+          ['conv', [0], [4], [1], [2], 'it slices the batch or the channels'],
         ] as const
       ).map(([form, starts, ends, axes, steps, reason]): [string, SmallModel, string] => [
         `strided-slice/${form}`,
@@ -934,7 +934,7 @@ describe('rewrite rules', () => {
           ],
           outputs: ['y'],
         },
-        'another of its inputs is neither arranged alike nor a constant that can be',
+        'another input is neither transposed in the same way nor a constant that can be reshaped',
       ],
       [
         'transpose-push',
@@ -946,7 +946,7 @@ describe('rewrite rules', () => {
           ],
           outputs: ['y', 't'],
         },
-        'no Transpose that it alone reads comes before it',
+        'its input does not come from a Transpose that it alone reads',
       ],
       [
         'mish-sigmoid',
@@ -959,7 +959,7 @@ describe('rewrite rules', () => {
           ],
           outputs: ['y'],
         },
-        'it is no product of x and tanh(softplus(x))',
+        'it is not a product of x and tanh(softplus(x))',
       ],
       [
         'resize-scales',
@@ -973,7 +973,7 @@ describe('rewrite rules', () => {
           }),
           outputs: ['y'],
         },
-        'its scales are not the quotients of the sizes, or are computed',
+        'its scales are computed, or are not the quotients of the sizes',
       ],
       [
         'batch-norm-conv',
@@ -984,7 +984,7 @@ describe('rewrite rules', () => {
           nodes: one('BatchNormalization', { in: ['x', 'one', 'one', 'one', 'one'], out: ['y', 'mean', 'variance', 'm', 'v'] }),
           outputs: ['y'],
         },
-        'training mode',
+        'it is in training mode',
       ],
       [
         'affine-conv',
@@ -997,7 +997,7 @@ describe('rewrite rules', () => {
           ],
           outputs: ['y'],
         },
-        'no Mul, Div, Add or Sub by a constant per channel, which it alone reads, comes before it',
+        'its input does not come from a Mul, Div, Add or Sub by a constant per channel that it alone reads',
       ],
       [
         'group-conv/split',

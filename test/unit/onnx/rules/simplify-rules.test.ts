@@ -2,8 +2,6 @@ import { float, int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import { viewModel } from '../../../../src/onnx/rewrite/graph-view.js';
 import { applyRule } from '../../../../src/onnx/rewrite/rewriter.js';
 import type { RewriteRule } from '../../../../src/onnx/rewrite/rule.js';
-import { fixReshape, mergeReshapes, mergeTransposes } from '../../../../src/onnx/rules/simplify/chains.js';
-import { removeDivideByOne, removeMultiplyByOne } from '../../../../src/onnx/rules/simplify/constant-factor.js';
 import { foldBatchNormalization } from '../../../../src/onnx/rules/simplify/fold-batch-normalization.js';
 import { CHANNEL_AFFINE_RULES } from '../../../../src/onnx/rules/simplify/fold-channel-affine.js';
 import { foldPad, foldPoolPad } from '../../../../src/onnx/rules/simplify/fold-pad.js';
@@ -13,8 +11,10 @@ import { fuseInstanceNorm } from '../../../../src/onnx/rules/simplify/fuse-insta
 import { fuseL2Normalization } from '../../../../src/onnx/rules/simplify/fuse-l2-normalization.js';
 import { fuseLayerNorm } from '../../../../src/onnx/rules/simplify/fuse-layer-norm.js';
 import { mergeConcats } from '../../../../src/onnx/rules/simplify/merge-concats.js';
+import { fixReshape, mergeReshapes, mergeTransposes } from '../../../../src/onnx/rules/simplify/merge-reshapes.js';
 import { mergeSlices } from '../../../../src/onnx/rules/simplify/merge-slices.js';
 import { NO_OP_RULES } from '../../../../src/onnx/rules/simplify/no-ops.js';
+import { removeDivideByOne, removeMultiplyByOne } from '../../../../src/onnx/rules/simplify/remove-unit-factor.js';
 import { scalarRange } from '../../../../src/onnx/rules/simplify/scalar-range.js';
 import { sliceChannels } from '../../../../src/onnx/rules/simplify/slice-channels.js';
 import { splitBatchNormalization } from '../../../../src/onnx/rules/simplify/split-batch-normalization.js';
@@ -485,7 +485,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
       { op: 'Relu', in: ['q'], out: ['r'] },
       ...JOINED_NODES.slice(2),
     ],
-    reason: '"r" comes from no Conv, ConvTranspose, Gemm',
+    reason: '"r" does not come from Conv, ConvTranspose, Gemm',
   },
   {
     name: 'A norm along one axis that may be 0',
@@ -494,7 +494,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
       { op: 'ReduceL2', in: ['a'], out: ['n'], attributes: { axes: ints([1]) } },
       { op: 'Div', in: ['a', 'n'], out: ['b'] },
     ],
-    reason: 'its divisor is not the length of what it divides, kept from 0 by at most 1e-12',
+    reason: 'its divisor is not the L2 norm of its dividend with a lower bound of at most 1e-12',
   },
   {
     name: 'A normalization over channels',
@@ -526,26 +526,26 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
     rule: 'remove-dropout',
     opset: 6,
     nodes: [{ op: 'Dropout', in: ['a'], out: ['b'] }],
-    reason: 'training mode (is_test is 0)',
+    reason: 'it is in training mode (is_test is 0)',
   },
   {
     name: 'Dropout told to train',
     rule: 'remove-dropout',
     constants: { ratio: floats([], [0.5]), train: floats([], [1]) },
     nodes: [{ op: 'Dropout', in: ['a', 'ratio', 'train'], out: ['b'] }],
-    reason: 'training mode is an input',
+    reason: 'its training mode is an input',
   },
   {
     name: 'Cast',
     rule: 'remove-cast',
     nodes: [{ op: 'Cast', in: ['a'], out: ['b'], attributes: { to: int(11) } }],
-    reason: 'it changes the type',
+    reason: 'it changes the dtype',
   },
   {
     name: 'Flatten',
     rule: 'remove-reshape',
     nodes: [{ op: 'Flatten', in: ['a'], out: ['b'] }],
-    reason: 'the shape changes, or is not known',
+    reason: 'it changes the shape, or the shape is not known',
   },
   { name: 'Transpose', rule: 'remove-transpose', nodes: [{ op: 'Transpose', in: ['a'], out: ['b'] }], reason: 'it moves axes' },
   {
@@ -559,7 +559,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
     rule: 'remove-pad',
     constants: { p: integers([0, 0, 0, 1, 0, 0, 0, 0]) },
     nodes: [{ op: 'Pad', in: ['a', 'p'], out: ['b'] }],
-    reason: 'it pads',
+    reason: 'it has pads',
   },
   {
     name: 'Pad by a computed amount',
@@ -583,7 +583,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
     rule: 'remove-slice',
     constants: { from: integers([1]), to: integers([99]), axis: integers([2]) },
     nodes: [{ op: 'Slice', in: ['a', 'from', 'to', 'axis'], out: ['b'] }],
-    reason: 'it takes a part, or a shape is not known',
+    reason: 'it takes only some elements, or a shape is not known',
   },
   {
     name: 'MaxPool',
@@ -595,7 +595,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
     name: 'AveragePool that pads',
     rule: 'remove-pool',
     nodes: [{ op: 'AveragePool', in: ['a'], out: ['b'], attributes: { kernel_shape: ints([1, 1]), pads: ints([0, 1, 0, 0]) } }],
-    reason: 'it pads',
+    reason: 'it has pads',
   },
   {
     name: 'Mul by 2',
@@ -610,14 +610,14 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
     dims: [1, 3],
     constants: { ones: floats([2, 3], [1, 1, 1, 1, 1, 1]) },
     nodes: [{ op: 'Mul', in: ['a', 'ones'], out: ['b'] }],
-    reason: 'the factor may broadcast [1, 3]',
+    reason: 'the factor may broadcast its input [1, 3]',
   },
   {
     name: 'Reshape by a constant',
     rule: 'fix-reshape',
     constants: { s: integers([2, -1]) },
     nodes: [{ op: 'Reshape', in: ['a', 's'], out: ['b'] }],
-    reason: 'its shape is constant',
+    reason: 'its shape is already constant',
   },
   {
     name: 'BatchNormalization of Gemm with alpha',
@@ -632,7 +632,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
     rule: 'fold-batch-normalization',
     constants: { ...CONV, ...BN },
     nodes: [conv(), { ...batchNormalization, attributes: { training_mode: int(1) } }],
-    reason: 'training mode',
+    reason: 'it is in training mode',
   },
   {
     name: 'Add per column',
@@ -664,7 +664,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
       { op: 'Cast', in: ['mask'], out: ['kept'], attributes: { to: int(1) } },
       { op: 'Add', in: ['d', 'kept'], out: ['b'] },
     ],
-    reason: 'another of its outputs is read',
+    reason: 'another output of the node is read',
   },
   {
     name: 'Reshape of Reshape before opset 5',
@@ -674,7 +674,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
       { op: 'Flatten', in: ['a'], out: ['f'] },
       { op: 'Reshape', in: ['f'], out: ['b'], attributes: { shape: ints([4, 60]) } },
     ],
-    reason: 'before opset 5 the shape is an attribute',
+    reason: 'it needs opset 5, from which on Reshape takes its shape as an input',
   },
   {
     name: 'Pad by a value',
@@ -684,7 +684,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
       { op: 'Pad', in: ['a', 'p', 'v'], out: ['c'] },
       { op: 'Conv', in: ['c', 'w'], out: ['b'] },
     ],
-    reason: 'it does not pad with 0',
+    reason: 'its value is not 0',
   },
   {
     name: 'Pad by reflection',
@@ -694,7 +694,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
       { op: 'Pad', in: ['a', 'p'], out: ['c'], attributes: { mode: string('reflect') } },
       { op: 'Conv', in: ['c', 'w'], out: ['b'] },
     ],
-    reason: 'it does not pad with a constant',
+    reason: 'its mode is not constant',
   },
   {
     name: 'Pad of channels',
@@ -714,7 +714,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
       { op: 'Pad', in: ['a', 'p'], out: ['c'] },
       { op: 'Conv', in: ['c', 'w'], out: ['b'] },
     ],
-    reason: 'it crops',
+    reason: 'it has negative pads',
   },
   {
     name: 'Pad before auto_pad',
@@ -724,7 +724,7 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
       { op: 'Pad', in: ['a', 'p'], out: ['c'] },
       { op: 'Conv', in: ['c', 'w'], out: ['b'], attributes: { auto_pad: string('SAME_UPPER') } },
     ],
-    reason: 'the Conv pads by auto_pad',
+    reason: 'the Conv uses auto_pad',
   },
 ];
 
@@ -749,16 +749,16 @@ describe('declines', () => {
       },
       'fix-reshape',
     );
-    expect(reasons).toEqual(['more than one size of the result is not known']);
+    expect(reasons).toEqual(['more than one dim of the result is not known']);
   });
 
   it('a Transpose of unknown rank, and a Cast of an unknown type', () => {
     const unknown = { op: 'Unknown', in: ['x'], out: ['u'] };
     const inputs = { x: ['float32', [2]] } as const;
     const transposes = [unknown, { op: 'Transpose', in: ['u'], out: ['t'] }, { op: 'Transpose', in: ['t'], out: ['y'] }];
-    expect(declinedIn({ inputs, nodes: transposes, outputs: ['y'] }, 'merge-transposes')).toEqual(['the rank is not known']);
+    expect(declinedIn({ inputs, nodes: transposes, outputs: ['y'] }, 'merge-transposes')).toEqual(['the rank of its input is not known']);
     const cast = { op: 'Cast', in: ['u'], out: ['y'], attributes: { to: int(1) } };
-    expect(declinedIn({ inputs, nodes: [unknown, cast], outputs: ['y'] }, 'remove-cast')).toEqual(['the type of its input is not known']);
+    expect(declinedIn({ inputs, nodes: [unknown, cast], outputs: ['y'] }, 'remove-cast')).toEqual(['the dtype of its input is not known']);
   });
 
   it('weights and constants of bfloat16, which no kernel proves', () => {
@@ -774,13 +774,13 @@ describe('declines', () => {
     ];
     const constants = { w: half([3, 4, 1, 1]), k: half([3, 1, 1]) };
     expect(declinedIn({ inputs, constants, nodes, outputs: ['y'] }, 'fold-channel-add')).toEqual([
-      'the constant is of no float that is folded',
+      'the constant is not float16, float32 or float64',
     ]);
     const bn = { gamma: half([3]), beta: half([3]), mean: half([3]), variance: half([3]) };
     const normalized = [nodes[0] ?? conv(), { op: 'BatchNormalization', in: ['c', ...BN_INPUTS], out: ['y'] }];
     expect(
       declinedIn({ inputs, constants: { ...constants, ...bn }, nodes: normalized, outputs: ['y'] }, 'fold-batch-normalization'),
-    ).toEqual(['its parameters are of no float that is folded']);
+    ).toEqual(['its parameters are not float16, float32 or float64']);
   });
 
   it('the nearest miss names what did not fit', () => {

@@ -3,7 +3,7 @@ import { invariant } from '../../../../base/invariant.js';
 import { getValue } from '../../../../onnx/ir/edit.js';
 import { viewModel } from '../../../../onnx/rewrite/graph-view.js';
 import { applyRule } from '../../../../onnx/rewrite/rewriter.js';
-import { convOfConcatToSum } from '../../../../onnx/rules/target/convolutions/conv-of-concat.js';
+import { getRule } from '../../../../onnx/rules/target/get-rule.js';
 import { concat, conv, type Flow, flatten, input, linear, type ModelBuilder, markOutput, relu } from '../../../network/layers.js';
 import { type ExpectedTensor, type Size, type StateDict, times, withBias } from '../../../network/state-dict.js';
 import type { MaskRcnnSpec } from '../../maskrcnn/export/network-spec.js';
@@ -84,6 +84,6 @@ function activate(builder: ModelBuilder, x: Flow, module: string): Flow {
 function splitFirst({ model }: ModelBuilder, { id }: Flow): void {
   const { producer } = getValue(model.graph, id);
   invariant(producer !== undefined, 'the first convolution of the MaskIoU head has no node');
-  const { record } = applyRule(viewModel(model), convOfConcatToSum, { nodes: new Set([producer]), check: () => [] });
+  const { record } = applyRule(viewModel(model), getRule('conv-of-concat', undefined), { nodes: new Set([producer]), check: () => [] });
   invariant(record.applied.length === 1, `the first convolution of the MaskIoU head was not split: ${record.declined[0]?.reason}`);
 }

@@ -1,12 +1,12 @@
-/** Which form of Clip does a target know? With both bounds, or as Relu. */
+/** Rewrite rule `clip`: Clip with both bounds given, or as Relu. */
 import { float, getFloat } from '../../../ir/attribute.js';
 import { newNode, outputOf, patch, type Ref } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
-import { type Decline, decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
-import type { ClipForm } from '../../rule-table.js';
-import { findNumber, newFloats } from '../../shared/numbers.js';
+import { type Decline, decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
 
-/** Clip takes its bounds as inputs from opset 11. */
+import { findNumber, newFloats } from '../../shared/constants.js';
+
+/** From this opset on, Clip takes its bounds as inputs. */
 const BOUNDS_INPUTS = 11;
 const LARGEST = Math.fround(3.4028234663852886e38);
 
@@ -15,15 +15,9 @@ interface Bounds {
   readonly high: number | undefined;
 }
 
-/** The rule `clip` in one of its forms. */
-export function clipAs(form: ClipForm): RewriteRule {
-  return form === 'bounds' ? completeClip : form === 'relu' ? clipToRelu('exact') : clipToRelu('approximate');
-}
-
-const completeClip: RewriteRule = {
-  name: 'clip',
-  proof: 'exact',
-  proofText: 'A bound that is missing becomes the largest finite float of its sign: every finite value passes it.',
+/** Form `bounds`: adds the missing bounds. */
+export const completeClip: RuleCode = {
+  proofText: 'A missing bound becomes the largest finite float of its sign, which changes no finite value.',
   pattern: op('Clip', { inputs: [any('x')] }),
   rewrite(match) {
     const bounds = findBounds(match);
@@ -43,21 +37,20 @@ const completeClip: RewriteRule = {
   },
 };
 
-function clipToRelu(proof: 'exact' | 'approximate'): RewriteRule {
+/** Forms `relu` (only a Clip without upper bound) and `relu-unbounded` (an upper bound is dropped). */
+export function clipToRelu(upper: 'unbounded' | 'any-bound'): RuleCode {
   return {
-    name: 'clip',
-    proof,
     proofText:
-      proof === 'exact'
-        ? 'Clip from 0 upwards without an upper bound is Relu.'
-        : 'Relu stands for Clip from 0 to a bound: what exceeds the bound is kept. Ranges found by calibration may hold it back again.',
+      upper === 'unbounded'
+        ? 'Clip with lower bound 0 and no upper bound is Relu.'
+        : 'Relu replaces Clip from 0 to a bound: values above the bound are kept. A calibrated range may still limit them.',
     pattern: op('Clip', { inputs: [any('x')] }),
     rewrite(match) {
       const bounds = findBounds(match);
       if ('kind' in bounds) return bounds;
       if (bounds.low !== 0) return decline(`its lower bound is ${bounds.low ?? 'absent'}, not 0`, match.node);
-      if (proof === 'exact' && bounds.high !== undefined)
-        return decline(`its upper bound is ${bounds.high}; form relu-unbounded leaves it out`, match.node);
+      if (upper === 'unbounded' && bounds.high !== undefined)
+        return decline(`its upper bound is ${bounds.high}; the form relu-unbounded drops it`, match.node);
       const relu = newNode('Relu', { name: match.node.name, inputs: [match.value('x')] });
       return patch({ add: [relu], replace: [[match.output(), outputOf(relu)]] });
     },

@@ -1,20 +1,18 @@
-/** What where a target knows HardSigmoid with slope 1/6 and offset 1/2 alone? The input is scaled and shifted before it. */
+/** Rewrite rule `hard-sigmoid-slope`: HardSigmoid of any slope and offset becomes one of slope 1/6 and offset 1/2 after a scale and a shift. */
 import { getFloat } from '../../../ir/attribute.js';
 import { newNode, outputOf, type PatchNode, patch, type Ref } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
-import { decline, type RewriteRule } from '../../../rewrite/rule.js';
-import { newFloats } from '../../shared/numbers.js';
-import { GATE_OFFSET, GATE_SLOPE, newSwishGate } from '../../shared/swish-gate.js';
+import { decline, type RuleCode } from '../../../rewrite/rule.js';
+import { newFloats } from '../../shared/constants.js';
+import { GATE_OFFSET, GATE_SLOPE, newSwishGate } from '../../shared/hard-swish-gate.js';
 
-/** The rule `hard-sigmoid-slope`: max(0, min(1, αx + β)) = HardSigmoid(6α·x + 6(β − 1/2); 1/6, 1/2). */
-export const fixHardSigmoidSlope: RewriteRule = {
-  name: 'hard-sigmoid-slope',
-  proof: 'rounding',
-  proofText: 'αx + β = (6α·x + 6(β − 1/2))/6 + 1/2: the same line, rounded elsewhere.',
+/** max(0, min(1, αx + β)) = HardSigmoid(6α·x + 6(β − 1/2); 1/6, 1/2). */
+export const fixHardSigmoidSlope: RuleCode = {
+  proofText: 'αx + β = (6α·x + 6(β − 1/2))/6 + 1/2: the same line, rounded at other places.',
   pattern: op('HardSigmoid', { inputs: [any('x')] }),
   rewrite(match) {
     const [alpha, beta] = [getFloat(match.node, 'alpha', 0.2), getFloat(match.node, 'beta', 0.5)];
-    if (alpha === GATE_SLOPE && beta === GATE_OFFSET) return decline('its slope is 1/6 and its offset 1/2', match.node);
+    if (alpha === GATE_SLOPE && beta === GATE_OFFSET) return decline('its slope is already 1/6 and its offset 1/2', match.node);
     if (match.type(match.value('x')).dtype !== 'float32') return decline('its input is not float32', match.node);
     const base = match.nameOf(match.output());
     const add: PatchNode[] = [];

@@ -1,15 +1,13 @@
-/** Which slopes may a leaky Relu have on a target? One for all channels; or one of 256ths. */
+/** Rewrite rules `prelu-leaky-relu` and `leaky-relu-256ths`: slopes of leaky Relu as targets support them. */
 import { float, getFloat } from '../../../ir/attribute.js';
 import { newNode, outputOf, patch } from '../../../rewrite/patch.js';
 import { any, constant, op } from '../../../rewrite/pattern.js';
-import { decline, type RewriteRule } from '../../../rewrite/rule.js';
-import { findFloat32 } from '../../shared/numbers.js';
+import { decline, type RuleCode } from '../../../rewrite/rule.js';
+import { findFloat32 } from '../../shared/constants.js';
 
-/** The rule `prelu-leaky-relu`: a PRelu whose slopes are all equal. */
-export const preluToLeakyRelu: RewriteRule = {
-  name: 'prelu-leaky-relu',
-  proof: 'exact',
-  proofText: 'A PRelu with one slope for all elements is a LeakyRelu of that slope.',
+/** Rule `prelu-leaky-relu`: a PRelu whose slopes are all equal. */
+export const preluToLeakyRelu: RuleCode = {
+  proofText: 'A PRelu with one slope for all elements is a LeakyRelu with that slope.',
   pattern: op('PRelu', { inputs: [any('x'), constant('slope')] }),
   rewrite(match) {
     const slopes = findFloat32(match.constant('slope'))?.data;
@@ -21,16 +19,14 @@ export const preluToLeakyRelu: RewriteRule = {
   },
 };
 
-/** The rule `leaky-relu-256ths`: DPUs multiply by n/256 (26/256 for the usual 0.1). */
-export const leakyReluTo256ths: RewriteRule = {
-  name: 'leaky-relu-256ths',
-  proof: 'approximate',
-  proofText: 'The slope becomes the nearest n/256: values below zero change by at most 1/512 of themselves.',
+/** Rule `leaky-relu-256ths`: DPUs multiply by n/256 (26/256 for the usual 0.1). */
+export const leakyReluTo256ths: RuleCode = {
+  proofText: 'The slope becomes the nearest n/256: outputs for negative inputs x change by at most |x|/512.',
   pattern: op('LeakyRelu', { inputs: [any('x')] }),
   rewrite(match) {
     const alpha = getFloat(match.node, 'alpha', 0.01);
     const nearest = Math.round(alpha * 256) / 256;
-    if (nearest === alpha) return decline(`its slope is ${alpha * 256}/256`, match.node);
+    if (nearest === alpha) return decline(`its slope is already ${alpha * 256}/256`, match.node);
     const node = newNode('LeakyRelu', { name: match.node.name, inputs: [match.value('x')], attributes: { alpha: float(nearest) } });
     return patch({ add: [node], replace: [[match.output(), outputOf(node)]] });
   },

@@ -1,32 +1,30 @@
-/** How does what a detector does to its image before the first Conv (minus mean, over deviation) vanish? Into that Conv's weight and bias. */
+/** Rewrite rule `affine-conv`: per-channel arithmetic before a Conv, such as image normalization, is folded into its weight and bias. */
 import { findInts, getInt, getString, ints } from '../../../ir/attribute.js';
 import type { Attribute, Node, ValueId } from '../../../ir/model.js';
 import { type NewConstant, newNode, outputOf, type PatchNode, patch, type Ref } from '../../../rewrite/patch.js';
 import { any, constant, op, optional } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
-import { findFloat32, newFloats, newInts } from '../../shared/numbers.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
+import { findFloat32, newFloats, newInts } from '../../shared/constants.js';
 
-/** Pad takes its pads as an input from opset 11. */
+/** From this opset on, Pad takes its pads as an input. */
 const PADS_INPUT = 11;
 const STEPS = ['Mul', 'Div', 'Add', 'Sub'];
 
-/** What the Conv is given, of what it will read: x · scale + shift, per input channel. */
+/** The current input of the Conv in terms of its future input `source`: source · scale + shift, per input channel. */
 interface Affine {
   readonly source: ValueId;
   readonly scale: Float64Array;
   readonly shift: Float64Array;
-  /** From the Conv upwards. */
+  /** In order from the Conv to the source. */
   readonly nodes: readonly Node[];
 }
 
 /**
- * The rule `affine-conv`: W · (x·s + t) = (W·s)·x + W·t. Zeros that the Conv pads with are no zeros of x: with a shift they become a Pad by the one value
- * that the affine map takes to 0, and where channels differ in it, the border would change.
+ * W · (x·s + t) = (W·s)·x + W·t. The zeros that the Conv pads with correspond to −t/s before the affine map: with a shift, a Pad with that value is inserted.
+ * If the value differs between channels, the border would change, and the rule declines.
  */
-export const foldAffineIntoConv: RewriteRule = {
-  name: 'affine-conv',
-  proof: 'rounding',
-  proofText: 'Factors and offsets per channel before a Conv join its weight and bias; products and sums round in another order.',
+export const foldAffineIntoConv: RuleCode = {
+  proofText: 'Factors and offsets per channel before a Conv are folded into its weight and bias; products and sums round in another order.',
   pattern: op('Conv', { inputs: [any('x'), constant('weight'), optional(constant('bias'))] }),
   rewrite(match) {
     const weight = findFloat32(match.constant('weight'));
@@ -77,7 +75,7 @@ function findAffine(match: Match, channels: number): Affine | string {
     reader = step;
     source = read.x;
   }
-  if (nodes.length === 0) return 'no Mul, Div, Add or Sub by a constant per channel, which it alone reads, comes before it';
+  if (nodes.length === 0) return 'its input does not come from a Mul, Div, Add or Sub by a constant per channel that it alone reads';
   return { source, scale, shift, nodes };
 }
 
@@ -88,7 +86,7 @@ function readStep(match: Match, node: Node, channels: number): { x: ValueId; sca
   const [x, operand] = isFirst ? [b, a] : [a, b];
   const rank = match.type(x).dims?.length;
   const values = rank === undefined ? undefined : perChannel(match, operand, rank, channels);
-  // One channel would become as many as the constant has.
+  // A single channel would be broadcast to the channels of the constant.
   const widens = values !== undefined && match.constantOf(operand)?.dims.some(dim => dim > 1) && match.type(x).dims?.[1] !== channels;
   if (widens) return undefined;
   if (values === undefined || (isFirst && node.opType === 'Div') || rank !== match.type(node.outputs[0] ?? x).dims?.length)
@@ -100,7 +98,7 @@ function readStep(match: Match, node: Node, channels: number): { x: ValueId; sca
   return isFirst ? { x, scale: ones.map(value => -value), shift: values } : { x, scale: ones, shift: values.map(value => -value) };
 }
 
-/** A float32 constant that varies along axis 1 alone. */
+/** A float32 constant that varies along axis 1 only, as one value per channel. */
 function perChannel(match: Match, id: ValueId, rank: number, channels: number): Float64Array | undefined {
   const floats = findFloat32(match.constantOf(id));
   if (floats === undefined || floats.dims.length > rank) return undefined;
@@ -115,7 +113,7 @@ interface Border {
   readonly attributes: ReadonlyMap<string, Attribute>;
 }
 
-/** How the Conv pads afterwards: itself, where zeros stay zeros; by a Pad with what becomes zero, where that is one value. */
+/** The padding afterwards: by the Conv if there is no shift, else by a Pad with the value that maps to zero, if it is the same for all channels. */
 function findBorder(match: Match, { scale, shift, source }: Affine): Border | string {
   const { node } = match;
   const pads = findInts(node, 'pads') ?? [];
@@ -125,9 +123,9 @@ function findBorder(match: Match, { scale, shift, source }: Affine): Border | st
   const values = shift.map((value, channel) => Math.fround(-value / (scale[channel] ?? 1)));
   const [value = 0] = values;
   if (!Number.isFinite(value) || values.some(other => other !== value))
-    return 'it pads with zeros, which are another value of each channel before the offset: the border would change';
-  if (autoPad !== 'NOTSET') return 'it pads by auto_pad, and there is an offset';
-  if (match.opset < PADS_INPUT) return `it pads, there is an offset, and Pad takes a value as an input from opset ${PADS_INPUT}`;
+    return 'it pads with zeros, which correspond to different values per channel before the offset: the border would change';
+  if (autoPad !== 'NOTSET') return 'it uses auto_pad, and there is an offset';
+  if (match.opset < PADS_INPUT) return `it pads and there is an offset, which needs opset ${PADS_INPUT}; the model has ${match.opset}`;
   const half = pads.length / 2;
   const base = match.nameOf(match.output());
   const inputs: readonly (Ref | NewConstant)[] = [
@@ -139,7 +137,7 @@ function findBorder(match: Match, { scale, shift, source }: Affine): Border | st
   return { pad, attributes: new Map([...node.attributes, ['pads', ints(pads.map(() => 0))] as const]) };
 }
 
-/** In double precision, rounded once. */
+/** The folded weight and the sum of weight · shift per output, in double precision. */
 function fold(
   weight: Float32Array,
   [outputs = 0, perGroup = 0, ...kernel]: readonly number[],

@@ -1,22 +1,21 @@
-/** What can stand for a BatchNormalization that no layer before it takes in? A depthwise 1×1 Conv. */
+/** Rewrite rule `batch-norm-conv`: a BatchNormalization that cannot be folded becomes a depthwise 1×1 Conv. */
 import { getFloat, getInt, int, ints } from '../../../ir/attribute.js';
 import { isInferenceBatchNormalization } from '../../../ir/operator-traits.js';
 import { newNode, outputOf, patch } from '../../../rewrite/patch.js';
 import { any, constant, op } from '../../../rewrite/pattern.js';
-import { decline, type RewriteRule } from '../../../rewrite/rule.js';
-import { findFloat32, newFloats } from '../../shared/numbers.js';
+import { decline, type RuleCode } from '../../../rewrite/rule.js';
+import { findFloat32, newFloats } from '../../shared/constants.js';
 
-/** The rule `batch-norm-conv`, for [N, C, H, W]: weight γ/√(σ² + ε), bias β − μ·γ/√(σ² + ε), computed in double precision. */
-export const batchNormToConv: RewriteRule = {
-  name: 'batch-norm-conv',
-  proof: 'rounding',
-  proofText: 'Normalization by constants is one factor and one offset per channel, which a depthwise 1×1 Conv applies; rounded elsewhere.',
+/** For inputs [N, C, H, W]: weight γ/√(σ² + ε), bias β − μ·γ/√(σ² + ε), computed in double precision. */
+export const batchNormToConv: RuleCode = {
+  proofText:
+    'Normalization by constants is one factor and one offset per channel, which a depthwise 1×1 Conv applies; it rounds at other places.',
   pattern: op('BatchNormalization', { inputs: [any('x'), constant('gamma'), constant('beta'), constant('mean'), constant('variance')] }),
   rewrite(match) {
-    if (match.type(match.value('x')).dims?.length !== 4) return decline('its input is not known to have four axes', match.node);
+    if (match.type(match.value('x')).dims?.length !== 4) return decline('the rank of its input is not known to be 4', match.node);
     if (match.type(match.value('x')).dtype !== 'float32') return decline('its input is not float32', match.node);
-    if (getInt(match.node, 'spatial', 1) !== 1) return decline('it has statistics per element (spatial is 0)', match.node);
-    if (!isInferenceBatchNormalization(match.node)) return decline('training mode', match.node);
+    if (getInt(match.node, 'spatial', 1) !== 1) return decline('its statistics are per element (spatial is 0)', match.node);
+    if (!isInferenceBatchNormalization(match.node)) return decline('it is in training mode', match.node);
     const read = (name: string) => findFloat32(match.constant(name))?.data;
     const [gamma, beta, mean, variance] = [read('gamma'), read('beta'), read('mean'), read('variance')];
     if (gamma === undefined || beta === undefined || mean === undefined || variance === undefined)

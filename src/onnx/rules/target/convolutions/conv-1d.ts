@@ -1,25 +1,23 @@
-/** What can stand for a one-dimensional Conv, where an NPU takes four axes only? A two-dimensional one of height 1. */
+/** Rewrite rule `conv-1d`: a one-dimensional Conv becomes a two-dimensional one of height 1, for targets that support four axes only. */
 import { findInts, getString, ints } from '../../../ir/attribute.js';
 import type { Attribute } from '../../../ir/model.js';
 import { newNode, outputOf, type PatchNode, patch, type Ref } from '../../../rewrite/patch.js';
 import { any, op, optional } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
+import { newInts } from '../../shared/constants.js';
 import { findLayerConstant, isScaledAlong, moveConstant } from '../../shared/layer-constant.js';
-import { newInts } from '../../shared/numbers.js';
 import { findDequantizer, findQuantizer, requantize } from '../../shared/requantize.js';
 
-/** Squeeze and Unsqueeze take their axes as an input from opset 13. */
+/** From this opset on, Squeeze and Unsqueeze take their axes as an input. */
 const AXES_INPUT = 13;
 
-/** The rule `conv-1d`: Unsqueeze to [N, C, 1, W], Conv, Squeeze. */
-export const conv1dTo2d: RewriteRule = {
-  name: 'conv-1d',
-  proof: 'rounding',
-  proofText: 'A height of 1 changes no product and no sum; a kernel for two dimensions may add in another order.',
+/** Unsqueeze to [N, C, 1, W], Conv, Squeeze. */
+export const conv1dTo2d: RuleCode = {
+  proofText: 'A height of 1 changes no product and no sum; a two-dimensional kernel may add in another order.',
   pattern: op('Conv', { inputs: [any('x'), any('weight'), optional(any('bias'))] }),
   rewrite(match) {
     const weight = findLayerConstant(match, match.find('weight'));
-    if (weight === undefined) return decline('its weight is not constant, nor quantized by tensor or channel', match.node);
+    if (weight === undefined) return decline('its weight is neither constant nor quantized per tensor or per channel', match.node);
     if (weight.stored.dims.length !== 3) return decline(`its weight has ${weight.stored.dims.length} axes, not 3`, match.node);
     if (!isScaledAlong(weight, 0)) return decline('its weight has a scale per input channel', match.node);
     const { name } = match.node;
@@ -36,7 +34,7 @@ export const conv1dTo2d: RewriteRule = {
     return patch({
       add: [raised, ...requantizedInput, ...moved.add, conv, ...requantized, lowered],
       replace: [[match.output(), outputOf(lowered)]],
-      also: moved.gone,
+      also: moved.unread,
     });
   },
 };

@@ -1,39 +1,37 @@
-/** What can stand for a ConvTranspose whose kernel is its stride, which some NPUs refuse? A 1×1 Conv and DepthToSpace, for nothing overlaps. */
+/** Rewrite rule `conv-transpose-depth-to-space`: a ConvTranspose whose kernel equals its stride becomes a 1×1 Conv and DepthToSpace. */
 import { byteLength } from '../../../../tensor/dtype.js';
 import type { RawTensor } from '../../../../tensor/tensor.js';
 import { findInts, getInt, int, ints, string } from '../../../ir/attribute.js';
 import type { Node } from '../../../ir/model.js';
 import { newNode, outputOf, type PatchNode, patch } from '../../../rewrite/patch.js';
 import { any, op, optional } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
 import { findLayerConstant, isScaledAlong, type LayerConstant, moveConstant, takeElements } from '../../shared/layer-constant.js';
 import { findQuantizer, requantize } from '../../shared/requantize.js';
 
-/** DepthToSpace has its mode from opset 11; before, what is now DCR is all there is. */
+/** From this opset on, DepthToSpace has the attribute mode; earlier versions always use DCR. */
 const DEPTH_TO_SPACE_MODE = 11;
 
-/** Element by element, without a constant per channel: before or after moving elements is the same. */
+/** Elementwise operators without constants per channel: they commute with moving elements. */
 const ELEMENTWISE = new Set(['Relu', 'LeakyRelu', 'Elu', 'Selu', 'Clip', 'Sigmoid', 'HardSigmoid', 'HardSwish', 'Tanh']);
 
 /**
- * The rule `conv-transpose-depth-to-space`: y[co, b·h + i, b·w + j] = Σ x[ci, h, w] · W[ci, co, i, j], one product per input channel, so a 1×1 Conv with
- * b²·C outputs, (i·b + j)·C + co, computes every element, and DepthToSpace (DCR) puts them in their places. An activation that alone reads the output moves
- * in front of DepthToSpace, where NPUs fuse it with the Conv and the quantizer places it as it did. In a quantized graph the weight's integers move with their
- * scales, and the Conv is quantized as the ConvTranspose was.
+ * y[co, b·h + i, b·w + j] = Σ x[ci, h, w] · W[ci, co, i, j], one product per input channel. A 1×1 Conv with b²·C output channels (i·b + j)·C + co computes all
+ * elements, and DepthToSpace (DCR) moves them to their places. An activation that is the only reader of the output moves before DepthToSpace, where NPUs fuse
+ * it with the Conv and quantization gives it the same range. In a quantized graph, the integers of the weight move together with their scales, and the Conv
+ * gets the output quantization of the ConvTranspose.
  */
-export const convTransposeToDepthToSpace: RewriteRule = {
-  name: 'conv-transpose-depth-to-space',
-  proof: 'exact',
+export const convTransposeToDepthToSpace: RuleCode = {
   proofText:
-    'Where kernel and stride are equal nothing overlaps: each output element is one sum over the input channels, which a 1×1 Conv computes from the same products; DepthToSpace moves the elements.',
+    'If kernel and stride are equal, nothing overlaps: each output element is one sum over the input channels, which a 1×1 Conv computes from the same products; DepthToSpace moves the elements.',
   pattern: op('ConvTranspose', { inputs: [any('x'), any('weight'), optional(any('bias'))] }),
   rewrite(match) {
     const [weight, bias] = [findLayerConstant(match, match.find('weight')), findLayerConstant(match, match.find('bias'))];
-    if (weight === undefined) return decline('its weight is not constant, nor quantized by tensor or channel', match.node);
-    const reason = whyNot(match, weight, bias);
+    if (weight === undefined) return decline('its weight is neither constant nor quantized per tensor or per channel', match.node);
+    const reason = declineReason(match, weight, bias);
     if (reason !== undefined) return decline(reason, match.node);
     const [, , block = 0] = weight.stored.dims;
-    const { conv, add, gone } = makeConv(match, weight, bias);
+    const { conv, add, unread } = makeConv(match, weight, bias);
     const activation = findActivation(match);
     const moved = activation === undefined ? [] : [moveActivation(activation, conv)];
     const end = activation?.outputs[0] ?? match.output();
@@ -46,7 +44,7 @@ export const convTransposeToDepthToSpace: RewriteRule = {
     return patch({
       add: [...add, conv, ...moved, ...requantized, shuffle],
       replace: [[end, outputOf(shuffle)]],
-      also: activation === undefined ? gone : [activation, ...gone],
+      also: activation === undefined ? unread : [activation, ...unread],
     });
   },
 };
@@ -54,10 +52,10 @@ export const convTransposeToDepthToSpace: RewriteRule = {
 interface MadeConv {
   readonly conv: PatchNode;
   readonly add: readonly PatchNode[];
-  readonly gone: readonly Node[];
+  readonly unread: readonly Node[];
 }
 
-/** A quantized weight keeps its integers, and each channel its scale, for each of the b² places. */
+/** A quantized weight keeps its integers; the scale of a channel is repeated for each of the b² positions. */
 function makeConv(match: Match, weight: LayerConstant, bias: LayerConstant | undefined): MadeConv {
   const [, outputs = 0, block = 0] = weight.stored.dims;
   const channels = Array.from({ length: block * block * outputs }, (_, index) => index % outputs);
@@ -71,29 +69,29 @@ function makeConv(match: Match, weight: LayerConstant, bias: LayerConstant | und
     inputs: [match.value('x'), ...moved.map(({ ref }) => ref)],
     attributes: { dilations: ints([1, 1]), group: int(1), kernel_shape: ints([1, 1]), pads: ints([0, 0, 0, 0]), strides: ints([1, 1]) },
   });
-  return { conv, add: moved.flatMap(({ add }) => add), gone: moved.flatMap(({ gone }) => gone) };
+  return { conv, add: moved.flatMap(({ add }) => add), unread: moved.flatMap(one => one.unread) };
 }
 
-function whyNot({ node, find }: Match, weight: LayerConstant, bias: LayerConstant | undefined): string | undefined {
+function declineReason({ node, find }: Match, weight: LayerConstant, bias: LayerConstant | undefined): string | undefined {
   const { dims } = weight.stored;
   const kernel = dims.slice(2);
-  if (dims.length !== 4) return `its weight has ${dims.length} dimensions, not 4`;
-  if (kernel[0] !== kernel[1]) return `its kernel is [${kernel.join(', ')}]; DepthToSpace needs a square`;
+  if (dims.length !== 4) return `the rank of its weight is ${dims.length}, not 4`;
+  if (kernel[0] !== kernel[1]) return `its kernel is [${kernel.join(', ')}]; DepthToSpace needs a square kernel`;
   const strides = findInts(node, 'strides') ?? [1, 1];
   if (strides.length !== 2 || strides.some((stride, axis) => stride !== kernel[axis]))
-    return `its strides are [${strides.join(', ')}], its kernel is [${kernel.join(', ')}]: they have to be equal`;
-  if ((findInts(node, 'dilations') ?? []).some(dilation => dilation !== 1)) return 'it is dilated';
-  if ((findInts(node, 'pads') ?? []).some(pad => pad !== 0)) return 'it pads';
+    return `its strides are [${strides.join(', ')}] and its kernel is [${kernel.join(', ')}]: they must be equal`;
+  if ((findInts(node, 'dilations') ?? []).some(dilation => dilation !== 1)) return 'it has dilations';
+  if ((findInts(node, 'pads') ?? []).some(pad => pad !== 0)) return 'it has pads';
   if ((findInts(node, 'output_padding') ?? []).some(pad => pad !== 0)) return 'it has output_padding';
   if (findInts(node, 'output_shape') !== undefined) return 'it has output_shape';
   if (getInt(node, 'group', 1) !== 1) return `it has ${getInt(node, 'group', 1)} groups`;
   if (!isScaledAlong(weight, 1)) return 'its weight has a scale per input channel';
   if (find('bias') === undefined) return undefined;
   if (bias === undefined) return 'its bias is not constant';
-  return bias.stored.dims[0] === dims[1] && isScaledAlong(bias, 0) ? undefined : 'its bias does not fit its weight';
+  return bias.stored.dims[0] === dims[1] && isScaledAlong(bias, 0) ? undefined : 'its bias does not match its weight';
 }
 
-/** [ci, co, i, j] → [(i·b + j)·C + co, ci, 1, 1], whatever the elements are. */
+/** [ci, co, i, j] → [(i·b + j)·C + co, ci, 1, 1], for any dtype. */
 function toConvWeight(weight: RawTensor): RawTensor {
   const [inputs = 0, outputs = 0, block = 0] = weight.dims;
   const size = byteLength(weight.dtype, 1);
@@ -106,7 +104,7 @@ function toConvWeight(weight: RawTensor): RawTensor {
   return { ...weight, dims: [block * block * outputs, inputs, 1, 1], bytes };
 }
 
-/** The activation that alone reads the ConvTranspose, with its bounds constant. */
+/** The activation that is the only reader of the ConvTranspose, if its bounds are constant. */
 function findActivation({ output, soleReader, constantOf }: Match): Node | undefined {
   const reader = soleReader(output());
   if (reader?.domain !== '' || !ELEMENTWISE.has(reader.opType)) return undefined;

@@ -1,35 +1,33 @@
-/** What can stand for a fully connected layer where an NPU only convolves? A Conv over the whole window that was flattened, or a 1×1 Conv. */
+/** Rewrite rule `gemm-conv`: a fully connected layer becomes a Conv over the window that was flattened, or a 1×1 Conv. */
 import { byteLength } from '../../../../tensor/dtype.js';
 import type { RawTensor } from '../../../../tensor/tensor.js';
 import { getFloat, getInt, int, ints } from '../../../ir/attribute.js';
 import type { Node, ValueId } from '../../../ir/model.js';
 import { newNode, outputOf, type PatchNode, patch, type Ref } from '../../../rewrite/patch.js';
 import { any, op, optional } from '../../../rewrite/pattern.js';
-import { type Decline, decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
+import { type Decline, decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
+import { isRow, newInts } from '../../shared/constants.js';
 import { findLayerConstant, isScaledAlong, type LayerConstant, moveConstant } from '../../shared/layer-constant.js';
-import { isRow, newInts } from '../../shared/numbers.js';
 import { findDequantizer, findQuantizer, isQuantizedAlike, requantize } from '../../shared/requantize.js';
 
-/** What the Conv reads: [N, C, H, W], and the weight's columns seen as C·H·W. */
+/** The input of the Conv, [N, C, H, W], and [C, H, W], into which the columns of the weight are divided. */
 interface Window {
   readonly input: Ref;
   readonly dims: readonly [number, number, number];
   readonly before: readonly PatchNode[];
-  /** The Flatten or Reshape that nothing reads any more. */
-  readonly gone: readonly Node[];
+  /** Nodes that become unread, such as the Flatten or Reshape. */
+  readonly unread: readonly Node[];
 }
 
-/** The rule `gemm-conv`: y = x·W + b as Conv and Flatten. A Flatten from [N, C, H, W] that alone feeds it goes. */
-export const gemmToConv: RewriteRule = {
-  name: 'gemm-conv',
-  proof: 'rounding',
+/** y = x·W + b as Conv and Reshape. A preceding Flatten of [N, C, H, W] that only feeds the Gemm is removed. */
+export const gemmToConv: RuleCode = {
   proofText:
-    'Each output is one sum over all elements of a row, which a Conv whose kernel is the whole window computes; it may add in another order.',
+    'Each output is one sum over all elements of a row, which a Conv whose kernel covers the whole window computes; it may add in another order.',
   pattern: op('Gemm', { inputs: [any('x'), any('weight'), optional(any('bias'))] }),
   rewrite(match) {
     const [weight, bias] = [findLayerConstant(match, match.find('weight')), findLayerConstant(match, match.find('bias'))];
-    if (weight === undefined) return decline('its weight is not constant, nor quantized by tensor or channel', match.node);
-    const reason = whyNot(match, weight, bias);
+    if (weight === undefined) return decline('its weight is neither constant nor quantized per tensor or per channel', match.node);
+    const reason = declineReason(match, weight, bias);
     if (reason !== undefined) return decline(reason, match.node);
     const rows = getInt(match.node, 'transB', 0) === 0 ? transpose(weight.stored) : weight.stored;
     const [outputs = 0, columns = 0] = rows.dims;
@@ -60,20 +58,20 @@ export const gemmToConv: RewriteRule = {
     return patch({
       add: [...window.before, ...moved.flatMap(({ add }) => add), conv, ...requantized, flat],
       replace: [[match.output(), outputOf(flat)]],
-      also: [...window.gone, ...moved.flatMap(({ gone }) => gone)],
+      also: [...window.unread, ...moved.flatMap(({ unread }) => unread)],
     });
   },
 };
 
-function whyNot({ node, find, opset }: Match, weight: LayerConstant, bias: LayerConstant | undefined): string | undefined {
+function declineReason({ node, find, opset }: Match, weight: LayerConstant, bias: LayerConstant | undefined): string | undefined {
   const { dtype, dims } = weight.stored;
-  if (opset < 5) return 'before opset 5 Reshape has its shape as an attribute';
+  if (opset < 5) return 'it needs opset 5, from which on Reshape takes its shape as an input';
   if (weight.quantized === undefined && dtype !== 'float32') return 'its weight is not float32';
-  if (dims.length !== 2) return `its weight has ${dims.length} axes, not 2`;
+  if (dims.length !== 2) return `the rank of its weight is ${dims.length}, not 2`;
   if (getInt(node, 'transA', 0) !== 0) return 'transA is set';
   if (getFloat(node, 'alpha', 1) !== 1 || getFloat(node, 'beta', 1) !== 1) return 'alpha or beta is not 1';
   const axis = getInt(node, 'transB', 0) === 0 ? 1 : 0;
-  if (!isScaledAlong(weight, axis)) return 'its weight has a scale per input';
+  if (!isScaledAlong(weight, axis)) return 'its weight has a scale per input column';
   if (find('bias') === undefined) return undefined;
   if (bias === undefined) return 'its bias is not constant';
   const isReal = bias.quantized !== undefined || bias.stored.dtype === 'float32';
@@ -82,20 +80,20 @@ function whyNot({ node, find, opset }: Match, weight: LayerConstant, bias: Layer
     : 'its bias is not one float32 value per output';
 }
 
-/** The batch, or −1 where it is not known. */
+/** The batch size, or −1 if it is not known. */
 function rowsOf(match: Match): number {
   const rows = match.type(match.output()).dims?.[0];
   return typeof rows === 'number' ? rows : -1;
 }
 
-/** Through the Flatten or Reshape before it, where that flattens a [N, C, H, W] whole; else the row is seen as [N, K, 1, 1]. */
+/** The input of the preceding Flatten or Reshape if that flattens [N, C, H, W] to rows; else the rows as [N, K, 1, 1]. */
 function findWindow(match: Match, columns: number): Window | Decline {
   const x = match.value('x');
   const flattened = findFlattened(match, x);
   const dims = flattened && imageDims(match, flattened.image, x);
   if (flattened !== undefined && dims !== undefined && dims[0] * dims[1] * dims[2] === columns)
-    return { input: flattened.image, dims, before: [], gone: flattened.gone };
-  if (match.type(x).dims?.length !== 2) return decline('its input is not known to have two axes', match.node);
+    return { input: flattened.image, dims, before: [], unread: flattened.unread };
+  if (match.type(x).dims?.length !== 2) return decline('the rank of its input is not known to be 2', match.node);
   const rows = match.type(x).dims?.[0];
   const name = match.node.name && `${match.node.name}/unflatten`;
   const unflat = newNode('Reshape', {
@@ -103,16 +101,16 @@ function findWindow(match: Match, columns: number): Window | Decline {
     inputs: [x, newInts(`${match.nameOf(match.output())}_image_shape`, [typeof rows === 'number' ? rows : -1, columns, 1, 1])],
   });
   const requantized = requantize(outputOf(unflat), findDequantizer(match, x), name);
-  return { input: outputOf(requantized.at(-1) ?? unflat), dims: [columns, 1, 1], before: [unflat, ...requantized], gone: [] };
+  return { input: outputOf(requantized.at(-1) ?? unflat), dims: [columns, 1, 1], before: [unflat, ...requantized], unread: [] };
 }
 
 interface Flattened {
   readonly image: ValueId;
-  /** In the order in which they go: readers first. */
-  readonly gone: readonly Node[];
+  /** Nodes to remove, readers first. */
+  readonly unread: readonly Node[];
 }
 
-/** What a Flatten before `x` reads; between them there may be quantization to the integers that the image has already. */
+/** The input of a Flatten before `x`; a QuantizeLinear and DequantizeLinear with the scale of that input may lie between. */
 function findFlattened(match: Match, x: ValueId): Flattened | undefined {
   const dequantizer = findDequantizer(match, x);
   const quantizer = dequantizer && match.producerOf(dequantizer.inputs[0], 'QuantizeLinear');
@@ -120,14 +118,14 @@ function findFlattened(match: Match, x: ValueId): Flattened | undefined {
   const flatten = match.producerOf(flat, 'Flatten') ?? match.producerOf(flat, 'Reshape');
   const image = flatten?.inputs[0];
   if (flatten === undefined || image === undefined) return undefined;
-  if (dequantizer === undefined || quantizer === undefined) return { image, gone: [flatten] };
+  if (dequantizer === undefined || quantizer === undefined) return { image, unread: [flatten] };
   const source = findDequantizer(match, image);
   return source !== undefined && isQuantizedAlike(match, source, dequantizer) && isQuantizedAlike(match, source, quantizer)
-    ? { image, gone: [dequantizer, quantizer, flatten] }
+    ? { image, unread: [dequantizer, quantizer, flatten] }
     : undefined;
 }
 
-/** [C, H, W] of a value with four known sizes (the batch may be unknown) that was flattened row by row. */
+/** [C, H, W] of a value with known channels, height and width that was flattened per batch element. */
 function imageDims(match: Match, image: ValueId, flat: ValueId): readonly [number, number, number] | undefined {
   const [dims, flatDims] = [match.type(image).dims, match.type(flat).dims];
   const [batch, channels, height, width] = dims ?? [];

@@ -1,45 +1,53 @@
-/** What can stand for a grouped Conv where an NPU knows none? One Conv per group, or one whose weight is zero outside the groups. */
+/** Rewrite rule `group-conv`: a grouped Conv becomes one Conv per group, or one Conv with zeros between the groups. */
 
 import { getDefined } from '../../../../base/invariant.js';
 import type { Tensor } from '../../../../tensor/tensor.js';
 import { getInt, int } from '../../../ir/attribute.js';
 import { newNode, outputOf, type PatchNode, patch } from '../../../rewrite/patch.js';
 import { any, constant, op, optional } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
-import type { GroupConvForm } from '../../rule-table.js';
-import { findFloat32, newFloats, newInts } from '../../shared/numbers.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
 
+import { findFloat32, newFloats, newInts } from '../../shared/constants.js';
+
+/** From this opset on, Slice takes its bounds as inputs. */
 const SLICE_INPUTS = 10;
 
-/** The rule `group-conv` in one of its forms. A depthwise Conv, which NPUs have kernels for, is left alone. */
-export function groupConvAs(form: GroupConvForm): RewriteRule {
-  return {
-    name: 'group-conv',
-    proof: 'rounding',
-    proofText:
-      form === 'split'
-        ? 'Each group is a Conv of its own over its slice of the channels; a kernel of another shape may add in another order.'
-        : 'Weights between groups are zeros, whose products add nothing to finite inputs; a kernel of another shape may add in another order.',
-    pattern: op('Conv', { inputs: [any('x'), constant('weight'), optional(constant('bias'))] }),
-    rewrite(match) {
-      const reason = whyNot(match, form);
-      if (reason !== undefined) return decline(reason, match.node);
-      return form === 'split' ? splitGroups(match) : fillGroups(match);
-    },
-  };
-}
+const CONV = op('Conv', { inputs: [any('x'), constant('weight'), optional(constant('bias'))] });
 
-function whyNot(match: Match, form: GroupConvForm): string | undefined {
+/** Form `split`. A depthwise Conv, for which NPUs have kernels, is not changed; the same holds for `dense`. */
+export const groupConvToSplit: RuleCode = {
+  proofText: 'Each group is a separate Conv over its slice of the channels; a kernel of another shape may add in another order.',
+  pattern: CONV,
+  rewrite(match) {
+    const reason =
+      declineReason(match) ??
+      (match.opset < SLICE_INPUTS ? `it needs opset ${SLICE_INPUTS} for Slice; the model has ${match.opset}` : undefined);
+    return reason === undefined ? splitGroups(match) : decline(reason, match.node);
+  },
+};
+
+/** Form `dense`. */
+export const groupConvToDense: RuleCode = {
+  proofText:
+    'Weights between groups are zero, and their products add nothing for finite inputs; a kernel of another shape may add in another order.',
+  pattern: CONV,
+  rewrite(match) {
+    const reason = declineReason(match);
+    return reason === undefined ? fillGroups(match) : decline(reason, match.node);
+  },
+};
+
+function declineReason(match: Match): string | undefined {
   const weight = match.constant('weight');
   const groups = getInt(match.node, 'group', 1);
   if (groups === 1) return 'it has one group';
   if (weight.dims[1] === 1) return 'it is depthwise';
   if (weight.dtype !== 'float32') return 'its weight is not float32';
   if (match.find('bias') !== undefined && match.findConstant('bias')?.dtype !== 'float32') return 'its bias is not float32';
-  return form === 'split' && match.opset < SLICE_INPUTS ? `Slice has inputs from opset ${SLICE_INPUTS}` : undefined;
+  return undefined;
 }
 
-function splitGroups(match: Match): ReturnType<RewriteRule['rewrite']> {
+function splitGroups(match: Match): ReturnType<RuleCode['rewrite']> {
   const weight = floatsOf(match, 'weight');
   const bias = match.find('bias') === undefined ? undefined : floatsOf(match, 'bias');
   const groups = getInt(match.node, 'group', 1);
@@ -77,7 +85,7 @@ function splitGroups(match: Match): ReturnType<RewriteRule['rewrite']> {
   return patch({ add: [...convs.flat(), join], replace: [[match.output(), outputOf(join)]] });
 }
 
-function fillGroups(match: Match): ReturnType<RewriteRule['rewrite']> {
+function fillGroups(match: Match): ReturnType<RuleCode['rewrite']> {
   const weight = floatsOf(match, 'weight');
   const groups = getInt(match.node, 'group', 1);
   const [outputs = 0, inputs = 0, ...kernel] = weight.dims;

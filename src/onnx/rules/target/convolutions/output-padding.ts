@@ -1,37 +1,35 @@
-/** What where a target knows ConvTranspose without output_padding only? Fewer pads at the end give the same; what lies beyond them, zeros at the end of the input. */
+/** Rewrite rule `output-padding`: ConvTranspose with output_padding as one with smaller pads at the end, and zeros after the input where needed. */
 import { findInts, getString, ints } from '../../../ir/attribute.js';
 import type { Attribute } from '../../../ir/model.js';
 import { newNode, outputOf, type PatchNode, patch, type Ref } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
-import { newFloats, newInts } from '../../shared/numbers.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
+import { newFloats, newInts } from '../../shared/constants.js';
 
-/** Pad takes its pads as an input from opset 11. */
+/** From this opset on, Pad takes its pads as an input. */
 const PADS_INPUT = 11;
 
 /**
- * The rule `output-padding`: output size = stride·(size − 1) + output_padding + window − pads, so p less at the end is p more of output_padding. Where
- * output_padding is more than what is cut, the rest holds the bias alone: a row of zeros at the input's end gives `stride` such rows, of which the others are cut.
+ * Output size = stride·(size − 1) + output_padding + window − pads, so reducing the end pads by p has the effect of output_padding p. Output rows beyond the
+ * pads hold only the bias: a row of zeros after the input produces `stride` such rows, of which the superfluous ones are cut by end pads.
  */
-export const removeOutputPadding: RewriteRule = {
-  name: 'output-padding',
-  proof: 'exact',
+export const removeOutputPadding: RuleCode = {
   proofText:
-    'output_padding adds rows and columns at the end: those that the same window covers come from cutting so much less, those beyond from zeros after the input, cut to size; −0 may become +0.',
+    'output_padding adds rows and columns at the end: those covered by the window come from smaller end pads, those beyond it from zeros after the input, cut to size; −0 may become +0.',
   pattern: op('ConvTranspose', { inputs: [any('x')] }),
   rewrite(match) {
     const { node } = match;
     const extra = findInts(node, 'output_padding') ?? [];
-    if (extra.every(pad => pad === 0)) return decline('it has no output_padding', node);
+    if (extra.every(pad => pad === 0)) return decline('its output_padding is zero or absent', node);
     if (findInts(node, 'output_shape') !== undefined) return decline('it has output_shape', node);
-    if (getString(node, 'auto_pad', 'NOTSET') !== 'NOTSET') return decline('it pads by auto_pad', node);
+    if (getString(node, 'auto_pad', 'NOTSET') !== 'NOTSET') return decline('it uses auto_pad', node);
     const rank = extra.length;
     const pads = findInts(node, 'pads') ?? Array.from({ length: 2 * rank }, () => 0);
     const strides = findInts(node, 'strides') ?? extra.map(() => 1);
     const beyond = extra.map((pad, axis) => Math.max(0, pad - (pads[rank + axis] ?? 0)));
     const rows = beyond.map((count, axis) => Math.ceil(count / (strides[axis] ?? 1)));
     if (rows.some(count => count > 0) && match.type(match.value('x')).dtype !== 'float32')
-      return decline('it goes beyond the pads, and its input is not float32', node);
+      return decline('its output_padding exceeds the pads, and its input is not float32', node);
     const ends = extra.map((pad, axis) => (pads[rank + axis] ?? 0) - pad + (rows[axis] ?? 0) * (strides[axis] ?? 1));
     const attributes = new Map([...node.attributes, ['pads', ints([...pads.slice(0, rank), ...ends])] as const]);
     attributes.delete('output_padding');
@@ -42,7 +40,7 @@ export const removeOutputPadding: RewriteRule = {
   },
 };
 
-/** So many zeros after the last place of each spatial axis. */
+/** A Pad that appends `rows` zeros to each spatial axis of the input. */
 function padEnd(match: Match, rows: readonly number[]): PatchNode {
   const name = match.node.name && `${match.node.name}/pad`;
   const before = [0, 0, ...rows.map(() => 0)];

@@ -1,39 +1,38 @@
-/** What at the ends of a model can the host do as well? What only arranges elements, and at the start what scales them: it goes, and is described. */
+/** Rewrite rule `cut-moves`: operators at the inputs and outputs of a model that only move elements, or scale an input, are removed and described for the host. */
 import { findDTypeByOnnx } from '../../../../tensor/dtype.js';
 import { decodeRawTensor } from '../../../../tensor/raw-tensor.js';
 import { findInts, getInt } from '../../../ir/attribute.js';
 import type { Dim, Node, ValueId } from '../../../ir/model.js';
 import { cutEnd, type HostStep } from '../../../rewrite/patch.js';
 import { op } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
-import type { CutForm } from '../../rule-table.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
 
 const RESHAPES = ['Reshape', 'Flatten', 'Squeeze', 'Unsqueeze'];
 const MOVES = [...RESHAPES, 'Transpose'];
 const ARITHMETIC = ['Mul', 'Div', 'Add', 'Sub'] as const;
 const FIRST_STEPS = [...MOVES, ...ARITHMETIC, 'Cast'];
 
-/** Constants of more elements than this are data, which a description does not hold. */
+/** Larger constants are not written into the description for the host. */
 const MOST_ELEMENTS = 64;
 
-/** The rule `cut-moves` in one of its forms. The end keeps its name, and has the shape and type of what is left. */
-export function cutMoves(form: CutForm): RewriteRule {
-  return {
-    name: 'cut-moves',
-    proof: 'exact',
-    proofText:
-      form === 'trailing'
-        ? 'The host arranges the elements of the output as the nodes did that went: the report says how.'
-        : 'The host prepares the input as the nodes did that went: the report says how.',
-    pattern: op(form === 'trailing' ? MOVES : FIRST_STEPS),
-    rewrite: form === 'trailing' ? cutTrailing : cutLeading,
-  };
-}
+/** Form `trailing`. The output keeps its name and gets the shape and dtype of the remaining value. */
+export const cutTrailingMoves: RuleCode = {
+  proofText: 'The host arranges the elements of the output as the removed nodes did; the report lists the operations.',
+  pattern: op(MOVES),
+  rewrite: cutTrailing,
+};
 
-function cutTrailing(match: Match): ReturnType<RewriteRule['rewrite']> {
+/** Form `leading`. The input keeps its name and gets the shape and dtype of the remaining value. */
+export const cutLeadingMoves: RuleCode = {
+  proofText: 'The host prepares the input as the removed nodes did; the report lists the operations.',
+  pattern: op(FIRST_STEPS),
+  rewrite: cutLeading,
+};
+
+function cutTrailing(match: Match): ReturnType<RuleCode['rewrite']> {
   const end = match.output();
-  if (!match.isOutput(end)) return decline('its output is no output of the model', match.node);
-  if (match.useCount(end) !== 1) return decline('something else reads its output', match.node);
+  if (!match.isOutput(end)) return decline('its output is not an output of the model', match.node);
+  if (match.useCount(end) !== 1) return decline('its output has other readers', match.node);
   const nodes = [match.node];
   let kept = match.node.inputs[0];
   for (;;) {
@@ -42,16 +41,16 @@ function cutTrailing(match: Match): ReturnType<RewriteRule['rewrite']> {
     nodes.unshift(before);
     kept = before.inputs[0];
   }
-  if (kept === undefined || match.producerOf(kept) === undefined) return decline('no node would be left before it', match.node);
-  if (match.isOutput(kept)) return decline('what it reads is an output too', match.node);
+  if (kept === undefined || match.producerOf(kept) === undefined) return decline('no node would be left before the output', match.node);
+  if (match.isOutput(kept)) return decline('its input is also an output of the model', match.node);
   const host = nodes.map(node => describeMove(match, node));
-  if (!host.every(step => step !== undefined)) return decline('a size that it gives is not known', match.node);
+  if (!host.every(step => step !== undefined)) return decline('a dim of its output is not known', match.node);
   return cutEnd({ side: 'output', end, kept, nodes, host });
 }
 
-function cutLeading(match: Match): ReturnType<RewriteRule['rewrite']> {
+function cutLeading(match: Match): ReturnType<RuleCode['rewrite']> {
   const end = match.node.inputs.find(input => input !== undefined && match.isInput(input));
-  if (end === undefined) return decline('it reads no input of the model', match.node);
+  if (end === undefined) return decline('it does not read an input of the model', match.node);
   const nodes: Node[] = [];
   const host: HostStep[] = [];
   let kept = end;
@@ -64,9 +63,9 @@ function cutLeading(match: Match): ReturnType<RewriteRule['rewrite']> {
     host.push(step);
     kept = output;
   }
-  if (nodes.length === 0) return decline('it does more than arrange or scale an input that it alone reads', match.node);
+  if (nodes.length === 0) return decline('it does not just move or scale the elements of an input that it alone reads', match.node);
   const { dtype, dims } = match.type(kept);
-  if (dtype === undefined || dims === undefined) return decline('the type of what is left is not known', match.node);
+  if (dtype === undefined || dims === undefined) return decline('the type of the remaining value is not known', match.node);
   return cutEnd({ side: 'input', end, kept, nodes, host });
 }
 
@@ -92,7 +91,7 @@ function describeMove(match: Match, node: Node): HostStep | undefined {
   return perm && { op: 'Transpose', perm };
 }
 
-/** −1 for one size that is not known; a size of 0 would make it ambiguous. */
+/** Dims with −1 for a single unknown one; undefined for several unknown dims, or if a dim of 0 makes −1 ambiguous. */
 function shapeOf(dims: readonly Dim[] | undefined): readonly number[] | undefined {
   if (dims === undefined || dims.filter(dim => typeof dim !== 'number').length > (dims.includes(0) ? 0 : 1)) return undefined;
   return dims.map(dim => (typeof dim === 'number' ? dim : -1));

@@ -1,27 +1,25 @@
-/** In which form does a target want DepthToSpace or SpaceToDepth? As one operator, or as Reshape, Transpose, Reshape. */
+/** Rewrite rule `pixel-shuffle`: DepthToSpace and SpaceToDepth as Reshape, Transpose, Reshape, and the reverse. */
 import { findInts, getInt, getString, int, ints, string } from '../../../ir/attribute.js';
 import { newNode, outputOf, patch } from '../../../rewrite/patch.js';
 import { any, constant, op } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
 import { findIntegers } from '../../../shape-inference/context/constant-elements.js';
-import { newInts } from '../../shared/numbers.js';
+import { newInts } from '../../shared/constants.js';
 
 /** Axes of the six-dimensional view, per operator and mode (ONNX DepthToSpace and SpaceToDepth). */
 const DCR = { split: (b: number, c: number) => [b, b, c / (b * b)], perm: [0, 3, 4, 1, 5, 2] };
 const CRD = { split: (b: number, c: number) => [c / (b * b), b, b], perm: [0, 1, 4, 2, 5, 3] };
 const SPACE_TO_DEPTH = [0, 3, 5, 1, 2, 4];
 
-/** The rule `pixel-shuffle` in its form `decompose`. */
-export const decomposePixelShuffle: RewriteRule = {
-  name: 'pixel-shuffle',
-  proof: 'exact',
-  proofText: 'ONNX defines both operators as this Reshape, Transpose, Reshape: elements move, none changes.',
+/** Form `decompose`. */
+export const decomposePixelShuffle: RuleCode = {
+  proofText: 'ONNX defines both operators as this Reshape, Transpose, Reshape: elements move without change.',
   pattern: op(['DepthToSpace', 'SpaceToDepth'], { inputs: [any('x')] }),
   rewrite(match) {
     const dims = match.type(match.value('x')).dims;
     if (dims?.length !== 4 || !dims.slice(1).every(dim => typeof dim === 'number'))
       return decline('channels, height or width of its input are not known', match.node);
-    if (match.opset < 5) return decline('before opset 5 Reshape has its shape as an attribute', match.node);
+    if (match.opset < 5) return decline('it needs opset 5, from which on Reshape takes its shape as an input', match.node);
     const [, channels = 0, height = 0, width = 0] = dims.map(Number);
     const batch = typeof dims[0] === 'number' ? dims[0] : -1;
     const block = getInt(match.node, 'blocksize', 1);
@@ -54,10 +52,8 @@ function viewOf({ node }: Match, block: number, { channels, height, width }: { c
   return { split: [...mode.split(block, channels), height, width], perm: mode.perm, joined };
 }
 
-/** Its form `fuse`: the three nodes, with shapes that are constant, become DepthToSpace or SpaceToDepth. */
-export const fusePixelShuffle: RewriteRule = {
-  name: 'pixel-shuffle',
-  proof: 'exact',
+/** Form `fuse`: the three nodes, with constant shapes, become DepthToSpace or SpaceToDepth. */
+export const fusePixelShuffle: RuleCode = {
   proofText: 'The three nodes move the elements as DepthToSpace or SpaceToDepth does.',
   pattern: op('Reshape', {
     inputs: [
@@ -71,13 +67,14 @@ export const fusePixelShuffle: RewriteRule = {
     const split = findIntegers(match.constant('split'));
     const perm = findInts(match.inner('move'), 'perm')?.join();
     if (dims?.length !== 4 || target?.length !== 4 || split?.length !== 6)
-      return decline('it does not go from four axes over six to four', match.node);
+      return decline('it does not reshape from rank 4 to rank 6 and back to rank 4', match.node);
     const built = perm === SPACE_TO_DEPTH.join() ? spaceToDepth(dims, split) : depthToSpace(dims, split, perm);
-    if (built === undefined) return decline('it moves other axes, or other blocks', match.node);
+    if (built === undefined) return decline('it moves other axes or blocks than DepthToSpace and SpaceToDepth', match.node);
     if (built.opType === 'DepthToSpace' && built.mode === 'CRD' && match.opset < 11)
-      return decline('DepthToSpace has modes from opset 11', match.node);
+      return decline(`DepthToSpace in mode CRD needs opset 11; the model has ${match.opset}`, match.node);
     const expected = expectedDims(dims.map(Number), built);
-    if (!expected.every((dim, index) => dim === target[index + 1])) return decline('its result has another shape', match.node);
+    if (!expected.every((dim, index) => dim === target[index + 1]))
+      return decline('its result has another shape than that of DepthToSpace or SpaceToDepth', match.node);
     const node = newNode(built.opType, {
       name: match.node.name,
       inputs: [match.value('x')],

@@ -1,18 +1,16 @@
-/** What can stand for Split, which some NPUs refuse? One Slice per output. */
+/** Rewrite rule `split-slice`: Split becomes one Slice per output. */
 import { findInts, getInt, ints } from '../../../ir/attribute.js';
 import type { Dim, ValueId } from '../../../ir/model.js';
 import { newNode, outputOf, type PatchNode, patch } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
-import { newInts } from '../../shared/numbers.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
+import { newInts } from '../../shared/constants.js';
 
-/** Slice takes starts, ends and axes as inputs from opset 10; before, as attributes. */
+/** From this opset on, Slice takes starts, ends and axes as inputs instead of attributes. */
 const SLICE_INPUTS = 10;
 
-/** The rule `split-slice`. Outputs keep their names; one that nothing reads gets no Slice. Between QuantizeLinear and DequantizeLinear every quantized value stays. */
-export const splitToSlices: RewriteRule = {
-  name: 'split-slice',
-  proof: 'exact',
+/** Outputs keep their names; unread outputs get no Slice. Between QuantizeLinear and DequantizeLinear, quantized values do not change. */
+export const splitToSlices: RuleCode = {
   proofText: 'Each output of Split is a contiguous part of its input along one axis, which a Slice copies bit for bit.',
   pattern: op('Split', { inputs: [any('x')] }),
   rewrite(match) {
@@ -24,7 +22,7 @@ export const splitToSlices: RewriteRule = {
     let start = 0;
     for (const [index, output] of match.node.outputs.entries()) {
       const size = sizeOf(match, output, index, from);
-      if (typeof size !== 'number') return decline(`the size of output ${index} along axis ${from} is not known`, match.node);
+      if (typeof size !== 'number') return decline(`dim ${from} of output ${index} is not known`, match.node);
       if (output !== undefined && match.useCount(output) > 0) slices.push([output, makeSlice(match, index, from, start, start + size)]);
       start += size;
     }

@@ -1,11 +1,11 @@
-/** Where can a Transpose go that stands in the way? Behind what computes element by element, until another undoes it (`merge-transposes`) or the model ends. */
+/** Rewrite rule `transpose-push`: a Transpose moves behind elementwise operators, until `merge-transposes` cancels it or the model ends. */
 import { findInts, ints } from '../../../ir/attribute.js';
 import type { Node, ValueId } from '../../../ir/model.js';
 import { newConstant, newNode, outputOf, patch, type Ref } from '../../../rewrite/patch.js';
 import { op } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
 
-/** The first input is the data; the others are one number each. */
+/** Operators whose first input is the data and whose other inputs are single numbers. */
 const UNARY = [
   'Relu',
   'LeakyRelu',
@@ -24,11 +24,9 @@ const UNARY = [
 ].concat(['Exp', 'Log', 'Sqrt', 'Reciprocal', 'Floor', 'Ceil', 'Round', 'Erf', 'Cast', 'Identity', 'QuantizeLinear', 'DequantizeLinear']);
 const BINARY = ['Add', 'Sub', 'Mul', 'Div', 'Max', 'Min', 'Pow'];
 
-/** The rule `transpose-push`. Nodes are visited in their order, so that one Transpose goes behind a whole chain at once. */
-export const pushTranspose: RewriteRule = {
-  name: 'transpose-push',
-  proof: 'exact',
-  proofText: 'What is computed element by element gives the same elements before they are arranged as after.',
+/** Nodes are visited in order, so one application moves a Transpose behind a whole chain. */
+export const pushTranspose: RuleCode = {
+  proofText: 'Elementwise operators give the same elements before a transposition as after it.',
   pattern: op([...UNARY, ...BINARY]),
   rewrite(match) {
     const { node } = match;
@@ -38,16 +36,17 @@ export const pushTranspose: RewriteRule = {
     const sources = [first, second].map(input => findTransposed(match, input));
     const source = sources.find(found => found !== undefined);
     if (source === undefined || (!isBinary && sources[0] === undefined))
-      return decline('no Transpose that it alone reads comes before it', node);
+      return decline('its input does not come from a Transpose that it alone reads', node);
     const inputs = isBinary
       ? [first, second].map((input, index) => sources[index]?.x ?? arrange(match, input, source))
-      : [source.x, ...node.inputs.slice(1).map(input => (isOneNumber(match, input) ? input : UNFIT))];
-    if (inputs.includes(UNFIT)) return decline('another of its inputs is neither arranged alike nor a constant that can be', node);
+      : [source.x, ...node.inputs.slice(1).map(input => (isOneNumber(match, input) ? input : IMMOVABLE))];
+    if (inputs.includes(IMMOVABLE))
+      return decline('another input is neither transposed in the same way nor a constant that can be reshaped', node);
     if (sources.some(found => found !== undefined && found.perm.join() !== source.perm.join()))
-      return decline('its inputs are arranged in two ways', node);
+      return decline('its inputs have different permutations', node);
     const moved = newNode(node.opType, {
       name: node.name,
-      inputs: inputs.map(input => (input === UNFIT ? undefined : input)),
+      inputs: inputs.map(input => (input === IMMOVABLE ? undefined : input)),
       attributes: node.attributes,
     });
     const arranged = newNode('Transpose', {
@@ -60,12 +59,12 @@ export const pushTranspose: RewriteRule = {
   },
 };
 
-/** An input that cannot be had before the Transpose. */
-const UNFIT = 'unfit';
+/** Marks an input that cannot be moved before the Transpose. */
+const IMMOVABLE = 'immovable';
 
-/** One Transpose, or several in a row that only the next one reads. */
+/** One Transpose, or a chain of Transposes without other readers. */
 interface Transposed {
-  /** The last one first. */
+  /** Last one first. */
   readonly nodes: readonly Node[];
   readonly x: ValueId;
   readonly perm: readonly number[];
@@ -90,13 +89,13 @@ function findBefore(match: Match, input: ValueId, reader: Node): Transposed | un
 const isOneNumber = (match: Match, input: ValueId | undefined): boolean =>
   input === undefined || match.constantOf(input)?.dims.every(dim => dim === 1) === true;
 
-/** A constant operand as it lies before the Transpose: one number stays; one that varies along a single axis is reshaped. */
-function arrange(match: Match, input: ValueId | undefined, { perm }: Transposed): Ref | typeof UNFIT {
+/** A constant operand for use before the Transpose: a single number is kept; a constant that varies along one axis is reshaped. */
+function arrange(match: Match, input: ValueId | undefined, { perm }: Transposed): Ref | typeof IMMOVABLE {
   const constant = match.constantOf(input);
-  if (input === undefined || constant === undefined || constant.dims.length > perm.length) return UNFIT;
+  if (input === undefined || constant === undefined || constant.dims.length > perm.length) return IMMOVABLE;
   if (constant.dims.every(dim => dim === 1)) return input;
   const dims = [...Array.from({ length: perm.length - constant.dims.length }, () => 1), ...constant.dims];
-  if (dims.filter(dim => dim !== 1).length > 1) return UNFIT;
+  if (dims.filter(dim => dim !== 1).length > 1) return IMMOVABLE;
   const before = perm.map(() => 1);
   for (const [axis, from] of perm.entries()) before[from] = dims[axis] ?? 1;
   return newConstant(match.nameOf(input), { ...constant, dims: before });

@@ -1,27 +1,25 @@
-/** What can stand for a ReduceMean over height and width, which NPUs know as a pool? GlobalAveragePool. */
+/** Rewrite rule `reduce-mean-pool`: ReduceMean over height and width becomes GlobalAveragePool. */
 import { findInts, getInt, int } from '../../../ir/attribute.js';
 import { newNode, outputOf, patch } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
 import { findIntegers } from '../../../shape-inference/context/constant-elements.js';
 import { findQuantizer, requantize } from '../../shared/requantize.js';
 
-/** ReduceMean takes its axes as an input from opset 18. */
+/** From this opset on, ReduceMean takes its axes as an input. */
 const AXES_INPUT = 18;
 
-/** The rule `reduce-mean-pool`: of a [N, C, H, W] input, axes 2 and 3. With `keepdims` 0 a Flatten follows. */
-export const reduceMeanToPool: RewriteRule = {
-  name: 'reduce-mean-pool',
-  proof: 'rounding',
+/** For an input [N, C, H, W] and axes 2 and 3. If `keepdims` is 0, a Flatten follows. */
+export const reduceMeanToPool: RuleCode = {
   proofText: 'GlobalAveragePool computes the same mean over height and width; the sums round in another order.',
   pattern: op('ReduceMean', { inputs: [any('x')] }),
   rewrite(match) {
     const rank = match.type(match.value('x')).dims?.length;
     if (rank !== 4)
-      return decline(rank === undefined ? 'the rank of its input is not known' : `its input has ${rank} axes, not 4`, match.node);
+      return decline(rank === undefined ? 'the rank of its input is not known' : `the rank of its input is ${rank}, not 4`, match.node);
     const { dtype } = match.type(match.value('x'));
     if (dtype !== 'float32' && dtype !== 'float16' && dtype !== 'float64')
-      return decline(`its input is ${dtype ?? 'of an unknown type'}`, match.node);
+      return decline(`its input has ${dtype === undefined ? 'an unknown dtype' : `dtype ${dtype}`}; expected a float`, match.node);
     const axes = axesOf(match)?.map(axis => (axis < 0 ? axis + rank : axis));
     if (axes === undefined) return decline('its axes are not constant', match.node);
     if ([...axes].sort().join() !== '2,3') return decline(`its axes are [${axes.join(', ')}], not [2, 3]`, match.node);

@@ -1,21 +1,19 @@
-/** What can stand for a Resize to a multiple by nearest neighbours, where a target has none? A depthwise ConvTranspose of ones. */
+/** Rewrite rule `resize-conv-transpose`: nearest-neighbor Resize by whole factors becomes a depthwise ConvTranspose of ones. */
 import { int, ints } from '../../../ir/attribute.js';
 import { newNode, outputOf, patch } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
-import { decline, type RewriteRule } from '../../../rewrite/rule.js';
-import { newFloats } from '../../shared/numbers.js';
-import { findMultiples, whyNotRepeated } from './whole-multiples.js';
+import { decline, type RuleCode } from '../../../rewrite/rule.js';
+import { newFloats } from '../../shared/constants.js';
+import { findRepetitionObstacle, findWholeFactors } from './whole-factors.js';
 
-/** The rule `resize-conv-transpose`: kernel and stride are the multiple, so that nothing overlaps and each element is written so many times. */
-export const resizeToConvTranspose: RewriteRule = {
-  name: 'resize-conv-transpose',
-  proof: 'exact',
-  proofText: 'With kernel = stride nothing overlaps, and each output element is 1 · x; −0 becomes +0, all else keeps its bits.',
+/** Kernel and stride are the factor, so nothing overlaps and each element is repeated factor times per axis. */
+export const resizeToConvTranspose: RuleCode = {
+  proofText: 'With kernel = stride nothing overlaps, and each output element is 1 · x; −0 becomes +0, all other values keep their bits.',
   pattern: op('Resize', { inputs: [any('x')] }),
   rewrite(match) {
-    const reason = whyNotRepeated(match);
+    const reason = findRepetitionObstacle(match);
     if (reason !== undefined) return decline(reason, match.node);
-    const found = findMultiples(match);
+    const found = findWholeFactors(match);
     if (typeof found === 'string') return decline(found, match.node);
     const { channels, height, width } = found;
     const ones = new Float32Array(channels * height * width).fill(1);

@@ -1,28 +1,26 @@
-/** What can stand for a Resize by nearest neighbours where a target has neither it nor ConvTranspose? The channels so many times over, and DepthToSpace. */
+/** Rewrite rule `resize-depth-to-space`: nearest-neighbor Resize by a whole factor becomes a Concat of copies and DepthToSpace. */
 import { int, string } from '../../../ir/attribute.js';
 import { newNode, outputOf, patch } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
-import { decline, type RewriteRule } from '../../../rewrite/rule.js';
-import { findMultiples, whyNotRepeated } from './whole-multiples.js';
+import { decline, type RuleCode } from '../../../rewrite/rule.js';
+import { findRepetitionObstacle, findWholeFactors } from './whole-factors.js';
 
-/** DepthToSpace has its mode from opset 11; before, what is now DCR is all there is. */
-const MODE = 11;
+/** From this opset on, DepthToSpace has the attribute mode; earlier versions always use DCR. */
+const MODE_OPSET = 11;
 
-/** The rule `resize-depth-to-space`, for one multiple b of height and width: y[c, b·h + i, b·w + j] = copy (i·b + j) of channel c. */
-export const resizeToDepthToSpace: RewriteRule = {
-  name: 'resize-depth-to-space',
-  proof: 'exact',
-  proofText: 'Each element is copied b² times along the channels, which DepthToSpace (DCR) spreads over a block: no bit changes.',
+/** For one factor b of height and width: y[c, b·h + i, b·w + j] is copy (i·b + j) of channel c. */
+export const resizeToDepthToSpace: RuleCode = {
+  proofText: 'Each element is copied b² times along the channels, and DepthToSpace (DCR) moves the copies into one block: no bit changes.',
   pattern: op('Resize', { inputs: [any('x')] }),
   rewrite(match) {
-    const reason = whyNotRepeated(match);
+    const reason = findRepetitionObstacle(match);
     if (reason !== undefined) return decline(reason, match.node);
-    const found = findMultiples(match);
+    const found = findWholeFactors(match);
     if (typeof found === 'string') return decline(found, match.node);
     const { height, width } = found;
     if (height !== width)
-      return decline(`it grows ${height} times in height and ${width} in width; DepthToSpace needs a square`, match.node);
-    if (height === 1) return decline('it changes no size', match.node);
+      return decline(`its factors are ${height} for height and ${width} for width; DepthToSpace needs equal factors`, match.node);
+    if (height === 1) return decline('its factors are 1', match.node);
     const { name } = match.node;
     const copies = newNode('Concat', {
       name: name && `${name}/copies`,
@@ -32,7 +30,7 @@ export const resizeToDepthToSpace: RewriteRule = {
     const spread = newNode('DepthToSpace', {
       name,
       inputs: [outputOf(copies)],
-      attributes: { blocksize: int(height), ...(match.opset < MODE ? {} : { mode: string('DCR') }) },
+      attributes: { blocksize: int(height), ...(match.opset < MODE_OPSET ? {} : { mode: string('DCR') }) },
     });
     return patch({ add: [copies, spread], replace: [[match.output(), outputOf(spread)]] });
   },

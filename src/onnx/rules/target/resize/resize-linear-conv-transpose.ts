@@ -1,34 +1,32 @@
-/** What can stand for a bilinear Resize to a multiple, where a target has none? A depthwise ConvTranspose whose kernel is the triangle, over an input whose edge is repeated. */
+/** Rewrite rule `resize-linear-conv-transpose`: bilinear Resize by whole factors becomes an edge Pad and a depthwise ConvTranspose with a triangular kernel. */
 import { getInt, getString, int, ints, string } from '../../../ir/attribute.js';
 import { newNode, outputOf, patch } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
-import { newFloats, newInts } from '../../shared/numbers.js';
-import { findMultiples } from './whole-multiples.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
+import { newFloats, newInts } from '../../shared/constants.js';
+import { findWholeFactors } from './whole-factors.js';
 
-/** Resize has coordinate modes, and Pad its pads as an input, from opset 11. */
+/** From this opset on, Resize has coordinate modes and Pad takes its pads as an input. */
 const SINCE = 11;
 
 /**
- * The rule `resize-linear-conv-transpose`, for half_pixel coordinates: places s·i … lie at (p + ½)/s − ½, so that each input element weighs
- * 1 − |d|/s at distance d from its middle: a kernel of 2s places (2s − 1 for odd s), the same for every element (4×4 of ¼, ¾ for s = 2).
- * At the border Resize repeats the edge; one repeated row and column around the input, whose own outputs are cut, do the same.
+ * For half_pixel coordinates, output position p lies at (p + ½)/s − ½, so each input element has weight 1 − |d|/s at distance d from its center: a kernel of
+ * size 2s (2s − 1 for odd s) that is the same for every element (4×4 of ¼, ¾ for s = 2). At the border, Resize repeats the edge; one repeated row and
+ * column around the input have the same effect, and their own outputs are cut.
  */
-export const resizeLinearToConvTranspose: RewriteRule = {
-  name: 'resize-linear-conv-transpose',
-  proof: 'rounding',
+export const resizeLinearToConvTranspose: RuleCode = {
   proofText:
-    'For a whole multiple the weights of linear interpolation repeat: a transposed convolution by the triangle; four products are added in another order.',
+    'For a whole factor the weights of linear interpolation are periodic, which is a transposed convolution with a triangular kernel; four products are added in another order.',
   pattern: op('Resize', { inputs: [any('x')] }),
   rewrite(match) {
-    const reason = whyNot(match);
+    const reason = declineReason(match);
     if (reason !== undefined) return decline(reason, match.node);
-    const found = findMultiples(match);
+    const found = findWholeFactors(match);
     if (typeof found === 'string') return decline(found, match.node);
     const scales = [found.height, found.width];
-    if (scales.every(scale => scale === 1)) return decline('it changes no size', match.node);
-    if (coordinatesOf(match) === 'pytorch_half_pixel' && isOneLong(match))
-      return decline('pytorch_half_pixel puts a single place at 0', match.node);
+    if (scales.every(scale => scale === 1)) return decline('its factors are 1', match.node);
+    if (coordinatesOf(match) === 'pytorch_half_pixel' && hasOutputOfSizeOne(match))
+      return decline('pytorch_half_pixel maps an output of size 1 to coordinate 0', match.node);
     const kernels = scales.map(triangle);
     const sizes = kernels.map(kernel => kernel.length);
     const { name } = match.node;
@@ -54,18 +52,18 @@ export const resizeLinearToConvTranspose: RewriteRule = {
 
 const coordinatesOf = ({ node }: Match): string => getString(node, 'coordinate_transformation_mode', 'half_pixel');
 
-function whyNot(match: Match): string | undefined {
+function declineReason(match: Match): string | undefined {
   const mode = getString(match.node, 'mode', 'nearest');
-  if (match.opset < SINCE) return `Resize has half_pixel coordinates from opset ${SINCE}`;
+  if (match.opset < SINCE) return `half_pixel coordinates need opset ${SINCE}; the model has ${match.opset}`;
   if (mode !== 'linear') return `its mode is ${mode}, not linear`;
   if (!['half_pixel', 'pytorch_half_pixel', 'half_pixel_symmetric'].includes(coordinatesOf(match)))
-    return `its coordinates are ${coordinatesOf(match)}, not half_pixel: the weights do not repeat, or the border is another`;
+    return `its coordinates are ${coordinatesOf(match)}, not half_pixel: the weights are not periodic, or the border differs`;
   return getInt(match.node, 'antialias', 0) === 0 ? undefined : 'antialias is set';
 }
 
-const isOneLong = (match: Match): boolean => match.type(match.output()).dims?.slice(2).includes(1) ?? false;
+const hasOutputOfSizeOne = (match: Match): boolean => match.type(match.output()).dims?.slice(2).includes(1) ?? false;
 
-/** 1 − |d|/s at the distances d = ±½, ±1½ … (0, ±1 … for odd s) below s; a single 1 where nothing grows. */
+/** 1 − |d|/s at the distances d = ±½, ±1½ … (0, ±1 … for odd s) below s; a single 1 for s = 1. */
 function triangle(scale: number): readonly number[] {
   const length = scale % 2 === 0 ? 2 * scale : 2 * scale - 1;
   return Array.from({ length }, (_, index) => 1 - Math.abs(index - (length - 1) / 2) / scale);

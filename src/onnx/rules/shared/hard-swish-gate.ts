@@ -1,8 +1,8 @@
-/** Which HardSigmoid is the gate of HardSwish, and the one that NPUs know? That of slope 1/6 and offset 1/2. (ONNX HardSwish, opset 14.) */
+/** The HardSigmoid inside HardSwish, with slope 1/6 and offset 1/2, which is also the one that NPUs support. (ONNX HardSwish, opset 14.) */
 import { float } from '../../ir/attribute.js';
 import { newNode, type PatchNode, type Ref } from '../../rewrite/patch.js';
 
-/** HardSwish is an operator from opset 14. */
+/** The opset that introduced HardSwish. */
 export const HARD_SWISH_OPSET = 14;
 export const GATE_SLOPE = Math.fround(1 / 6);
 export const GATE_OFFSET = 0.5;

@@ -1,4 +1,4 @@
-/** When does a multiplication or division change nothing? When it is by 1, and broadcasts nothing. */
+/** Simplify rules `remove-multiply-by-one` and `remove-divide-by-one`: multiplication or division by 1 without broadcasting is removed. */
 import type { DType } from '../../../tensor/dtype.js';
 import { encodeBfloat16, encodeFloat16 } from '../../../tensor/numeric/half.js';
 import { decodeRawTensor } from '../../../tensor/raw-tensor.js';
@@ -12,11 +12,11 @@ function rewriteFactor(match: Match): ReturnType<RewriteRule['rewrite']> {
   const [x, output] = [match.type(match.value('x')), match.type(match.output())];
   if (!isAllOnes(match.constant('factor'))) return decline('the factor is not 1', match.node);
   const same = x.dims !== undefined && x.dims.length === output.dims?.length && x.dims.every((dim, axis) => dim === output.dims?.[axis]);
-  if (!same) return decline(`the factor may broadcast ${formatDims(x.dims)}`, match.node);
+  if (!same) return decline(`the factor may broadcast its input ${formatDims(x.dims)}`, match.node);
   return patch({ replace: [[match.output(), match.value('x')]] });
 }
 
-/** 1 as each dtype stores it: halves as their bits. */
+/** The stored form of 1 by dtype; float16 and bfloat16 as bits. */
 const ONES: Readonly<Partial<Record<DType, number>>> = {
   float32: 1,
   float64: 1,

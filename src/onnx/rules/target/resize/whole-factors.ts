@@ -1,16 +1,16 @@
-/** By which whole multiples does a Resize enlarge height and width? */
+/** The whole factors by which a Resize enlarges height and width. */
 import { getInt, getString } from '../../../ir/attribute.js';
 import type { Match } from '../../../rewrite/rule.js';
-import { areGiven } from './resize-scales.js';
+import { isResizedBy } from './resize-scales.js';
 
-export interface Multiples {
+export interface Factors {
   readonly channels: number;
   readonly height: number;
   readonly width: number;
 }
 
-/** Of a float32 [N, C, H, W] whose scales are constant, or follow from constant sizes; else the reason. */
-export function findMultiples(match: Match): Multiples | string {
+/** The factors of a Resize of a float32 [N, C, H, W] with constant scales or sizes; otherwise the reason why there are none. */
+export function findWholeFactors(match: Match): Factors | string {
   const [from, to] = [match.type(match.value('x')).dims, match.type(match.output()).dims];
   const channels = from?.[1];
   if (from?.length !== 4 || typeof channels !== 'number' || match.type(match.value('x')).dtype !== 'float32')
@@ -18,12 +18,13 @@ export function findMultiples(match: Match): Multiples | string {
   const [height = 0, width = 0] = [2, 3].map(axis => Number(to?.[axis]) / Number(from[axis]));
   const isWhole = (scale: number): boolean => Number.isInteger(scale) && scale >= 1;
   if (to === undefined || to[1] !== channels || !isWhole(height) || !isWhole(width))
-    return 'height and width do not grow by whole multiples';
-  if (to[0] !== from[0] || !areGiven(match, [1, 1, height, width])) return 'its scales are not these multiples, or are computed';
+    return 'its factors for height and width are not whole numbers';
+  if (to[0] !== from[0] || !isResizedBy(match, [1, 1, height, width]))
+    return 'its scales are computed, or differ from the factors of the sizes';
   return { channels, height, width };
 }
 
-/** Coordinate and rounding modes that repeat each element for a whole multiple. */
+/** Coordinate and rounding modes that repeat each element for a whole factor. */
 const REPEATS = new Set([
   'asymmetric floor',
   'half_pixel round_prefer_floor',
@@ -33,8 +34,8 @@ const REPEATS = new Set([
   'tf_half_pixel_for_nn floor',
 ]);
 
-/** Why a Resize to a multiple is no repetition of each element; before opset 11 that by nearest neighbours always is. */
-export function whyNotRepeated({ node, opset }: Match): string | undefined {
+/** The reason why a Resize by whole factors does not repeat each element, if any. Before opset 11, nearest-neighbor Resize always does. */
+export function findRepetitionObstacle({ node, opset }: Match): string | undefined {
   const mode = getString(node, 'mode', 'nearest');
   if (mode !== 'nearest') return `its mode is ${mode}, not nearest`;
   if (opset < 11) return undefined;

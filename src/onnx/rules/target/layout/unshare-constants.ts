@@ -1,14 +1,12 @@
-/** What where several layers share one weight, and a target gives each its own scale or layout? Each layer gets a copy. */
+/** Rewrite rule `unshare-constants`: each layer gets its own copy of a constant that several layers share. */
 import type { ValueId } from '../../../ir/model.js';
 import { newConstant, newNode, outputOf, patch } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
-import { decline, type Match, type RewriteRule } from '../../../rewrite/rule.js';
+import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
 import { findLayerConstant, type MovedConstant, moveConstant } from '../../shared/layer-constant.js';
 
-/** The rule `unshare-constants`, for the constants that a layer computes with. The last reader keeps the original. */
-export const unshareConstants: RewriteRule = {
-  name: 'unshare-constants',
-  proof: 'exact',
+/** Copies the shared constants of a layer. The last layer that reads one keeps the original. */
+export const unshareConstants: RuleCode = {
   proofText: 'A copy of a constant has the same bits.',
   pattern: op(['Conv', 'ConvTranspose', 'Gemm', 'MatMul', 'PRelu', 'Add', 'Mul', 'BatchNormalization'], { inputs: [any('x')] }),
   rewrite(match) {
@@ -18,23 +16,23 @@ export const unshareConstants: RewriteRule = {
       const copy = input === undefined ? undefined : copyShared(match, input);
       if (input !== undefined && copy !== undefined) copies.set(input, copy);
     }
-    if (copies.size === 0) return decline('it shares no constant', node);
+    if (copies.size === 0) return decline('it does not share a constant', node);
     const inputs = node.inputs.map(input => (input === undefined ? undefined : (copies.get(input)?.ref ?? input)));
     const layer = newNode(node.opType, { name: node.name, inputs, attributes: node.attributes });
     const made = [...copies.values()];
     return patch({
       add: [...made.flatMap(({ add }) => add), layer],
       replace: [[match.output(), outputOf(layer)]],
-      also: made.flatMap(({ gone }) => gone),
+      also: made.flatMap(({ unread }) => unread),
     });
   },
 };
 
-/** Shared is what has another reader: the constant, or of a quantized one its DequantizeLinear or its integers. Scales and zero points may stay shared. */
+/** The copy of a constant with several readers; for a quantized one, of its integers and DequantizeLinear. Scales and zero points may stay shared. */
 function copyShared(match: Match, input: ValueId): MovedConstant | undefined {
   const constant = match.constantOf(input);
   if (constant !== undefined) {
-    return match.useCount(input) > 1 ? { ref: newConstant(match.nameOf(input), constant), add: [], gone: [] } : undefined;
+    return match.useCount(input) > 1 ? { ref: newConstant(match.nameOf(input), constant), add: [], unread: [] } : undefined;
   }
   const layerConstant = findLayerConstant(match, input);
   const integers = layerConstant?.quantized?.node.inputs[0];

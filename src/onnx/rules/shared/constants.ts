@@ -1,4 +1,4 @@
-/** How do rules read and write float32 and integer constants? */
+/** Float32 and int64 constants of patches, and reading of constants in rules. */
 import { decodeRawTensor, encodeRawTensor } from '../../../tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
 import type { Constant } from '../../ir/model.js';
@@ -9,12 +9,12 @@ export function newInts(name: string, values: readonly (number | bigint)[]): New
   return newConstant(name, encodeRawTensor(makeTensor('int64', [values.length], BigInt64Array.from(values, BigInt))));
 }
 
-/** float32 numbers; a scalar where `dims` is empty. */
+/** A float32 constant; a scalar if `dims` is empty. */
 export function newFloats(name: string, dims: readonly number[], values: Iterable<number>): NewConstant {
   return newConstant(name, encodeRawTensor(makeTensor('float32', dims, Float32Array.from(values))));
 }
 
-/** A float32 constant as a tensor; undefined for other types. */
+/** A float32 constant as a tensor; undefined for other dtypes. */
 export function findFloat32(constant: Constant | undefined): Tensor<'float32'> | undefined {
   return constant?.dtype === 'float32' ? decodeRawTensor({ ...constant, dtype: 'float32' }) : undefined;
 }
@@ -25,7 +25,7 @@ export function findNumber(constant: Constant | undefined): number | undefined {
   return floats?.data.length === 1 ? floats.data[0] : undefined;
 }
 
-/** Is a bias [N] or [1, N], one value per column? Gemm broadcasts others too: [M, 1] is one value per row. */
+/** Whether a bias is [N] or [1, N], one value per column. Gemm also broadcasts other shapes: [M, 1] is one value per row. */
 export function isRow(dims: readonly number[], columns: number): boolean {
   return dims.length >= 1 && dims.length <= 2 && dims.at(-1) === columns && dims.slice(0, -1).every(dim => dim === 1);
 }
