@@ -1,4 +1,4 @@
-/** How do the ONNX messages get into TypeScript? protobufjs parses onnx.proto; this writes an interface and a field table per message. */
+/** Generates the TypeScript of the ONNX messages: protobufjs parses onnx.proto; this writes an interface and a field table per message. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 

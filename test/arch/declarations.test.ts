@@ -1,4 +1,4 @@
-/** Is every plugin registered, and does planning stay light? Declarations load no package, and little of our own code. */
+/** Every plugin is registered, and planning stays light: declarations load no package, and little of our own code. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

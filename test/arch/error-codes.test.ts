@@ -1,4 +1,4 @@
-/** Is every error code documented, and does every documented one exist? docs/errors.md against the sources, both ways. */
+/** Every error code is documented in docs/errors.md, and every documented one exists. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Does every promise of docs/guarantees.md name tests that there are? */
+/** Every promise of docs/guarantees.md names tests that exist. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

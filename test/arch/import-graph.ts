@@ -1,4 +1,4 @@
-/** Which files import which? Type imports too: the layering is about what a reader must know, not only about what runs. */
+/** Which files import which. Type imports count too: the layering is about what a reader must know, not only about what runs. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 

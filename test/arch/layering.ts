@@ -1,4 +1,4 @@
-/** Which room may import which? The table of docs/architecture.md, as data, and a check of a graph against it. */
+/** Which room may import which: the table of docs/architecture.md as data, and a check of a graph against it. */
 import { posix } from 'node:path';
 import type { ImportGraph } from './import-graph.js';
 

@@ -1,4 +1,4 @@
-/** What do damaged or wrong files give? One clear error of the stage that reads them, with no path of a run's folder in it; with the right file, the next build is right. */
+/** Damaged or wrong input files give one clear error of the stage that reads them, without paths of run folders; with the right file, the next build is right. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { decodeSafetensors, encodeSafetensors } from '../../src/tensor/formats/safetensors.js';
 import { givenShapesProject, type ShapesProject } from '../support/shapes-project.js';

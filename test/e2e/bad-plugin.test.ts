@@ -1,4 +1,4 @@
-/** What can a third party's plugin do wrong? Whatever it does: one clear error, never a build that ends well without its result; mended, the next build is right. */
+/** Mistakes of third-party plugins give one clear error each and never a successful build without its result; with the plugin corrected, the next build is right. */
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliWorld, givenProject } from '../support/cli-world.js';

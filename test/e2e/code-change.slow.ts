@@ -1,4 +1,4 @@
-/** Does an edit of Tanren's own code re-run exactly the stages whose bytes it could change? A copy of the installation, edited as a developer would. */
+/** An edit of Tanren's own code reruns exactly the stages whose bytes it can change: tested on an edited copy of the installation. */
 import { appendFileSync, cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Does the default pipeline do exactly what a change reaches, on real data, through the CLI as it ships? Few images; the accuracy of all is the slow suite's. */
+/** The default pipeline on few images through the command line: each change reruns exactly what it reaches. The slow suite tests the accuracy on all images. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { decodeSafetensors, encodeSafetensors } from '../../src/tensor/formats/safetensors.js';
 import { givenShapesProject, type ShapesProject } from '../support/shapes-project.js';

@@ -1,4 +1,4 @@
-/** Does `evaluate` detect in each image once, however the set grows, and whatever stopped it before? */
+/** `evaluate` runs the detector once per image, however the set grows and whatever stopped an earlier run. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { givenShapesProject, type ShapesProject } from '../support/shapes-project.js';
 

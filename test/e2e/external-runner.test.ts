@@ -1,4 +1,4 @@
-/** Does `runner: external` hold in a whole project, through the CLI as it ships? A real runner on the CPU provider, whose identity a file can change. */
+/** `runner: external` in a whole project through the command line, with a real runner on the CPU provider whose identity a file can change. */
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliWorld, givenProject } from '../support/cli-world.js';

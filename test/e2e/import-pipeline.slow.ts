@@ -1,4 +1,4 @@
-/** Does a detector that torchvision exported go the whole way, from its ONNX file to int8 parts? Through the CLI as it ships, on few images. */
+/** A detector exported by torchvision goes from its ONNX file to int8 parts through the command line, on few images. */
 import { readFileSync } from 'node:fs';
 import { givenShapesProject, type ShapesProject } from '../support/shapes-project.js';
 

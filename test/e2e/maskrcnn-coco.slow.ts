@@ -1,4 +1,4 @@
-/** Does pipelines/maskrcnn-coco.yaml go the whole way, from weights to figures, bundle and page? With a network a few channels wide, on photographs that lie and that stand. */
+/** pipelines/maskrcnn-coco.yaml runs from weights to figures, bundle and page, with a narrow network and on landscape and portrait photographs. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Is pipelines/maskrcnn-coco.yaml ready for a user who fills in two paths? Its plan resolves with files that stand in for them, and says which are missing without. */
+/** pipelines/maskrcnn-coco.yaml plans once its two paths are given, and names the missing ones without them. */
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Does Mask Scoring R-CNN go the whole way, from its checkpoint to int8 figures, bundle and page, on all images? Through the CLI as it ships. */
+/** Mask Scoring R-CNN goes from its checkpoint to int8 figures, bundle and page through the command line, on all images. */
 import { readFileSync } from 'node:fs';
 import { givenShapesProject, type ShapesProject } from '../support/shapes-project.js';
 

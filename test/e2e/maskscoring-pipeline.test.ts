@@ -1,4 +1,4 @@
-/** Is pipelines/maskscoring-shapes.yaml ready? It plans with what the project has; the slow suite builds it. */
+/** pipelines/maskscoring-shapes.yaml plans with the files of the project; the slow suite builds it. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DIST, PROJECT } from '../support/shapes-project.js';

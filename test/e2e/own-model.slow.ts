@@ -1,4 +1,4 @@
-/** Do the pipeline and the decoder of docs/your-own-model.md work as they stand there? On a network that paints by numbers. */
+/** The pipeline and the decoder of docs/your-own-model.md work as written there, on a small constructed network. */
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Does the page work where it is read? In a real browser: wide and narrow, light and dark, with scripts and without. */
+/** The report page in a real browser: wide and narrow, light and dark, with and without scripts. */
 import { readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';

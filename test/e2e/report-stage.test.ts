@@ -1,4 +1,4 @@
-/** Does a build keep its report right? A page of the stages before it, no new one where nothing was done, a new one where something was. */
+/** The report stage shows the stages before it: a build without work keeps the page, a build with work writes a new one. */
 import { type CliWorld, givenProject } from '../support/cli-world.js';
 
 const PIPELINE = `version: 1

@@ -1,4 +1,4 @@
-/** What can a stage, a cache folder or a package not do to the rest of the machine? One test for each promise of docs/sandbox.md. */
+/** What a stage, a cache folder or a package cannot do to the rest of the machine: one test for each promise of docs/sandbox.md. */
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliWorld, givenProject } from '../support/cli-world.js';

@@ -1,4 +1,4 @@
-/** Does a worker refuse modules that no key covers? Every way in which Node loads one, with the real command line. */
+/** A worker refuses modules that no key covers, in every way in which Node loads one: tested through the command line. */
 import { type CliWorld, givenProject } from '../support/cli-world.js';
 
 const PIPELINE = 'version: 1\nplugins: {late: ./plugins/plugin.js}\nstages:\n  act: {uses: late}\n';

@@ -1,4 +1,4 @@
-/** Do the YOLACT pipelines go the whole way? The narrow trained one to its figures; the one for public weights with a network a few channels wide. */
+/** The YOLACT pipelines run to the end: the narrow trained one with its figures, the one for public weights with a narrow network. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Are the YOLACT pipelines ready? pipelines/yolact-coco.yaml plans with files that stand in for its two paths, pipelines/yolact-shapes.yaml with what the project has. */
+/** The YOLACT pipelines plan: pipelines/yolact-coco.yaml with placeholders for its two paths, pipelines/yolact-shapes.yaml with the files of the project. */
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

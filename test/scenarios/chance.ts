@@ -1,4 +1,4 @@
-/** Does it hold whatever happens, in whatever order? Edits, kills and graphs at random, each replayed by the seed that a failure prints. */
+/** Scenarios of chance: random edits, kills and graphs, each replayed by the seed that a failure prints. */
 import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-/** What do builds do that run at the same time, or find what others have left? */
+/** Scenarios of builds that run at the same time, or find what others have left. */
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';

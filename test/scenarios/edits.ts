@@ -1,4 +1,4 @@
-/** What does a change run, and what does it leave alone? */
+/** Scenarios of edits: what a change runs, and what it leaves alone. */
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { renameSync, statSync, utimesSync } from 'node:fs';
 import { seededRandom } from '../../src/stage/random.js';

@@ -1,4 +1,4 @@
-/** On what do the scenarios play? Four stages of programs whose runs leave a trace, and a plain function that says what must come out. */
+/** The project of most scenarios: four stages of programs whose runs leave a trace, and a plain function that says what must come out. */
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { type CliProcess, type CliResult, type CliWorld, givenProject } from '../support/cli-world.js';

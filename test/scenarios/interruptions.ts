@@ -1,4 +1,4 @@
-/** What do failures, signals, and edits and builds at the same time leave behind? */
+/** Scenarios of failures, signals, and edits during builds. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { setTimeout as wait } from 'node:timers/promises';
 import { seededRandom } from '../../src/stage/random.js';

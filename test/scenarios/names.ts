@@ -1,4 +1,4 @@
-/** Which names may stages, files and folders have, and what of them comes back out of the cache? */
+/** Scenarios of names of stages, files and folders, and of what comes back out of the cache. */
 import { deepStrictEqual, match, strictEqual } from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What if the machine does not give what a build needs: space, rights, handles, memory, a terminal, a cache of its own time? */
+/** Scenarios of a machine that lacks what a build needs: space, rights, handles, memory, a terminal, or a cache of its own version. */
 import { match, ok, strictEqual } from 'node:assert';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What becomes of stages that do not keep to what they declare? */
+/** Scenarios of stages that do not keep to what they declare. */
 import { match, strictEqual } from 'node:assert';
 import { noSandbox, noStrace } from '../support/guards.js';
 import { B } from './forge.js';

@@ -1,4 +1,4 @@
-/** Which things happen to build systems, and what must a build do then? Each with the real command line; one file per theme. */
+/** All scenarios: what happens to build systems, and what a build must do then, through the command line; one file per theme. */
 import { CHANCE } from './chance.js';
 import { CODE } from './code.js';
 import { CONCURRENCY } from './concurrency.js';

@@ -1,4 +1,4 @@
-/** What is a scenario, and what do most of them do? */
+/** What a scenario is, and the steps that most of them share. */
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

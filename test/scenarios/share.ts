@@ -1,4 +1,4 @@
-/** What happens where several checkouts have their results in common: by one cache, by archives, by copies? */
+/** Scenarios of checkouts that share results by one cache, by archives or by copies. */
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What is delivered out of the cache, whatever has become of it? */
+/** Scenarios of what the cache delivers, whatever has become of it. */
 import { match, notStrictEqual, strictEqual } from 'node:assert';
 import { chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Does `tanren watch` see whatever editors, git and people do, run each stage that it reaches once more, and stop what is outdated? */
+/** Scenarios of `tanren watch`: it sees what editors, git and people do, runs each stage that an edit reaches once more, and stops what is outdated. */
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

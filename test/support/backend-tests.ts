@@ -1,4 +1,4 @@
-/** Where do the recorded ONNX models lie, and what stands beside them? Read from the folder of recordings, for the wider suite. */
+/** Recorded ONNX models and what stands beside them, read from the folder of recordings, for the conformance suite. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Constant } from '../../src/onnx/ir/model.js';

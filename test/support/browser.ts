@@ -1,4 +1,4 @@
-/** Is there a browser to look at pages with? Chromium where it is installed; a suite without one is skipped, and says so. */
+/** A browser for tests of pages: Chromium where it is installed; a suite without one is skipped, and says so. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 

@@ -1,4 +1,4 @@
-/** How much memory does a capture hold? The stage's own run in this process, alone; prints the peak resident size in kilobytes. Arguments: folder, samples. */
+/** Runs a capture alone in this process and prints the peak resident size in kilobytes. Arguments: folder, samples. */
 import { join } from 'node:path';
 import { capture } from '../../stages/capture/stage.js';
 import { runStage } from './run-stage.js';

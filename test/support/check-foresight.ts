@@ -1,4 +1,4 @@
-/** Was everything true that a dry run was sure of? */
+/** Checks that everything was true that a dry run was sure of. */
 import type { Examined } from '../../src/engine/insight/status/status.js';
 
 export function checkForesight(

@@ -1,4 +1,4 @@
-/** How are classifiers of public models fed, calibrated and measured in conformance suites? */
+/** Feeding, calibrating and measuring classifiers of public models, for the conformance suite. */
 
 import type { RgbImage } from '../../src/detection/image/decode-image.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';

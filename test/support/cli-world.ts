@@ -1,4 +1,4 @@
-/** In which world does a test of the command line play? A project folder of its own, and the built `tanren` as a process. */
+/** The world of tests of the command line: a project folder of its own, and the built `tanren` as a process. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,

@@ -1,4 +1,4 @@
-/** What do the pipelines for public COCO weights need of a user? A checkpoint, and val2017: generated weights of any widths, and drawn photographs, lying and upright. */
+/** A project for the pipelines of public COCO weights: a checkpoint of generated weights of any widths, and drawn photographs, landscape and portrait, in place of val2017. */
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

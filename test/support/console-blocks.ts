@@ -1,4 +1,4 @@
-/** Do the console blocks of a page show what the commands print? Each "$ command" is run, and what follows is what it must print. */
+/** Checks that the console blocks of a page show what the commands print: each "$ command" is run, and what follows is what it must print. */
 import { spawnSync } from 'node:child_process';
 
 export interface ConsoleStep {

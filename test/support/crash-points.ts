@@ -1,4 +1,4 @@
-/** Is the next build right after a build that died between any two of its writes? Each point in turn: a change, a build that dies there, a look at all that it left. */
+/** Builds that die between any two of their writes. Each point in turn: a change, a build that dies there, a check of all that it left. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

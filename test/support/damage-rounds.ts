@@ -1,4 +1,4 @@
-/** Is the next build right whatever happens to a file of the cache? Rounds of: any file of it cut, changed, emptied, lengthened or gone, and a build that must not need help. */
+/** Rounds of damage: any file of the cache is cut, changed, emptied, lengthened or removed, and the next build must be right without help. */
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { seededRandom } from '../../src/stage/random.js';

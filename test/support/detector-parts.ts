@@ -1,4 +1,4 @@
-/** How are the parts of a detector run on recorded inputs in a test? In one session of the whole model. */
+/** Runs the parts of a detector on recorded inputs, in one session of the whole model. */
 
 import { momentsOf, standardDeviationOf } from '../../src/tensor/compare.js';
 import type { NpzArchive } from '../../src/tensor/formats/npz.js';

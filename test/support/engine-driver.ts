@@ -1,4 +1,4 @@
-/** How does a test run a build that it can kill? As a process: `node engine-driver.js FOLDER STAGES_JSON [JOBS]`, which prints an event per line. */
+/** A build as a process that a test can kill: `node engine-driver.js FOLDER STAGES_JSON [JOBS]` prints an event per line. */
 import { build } from '../../src/engine/build.js';
 import type { StageSpec } from './plan-of.js';
 import { planOf } from './plan-of.js';

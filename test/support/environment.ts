@@ -1,4 +1,4 @@
-/** Which globals do tests share with native addons? The outer realm's typed arrays: `session.run` and `sharp` check with instanceof. */
+/** The jest environment that shares the outer realm's typed arrays with tests: `session.run` and `sharp` check with instanceof. */
 import { TestEnvironment } from 'jest-environment-node';
 
 const SHARED = [

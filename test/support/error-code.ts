@@ -1,4 +1,4 @@
-/** With which code does something fail? */
+/** The code with which something fails. */
 import { isCodedError } from '../../src/base/coded-error.js';
 
 /** Code, message and help of the CodedError that `run` throws; anything else it does fails the test. */

@@ -1,4 +1,4 @@
-/** Where do the fixtures of the tests lie? Under test/fixtures of the sources, also when the tests run compiled. */
+/** The paths of fixtures: under test/fixtures of the sources, also when the tests run compiled. */
 import { join, resolve } from 'node:path';
 
 export function fixturePath(...parts: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** What can happen to a model's bytes on their way, and what may the library then do? Damage that protobuf readers know best, and all that looks at a model. */
+/** Damage to the bytes of a model, of the kinds that protobuf readers know best, and a digest of everything that looks at a model. */
 import fc from 'fast-check';
 import { isCodedError } from '../../src/base/coded-error.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';

@@ -1,4 +1,4 @@
-/** Are models decoded or refused with a code, whatever their bytes? The corpus as it is, and damaged in ways that reach deep. */
+/** Tests that models are decoded or refused with a code, whatever their bytes: the corpus as it is, and damaged in ways that reach deep. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';

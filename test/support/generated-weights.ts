@@ -1,4 +1,4 @@
-/** Which weights does a network have that nobody trained? Those of a rule that any language can follow; ../shared/fullsize holds recorded outputs for them. */
+/** Weights of untrained networks, made by a rule that any language can follow; ../shared/fullsize holds recorded outputs for them. */
 import { encodeRawTensor } from '../../src/tensor/raw-tensor.js';
 import { countElements, type Shape } from '../../src/tensor/shape.js';
 import { makeTensor, type RawTensor, type Tensor } from '../../src/tensor/tensor.js';

@@ -1,4 +1,4 @@
-/** Is a text what it was when somebody last looked at it? Golden files stand in test/golden; UPDATE_GOLDEN=1 writes them anew. */
+/** Compares a text with its golden file in test/golden. UPDATE_GOLDEN=1 rewrites the files. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DIST } from './world.js';

@@ -1,4 +1,4 @@
-/** Which guards can this machine give? Tests that need one say loudly where they are left out. */
+/** Which guards this machine can give. Tests that need a missing one are skipped and say so. */
 import { findSandbox } from '../../src/engine/execute/guard/sandbox.js';
 import { findStrict } from '../../src/engine/execute/guard/strict.js';
 

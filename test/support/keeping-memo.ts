@@ -1,4 +1,4 @@
-/** How do tests watch a plugin's parts? A keeper in a folder that runs each key once, and remembers what was computed. */
+/** A memo for tests of a plugin's parts: it keeps results in a folder, runs each key once, and remembers what was computed. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestFile, digestJson } from '../../src/base/digest.js';

@@ -1,4 +1,4 @@
-/** Does a build that is killed at any moment leave anything wrong behind? Rounds of: an edit, a build killed at a random moment, a look at all that it left. */
+/** Rounds of builds killed at a random moment: an edit, a build that is killed, a check of all that it left. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { seededRandom } from '../../src/stage/random.js';

@@ -1,4 +1,4 @@
-/** Does the lock after any history of edits and builds say what a build from nothing says? Random graphs, edits, platform classes, builds of targets, and builds that leave the lock alone. */
+/** Random histories of edits and builds after which the lock must be that of a build from nothing: random graphs, edits, platform classes, builds of targets, and builds that leave the lock alone. */
 import { cpSync } from 'node:fs';
 import fc from 'fast-check';
 import { encodeLock } from '../../src/engine/lockfile/encode-lock.js';

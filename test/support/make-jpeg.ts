@@ -1,4 +1,4 @@
-/** What does a test show to a detector? A drawn JPEG: gradients and a bright square, other for each seed. */
+/** A drawn JPEG for tests of detectors: gradients and a bright square, different for each seed. */
 import sharp from 'sharp';
 
 export function makeJpeg(width: number, height: number, seed: number): Promise<Buffer> {

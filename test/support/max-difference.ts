@@ -1,4 +1,4 @@
-/** How far apart are two lists of numbers? */
+/** The greatest difference between two lists of numbers. */
 
 /** The largest absolute difference of two lists of one length; NaN where one of them holds a NaN that the other lacks. */
 export function maxDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {

@@ -1,4 +1,4 @@
-/** How is a sound model made wrong, in the ways that exporters and editors do it? Each way changes one thing, the same on every run. */
+/** Ways to make a sound model wrong, as exporters and editors do. Each changes one thing, the same on every run. */
 import { float, int, string } from '../../src/onnx/ir/attribute.js';
 import type { Attribute, Graph, Model, Node, Value } from '../../src/onnx/ir/model.js';
 import type { DType } from '../../src/tensor/dtype.js';

@@ -1,4 +1,4 @@
-/** How does a test see an inner value? As one more output of the model. */
+/** Makes inner values of a model outputs, so that a test sees them. */
 import { getDefined } from '../../src/base/invariant.js';
 import { findValueByName } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';

@@ -1,4 +1,4 @@
-/** How does a file get damaged? By cutting it off and by changing some of its bytes. */
+/** Damages bytes: cuts them off and changes some of them. */
 import fc from 'fast-check';
 import { share } from './share.js';
 

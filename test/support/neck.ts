@@ -1,4 +1,4 @@
-/** Which small model do tests and docs/cli.md lint? Two Conv, a MaxPool 1×1 as in a pyramid, and a ConvTranspose as in a mask head; XINT8. */
+/** The small model that tests and docs/cli.md lint: two Conv, a MaxPool 1×1 as in a pyramid, and a ConvTranspose as in a mask head, in XINT8. */
 import { ints } from '../../src/onnx/ir/attribute.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { qdqGraph } from './qdq-graph.js';

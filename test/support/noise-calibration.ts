@@ -1,4 +1,4 @@
-/** What does a calibration on noise look like? The deliberately bad example that bounds on SQNR and AP must notice. */
+/** Calibration on noise: the deliberately bad example that bounds on SQNR and AP must notice. */
 import type { MaskRcnnPart } from '../../src/detection/families/maskrcnn/part-names.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';

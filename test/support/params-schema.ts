@@ -1,4 +1,4 @@
-/** How are params checked in tests? By ajv, with the settings of the pipeline file. */
+/** Checks params with ajv, with the settings of the pipeline file. */
 import { Ajv } from 'ajv';
 import type { JsonObject } from '../../src/base/json.js';
 

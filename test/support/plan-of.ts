@@ -1,4 +1,4 @@
-/** How is a plan written in a test? Stage by stage: plugin, params, and inputs as "stage.port" or a source path. */
+/** Plans for tests, stage by stage: plugin, params, and inputs as "stage.port" or a source path. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JsonObject } from '../../src/base/json.js';

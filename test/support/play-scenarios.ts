@@ -1,4 +1,4 @@
-/** How do the scenarios become tests? */
+/** Makes tests of scenarios. */
 
 import { SCENARIOS } from '../scenarios/scenarios.js';
 import type { Scenario } from '../scenarios/scene.js';

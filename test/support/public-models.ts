@@ -1,4 +1,4 @@
-/** How are the images of the trained public models made? As their own code does it. */
+/** Makes the input images of the trained public models, as their own code does. */
 import type { JsonObject } from '../../src/base/json.js';
 import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
 import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';

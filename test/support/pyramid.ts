@@ -1,4 +1,4 @@
-/** Which small float models do docs/onnx.md and its tests change? A pyramid of three levels as exporters write it, and a head that reads one of them. */
+/** The small float models that docs/onnx.md and its tests change: a pyramid of three levels as exporters write it, and a head that reads one of them. */
 import type { Model } from '../../src/onnx/ir/model.js';
 import { parseModelText } from '../../src/onnx/text/parse-text.js';
 

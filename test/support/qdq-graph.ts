@@ -1,4 +1,4 @@
-/** How does a test write a QDQ model down? One line per operator; Q and DQ with the parameters that it names stand around it. */
+/** A text form of QDQ models for tests: one line per operator, with QuantizeLinear and DequantizeLinear of the named parameters around it. */
 import type { Attribute, Constant, Model } from '../../src/onnx/ir/model.js';
 import { encodeRawTensor } from '../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../src/tensor/tensor.js';

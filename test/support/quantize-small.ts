@@ -1,4 +1,4 @@
-/** How does a test quantize a small model as a pipeline would? Sketches of its own values on the feeds given, then a preset, or a preset with other knobs. */
+/** Quantizes a small model as a pipeline would: sketches of its own values on the feeds given, then a preset, or a preset with other settings. */
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { cloneModel } from '../../src/onnx/ir/clone.js';
 import type { Model } from '../../src/onnx/ir/model.js';

@@ -1,4 +1,4 @@
-/** How does a test look at the steps of a quantized model one by one? From integers to integers: each QuantizeLinear with what it needs since the ones before it. */
+/** Divides a quantized model into its steps from integers to integers: each QuantizeLinear with what it needs since the ones before it. */
 
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../../src/onnx/ir/model.js';

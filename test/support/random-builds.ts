@@ -1,4 +1,4 @@
-/** Is every incremental build a clean one? Random graphs, random changes between builds, and a model of five rules that says what each build must do. */
+/** Random histories of builds: random graphs, random changes between builds, and a model of five rules that says what each build must do. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Which small CNNs does a property test try? Any graph of convolutions, pools, sums and activation functions on tensors of one shape. */
+/** Random small CNNs for property tests: graphs of convolutions, pools, sums and activation functions on tensors of one shape. */
 import * as fc from 'fast-check';
 import { int, ints } from '../../src/onnx/ir/attribute.js';
 import type { Model } from '../../src/onnx/ir/model.js';

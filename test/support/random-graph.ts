@@ -1,4 +1,4 @@
-/** Which small models does a property test of the passes try? Random instructions, each of which becomes nodes where its shapes allow, in the main graph and in the bodies of If and Loop. */
+/** Random small models for property tests of the passes: random instructions, each of which becomes nodes where its shapes allow, in the main graph and in the bodies of If and Loop. */
 import * as fc from 'fast-check';
 import { float, int, ints, string } from '../../src/onnx/ir/attribute.js';
 import { addInitializer, addInput, addNode, makeModel } from '../../src/onnx/ir/edit.js';

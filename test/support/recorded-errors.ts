@@ -1,4 +1,4 @@
-/** How are the errors that TIDE's program recorded compared with ours? As one list of numbers each. */
+/** The errors that TIDE's program recorded and ours, as one list of numbers each. */
 import type { ErrorSplit } from '../../src/detection/coco/errors.js';
 import { ERROR_KINDS } from '../../src/detection/coco/image-errors.js';
 

@@ -1,4 +1,4 @@
-/** What does a test put on a page? A little of everything, with names that would be markup if anybody let them. */
+/** Inputs of a report page for tests: a little of everything, with names that would be markup without escaping. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDigest } from '../../src/base/digest.js';

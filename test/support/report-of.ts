@@ -1,4 +1,4 @@
-/** How are plans and build reports written in tests of what is printed? Stage by stage, with only what matters said. */
+/** Plans and build reports for tests of what is printed, written stage by stage with only what matters. */
 
 import type { Failure } from '../../src/engine/model/failure.js';
 import type { GateResult } from '../../src/engine/model/gate-result.js';

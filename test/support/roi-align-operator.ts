@@ -1,4 +1,4 @@
-/** What does ONNX Runtime's RoIAlign give? A model of that one node: the oracle of our kernel. */
+/** RoIAlign of ONNX Runtime, as a model of that one node: the oracle of our kernel. */
 import { getDefined } from '../../src/base/invariant.js';
 import { type Boxes, countBoxes } from '../../src/detection/geometry/boxes.js';
 import type { FeatureMap, RoiAlignOptions } from '../../src/detection/geometry/roi-align.js';

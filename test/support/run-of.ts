@@ -1,4 +1,4 @@
-/** How is a run of the history written in a test? With only what matters said. */
+/** Runs of the history for tests, written with only what matters. */
 import type { RunRecord, RunStage } from '../../src/engine/insight/history/run-record.js';
 
 export function runOf(parts: Partial<RunRecord> = {}): RunRecord {

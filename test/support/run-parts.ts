@@ -1,4 +1,4 @@
-/** How does a test hold a partition to its word? It runs the parts one after the other, and looks for a cycle or a way out and back in. */
+/** Runs the parts of a partition one after the other, and looks for a cycle and for a way out and back in. */
 import type { Model } from '../../src/onnx/ir/model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
 import { openSession, type SessionOptions } from '../../src/runtime/session/session.js';

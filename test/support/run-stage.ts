@@ -1,4 +1,4 @@
-/** How does a test run one plugin alone? With real folders, real programs, and a context that remembers what was logged. */
+/** Runs one plugin alone, with real folders, real programs, and a context that remembers what was logged. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

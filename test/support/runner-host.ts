@@ -1,4 +1,4 @@
-/** How does a test start a runner? As a stage does: a real program in a folder of its own. */
+/** Starts a runner as a stage does: a real program in a folder of its own. */
 import { mkdtempSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

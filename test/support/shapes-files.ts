@@ -1,4 +1,4 @@
-/** How do plugin tests get the example's detector as files? Whole, and in parts. */
+/** The detector of the example as files for plugin tests, whole and in parts. */
 
 import { join } from 'node:path';
 import { encodeRecipe } from '../../src/detection/detector/host-recipe.js';

@@ -1,4 +1,4 @@
-/** How do tests get the float parts of the example's detectors, simplified, as files? */
+/** The float parts of the example's detectors, simplified, as files. */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

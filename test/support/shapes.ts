@@ -1,4 +1,4 @@
-/** How do tests get the trained detectors of the example: Mask R-CNN and Mask Scoring R-CNN, their recipes and config? */
+/** The trained detectors of the example, Mask R-CNN and Mask Scoring R-CNN, with their recipes and config. */
 
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

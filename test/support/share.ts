@@ -1,4 +1,4 @@
-/** Where in something? A share of its length, as likely here as there. (fast-check's doubles are likely to be tiny: they would all mean the first byte.) */
+/** A place in something as a share of its length, every place equally likely. (fast-check's doubles are likely to be tiny: they would all mean the first byte.) */
 import fc from 'fast-check';
 
 /** From 0 up to, and not, 1. */

@@ -1,4 +1,4 @@
-/** Where are the data and oracles that are too large for the project? In a folder named by TANREN_SHARED, or `shared` beside the project. */
+/** The folder of data and oracles that are too large for the project: the one named by TANREN_SHARED, or `shared` beside the project. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** How does a process live at another time? Loaded by `node --import` before the program, this moves its clock by CLOCK_SHIFT_MS. Times of files stay the system's. */
+/** Loaded by `node --import` before a program, moves the clock of that process by CLOCK_SHIFT_MS. Times of files stay the system's. */
 const shiftMs = Number(process.env.CLOCK_SHIFT_MS ?? 0);
 const realNow = Date.now;
 const RealDate = Date;

@@ -1,4 +1,4 @@
-/** How does a test get a bundle? Of the small quantized model, compiled for a target, written as the `compile` stage does. */
+/** A bundle of the small quantized model, compiled for a target and written as the `compile` stage does. */
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Model } from '../../src/onnx/ir/model.js';

@@ -1,4 +1,4 @@
-/** Which small network do pages and tests quantize? Two convolutions with a Relu between them, and its sketches of three samples. */
+/** The small network that pages and tests quantize: two convolutions with a Relu between them, and its sketches of three samples. */
 import type { JsonObject } from '../../src/base/json.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { ints } from '../../src/onnx/ir/attribute.js';

@@ -1,4 +1,4 @@
-/** How does a test write a small model down? Inputs, constants and nodes as data; runs it in ONNX Runtime without graph optimisation. */
+/** Small models for tests, written as data (inputs, constants, nodes), and run in ONNX Runtime without graph optimization. */
 import { checkModel } from '../../src/onnx/check/check-model.js';
 import { addInitializer, addInput, addNode, makeModel } from '../../src/onnx/ir/edit.js';
 import type { Attribute, Constant, Dim, Model, Node, ValueId } from '../../src/onnx/ir/model.js';

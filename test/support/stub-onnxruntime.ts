@@ -1,4 +1,4 @@
-/** How does a test run the bundle's Python runner without onnxruntime? On a double that plays golden values back; skipped, loudly, where python3 or numpy is missing. */
+/** Runs the bundle's Python runner without onnxruntime, on a double that plays golden values back; skipped with a message where python3 or numpy is missing. */
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

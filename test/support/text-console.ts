@@ -1,4 +1,4 @@
-/** What would stand on the console? Everything written, as one text and as a terminal would show it. */
+/** A console that keeps everything written, as one text and as a terminal would show it. */
 import type { Console } from '../../src/cli/render/console.js';
 
 export interface TextConsole extends Console {

@@ -1,4 +1,4 @@
-/** How small can a Mask R-CNN be? A network of torchvision's layouts, a few channels wide, with generated weights, for tests that need no trained one. */
+/** A Mask R-CNN of torchvision's layouts, a few channels wide, with generated weights, for tests that need no trained one. */
 import type { DetectorConfig } from '../../src/detection/families/maskrcnn/config.js';
 import type { MaskRcnnSpec } from '../../src/detection/families/maskrcnn/export/network-spec.js';
 import { expectedTensors } from '../../src/detection/families/maskrcnn/export/state-keys.js';

@@ -1,4 +1,4 @@
-/** How small can a YOLACT be? Networks of dbolya/yolact's layouts, a few channels wide, with generated weights, for tests that need no trained one. */
+/** YOLACT networks of dbolya/yolact's layouts, a few channels wide, with generated weights, for tests that need no trained one. */
 import type { YolactConfig } from '../../src/detection/families/yolact/config.js';
 import type { YolactSpec } from '../../src/detection/families/yolact/export/network-spec.js';
 import { expectedTensors } from '../../src/detection/families/yolact/export/state-keys.js';

@@ -1,4 +1,4 @@
-/** How are torchvision's classifiers built, node for node? Narrow ones, since placement does not look at widths: ResNet, SqueezeNet, MobileNetV2. */
+/** Torchvision's classifiers node for node, narrow since placement does not look at widths: ResNet, SqueezeNet, MobileNetV2. */
 import { int, ints } from '../../src/onnx/ir/attribute.js';
 import type { Constant, Model } from '../../src/onnx/ir/model.js';
 import { randomConstant, type SmallNode, smallModel } from './small-model.js';

@@ -1,4 +1,4 @@
-/** Which small project do crashes and damage happen to? Two programs: a text in capitals, and a folder with a file for each of its lines. */
+/** The small project of crashes and damage. Two programs: a text in capitals, and a folder with a file for each of its lines. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../../src/base/digest.js';

@@ -1,4 +1,4 @@
-/** In which world does an engine test play? A project folder of its own, plugins from fixtures, and builds by the engine itself. */
+/** The world of engine tests: a project folder of its own, plugins from fixtures, and builds by the engine itself. */
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** How do the outputs of our YOLACT compare with those of the original's, which come permuted, concatenated and activated? Plainly, value by value, for tests. */
+/** Compares the outputs of our YOLACT with those of the original, which come permuted, concatenated and activated, value by value. */
 import { join } from 'node:path';
 import type { ReadConfigFile } from '../../src/detection/detector/config-file.js';
 import { parseYolactConfig, type YolactConfig } from '../../src/detection/families/yolact/config.js';

@@ -1,4 +1,4 @@
-/** Do the recipes of docs/ci.md work? Their own commands, run in a first clone without an archive, then in a second one that gets it. */
+/** The recipes of docs/ci.md work: their own commands run in a first clone without an archive, then in a second one that gets it. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Does `tanren coco diff` list what two detectors find differently, and show it? */
+/** `tanren coco diff` lists what two detectors find differently, and shows it. */
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeImage } from '../../../src/detection/image/decode-image.js';

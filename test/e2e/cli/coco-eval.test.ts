@@ -1,4 +1,4 @@
-/** What does `tanren coco eval` answer to people, to scripts, and to files that are wrong? */
+/** `tanren coco eval` for people, for scripts, and on wrong files. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';

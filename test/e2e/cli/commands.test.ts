@@ -1,4 +1,4 @@
-/** Does each command do, print and return what docs/cli.md says, as users run it? */
+/** Each command does, prints and returns what docs/cli.md says. */
 import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
 
 /** Durations differ from run to run. */

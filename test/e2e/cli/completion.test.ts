@@ -1,4 +1,4 @@
-/** Does a shell complete what there is to type? Bash is asked by its own script; of the others the syntax is checked where they are. */
+/** Shell completion: Bash runs its own script; the scripts of the other shells are checked for syntax where those are installed. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';

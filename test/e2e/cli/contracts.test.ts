@@ -1,4 +1,4 @@
-/** What may scripts rely on? JSON on stdout and nothing else, exit codes, read-only commands that write nothing, and nothing left behind. */
+/** What scripts may rely on: JSON alone on stdout, exit codes, read-only commands that write nothing, and nothing left behind. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

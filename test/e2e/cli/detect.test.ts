@@ -1,4 +1,4 @@
-/** Does `tanren detect` find objects in any pictures, say which it cannot take and go on, and say clearly what is not there? The example's trained detector, as a user has it after a build. */
+/** `tanren detect` finds objects in pictures, names those that it cannot read and continues, and names what is missing: with the trained detector of the example, after a build. */
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';

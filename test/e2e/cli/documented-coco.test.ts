@@ -1,4 +1,4 @@
-/** Do the commands of docs/coco.md print what the page shows? UPDATE_GOLDEN=1 writes the page's output anew. */
+/** The commands of docs/coco.md print what the page shows. UPDATE_GOLDEN=1 rewrites the output on the page. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';

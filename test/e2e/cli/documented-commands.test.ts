@@ -1,4 +1,4 @@
-/** Does every command print what docs/cli.md shows? UPDATE_GOLDEN=1 writes the page's output anew. */
+/** The commands of docs/cli.md print what the page shows. UPDATE_GOLDEN=1 rewrites the output on the page. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';

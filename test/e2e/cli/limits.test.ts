@@ -1,4 +1,4 @@
-/** Are the limits of stages kept: time, memory, what they see, which goes first, and what a failure leaves out? */
+/** The limits of stages: time, memory, environment, priority, retries, and what a failure skips. */
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { isAlive, until } from '../../support/until.js';
 

@@ -1,4 +1,4 @@
-/** What does `tanren lint` answer to scripts? Exit codes, one JSON document, and clear words about wrong arguments. */
+/** `tanren lint` for scripts: exit codes, one JSON document, and clear messages for wrong arguments. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';

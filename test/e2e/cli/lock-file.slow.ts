@@ -1,4 +1,4 @@
-/** Does `pipeline.lock` hold between two clones, on the real command line? */
+/** `pipeline.lock` between two clones, through the command line. */
 import { join } from 'node:path';
 import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
 

@@ -1,4 +1,4 @@
-/** Is the lock whole, and written by the next build, wherever a build is killed while it writes it? */
+/** After a build is killed at any point of writing the lock, the lock is whole and the next build writes it. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Is "nothing to do" said at once where it is true, in the words of an ordinary build, and never where anything has changed? */
+/** "Nothing to do" is said at once where it is true, in the words of an ordinary build, and never where anything has changed. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,

@@ -1,4 +1,4 @@
-/** Does `tanren quant explain` find the tensor that users mean, in stages and in files, and say clearly what it does not find? */
+/** `tanren quant explain` finds the tensor that users mean, in stages and in files, and says clearly what it does not find. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';

@@ -1,4 +1,4 @@
-/** What do builds leave to be asked for later: figures against runs, baselines and revisions of git? On the real command line, in a repository. */
+/** Figures of builds compared with runs, baselines and git revisions, through the command line in a repository. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 

@@ -1,4 +1,4 @@
-/** Does `tanren watch` build again after every save, once for many, and survive what an editor does? */
+/** `tanren watch` builds again after every save, once for many, whatever way an editor saves. */
 import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
 
 const READY = 'watching; Ctrl-C ends';

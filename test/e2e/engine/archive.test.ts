@@ -1,4 +1,4 @@
-/** Do results go from one checkout to another whole, and does nothing else come with them? */
+/** Archives carry results from one checkout to another, whole, and nothing else. */
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { digestBytes, digestJson } from '../../../src/base/digest.js';

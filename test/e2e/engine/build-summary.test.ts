@@ -1,4 +1,4 @@
-/** What is a stage told of the build it runs in, and when does that make it stale? */
+/** What a stage is told of the build it runs in, and when that makes it stale. */
 
 import { describeChange } from '../../../src/engine/action/changes.js';
 import { explainStage } from '../../../src/engine/insight/explain/explain-stages.js';

@@ -1,4 +1,4 @@
-/** What does `build --check` say of stages that give other bytes a second time, and what does it leave as it was? */
+/** What `build --check` says of stages whose second run gives other bytes, and what it leaves as it was. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type CliResult, type CliWorld, givenProject } from '../../support/cli-world.js';
 import { givenWorld, type World } from '../../support/world.js';

@@ -1,4 +1,4 @@
-/** Is the next build right after one that died between any two of its writes, or in the middle of one? */
+/** After a build that died between any two of its writes, or in the middle of one, the next build is right. */
 import { type CrashPlan, playCrashPoints } from '../../support/crash-points.js';
 
 const plans: readonly CrashPlan[] = (['cold', 'edit', 'restore', 'gc'] as const).flatMap(occasion =>

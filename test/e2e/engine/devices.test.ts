@@ -1,4 +1,4 @@
-/** Is a result only as good as the device that it was measured on, and is nothing started to find out that nothing has changed? */
+/** Measured results belong to the device they were measured on, and no device is started to find that nothing has changed. */
 import { explainStage } from '../../../src/engine/insight/explain/explain-stages.js';
 import { examineStages } from '../../../src/engine/insight/status/status.js';
 import type { StageId } from '../../../src/engine/model/plan.js';

@@ -1,4 +1,4 @@
-/** Does the plugin of docs/writing-a-stage.md work as it stands there? */
+/** The plugin of docs/writing-a-stage.md works as written there. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

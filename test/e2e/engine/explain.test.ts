@@ -1,4 +1,4 @@
-/** Is a stage that would run traced to what changed, however far away and however long ago? */
+/** A stage that would run is traced to what changed, however far away and however long ago. */
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { explainStage, explainStages } from '../../../src/engine/insight/explain/explain-stages.js';
 import { examineStages } from '../../../src/engine/insight/status/status.js';

@@ -1,4 +1,4 @@
-/** Does a frozen build give what is locked, or say what differs, and never write the lock? */
+/** A frozen build gives what is locked, or says what differs, and never writes the lock. */
 import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildOptions } from '../../../src/engine/build.js';

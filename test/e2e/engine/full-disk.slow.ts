@@ -1,4 +1,4 @@
-/** What does a full disk, or one that turns read-only, do? On a file system of one megabyte, where this machine lets us mount one. */
+/** Builds on a full disk and on one that turns read-only: a file system of one megabyte, where this machine can mount one. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import type { StageId } from '../../../src/engine/model/plan.js';

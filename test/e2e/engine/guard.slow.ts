@@ -1,4 +1,4 @@
-/** Do the stages of the default pipeline keep to what they declare, ONNX Runtime with them? */
+/** The stages of the default pipeline, ONNX Runtime included, keep to what they declare. */
 import { cpSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';

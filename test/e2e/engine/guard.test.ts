@@ -1,4 +1,4 @@
-/** What can a stage do that it has not declared: in the sandbox, and under --strict? */
+/** What a stage can do that it has not declared, in the sandbox and under --strict. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';

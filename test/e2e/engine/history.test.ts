@@ -1,4 +1,4 @@
-/** What does the engine write down of a build, and when does it write nothing? */
+/** What the engine records of a build, and when it records nothing. */
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { loadHistory } from '../../../src/engine/insight/history/history-file.js';
 import type { RunRecord } from '../../../src/engine/insight/history/run-record.js';

@@ -1,4 +1,4 @@
-/** Does an incremental build do exactly the missing part? */
+/** An incremental build does exactly the missing part. */
 import { existsSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describeChange } from '../../../src/engine/action/changes.js';
 import { explainStage } from '../../../src/engine/insight/explain/explain-stages.js';

@@ -1,4 +1,4 @@
-/** Does a cache that is made smaller lose only what may go, oldest use first, and does a checked one hold nothing damaged? */
+/** Garbage collection removes only what may go, least recently used first; verification leaves nothing damaged. */
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';

@@ -1,4 +1,4 @@
-/** Is the next build right after SIGKILL at a random moment? Scenario 40 plays 500 rounds. */
+/** After SIGKILL at a random moment the next build is right. Scenario 40 plays 500 rounds. */
 import { playKillRounds } from '../../support/kill-rounds.js';
 
 it('builds right after 10 kills, with no damage and no process left', async () => {

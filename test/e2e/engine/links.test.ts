@@ -1,4 +1,4 @@
-/** Are artifacts that are links to the store's files as good as copies, and can an edit of one ever reach another build? */
+/** Artifacts that are links to files of the store are as good as copies, and an edit of one never reaches another build. */
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';

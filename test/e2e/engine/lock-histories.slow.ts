@@ -1,4 +1,4 @@
-/** Is the lock after a random history the lock of a build from nothing? Many times. */
+/** After a random history the lock is the lock of a build from nothing: many histories. */
 import fc from 'fast-check';
 import { histories, playLockHistory } from '../../support/lock-histories.js';
 

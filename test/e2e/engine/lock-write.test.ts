@@ -1,4 +1,4 @@
-/** When does a build write the lock, what does it enter, and what does it leave alone? */
+/** When a build writes the lock, what it enters, and what it leaves alone. */
 import { existsSync, lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readLockFile } from '../../../src/engine/lockfile/lock-file.js';

@@ -1,4 +1,4 @@
-/** Is there ever more than one holder, and never none for long? */
+/** The lock of a cache has at most one holder, and is never without one for long while somebody waits. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Do builds stay right when several run at once, and when one is killed? */
+/** Builds stay right when several run at once, and when one is killed. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Does every build of a few random histories do exactly what the model says? Scenario 41 plays hundreds. */
+/** Every build of a few random histories does exactly what the model says. Scenario 41 plays hundreds. */
 import { checkRandomBuilds } from '../../support/random-builds.js';
 
 it('does what is missing, and nothing else, whatever happened before', async () => {

@@ -1,4 +1,4 @@
-/** How does a run end, however it ends: and is only success ever kept? */
+/** Ways in which a run ends, of which only success is ever kept. */
 import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { findStageLog } from '../../../src/engine/insight/history/stage-log.js';
 import type { BuildEvent } from '../../../src/engine/model/events.js';

@@ -1,4 +1,4 @@
-/** Does a seal ever hold where an ordinary look finds something to do? Random changes to a project, and both are asked after each. */
+/** A no-op record never holds where an ordinary look finds something to do: random changes to a project, and both are asked after each. */
 import {
   chmodSync,
   cpSync,

@@ -1,4 +1,4 @@
-/** Do builds stay right while garbage is collected from the cache that they share, all the time? */
+/** Builds stay right while garbage is collected continuously from the cache that they share. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Do checkouts that share a cache give each other their results, whole, and keep all else apart? */
+/** Checkouts that share a cache give each other their results, whole, and keep everything else apart. */
 import {
   appendFileSync,
   chmodSync,

@@ -1,4 +1,4 @@
-/** Is what the cache gives back what was put in, and nothing else, ever? */
+/** The cache gives back what was put in, and nothing else. */
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
