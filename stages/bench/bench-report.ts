@@ -1,4 +1,4 @@
-/** What does `bench` say? Every variant with its latency, and which is fastest; its figures are measured. */
+/** The report and metrics of `bench`: every variant with its latency, and the fastest one. */
 import { assertNever } from '../../src/base/assert-never.js';
 import type { JsonObject } from '../../src/base/json.js';
 import type { Placement } from '../../src/runtime/device/runner.js';
@@ -10,14 +10,14 @@ import type { Strategy, Timing, Variant } from './variants.js';
 
 export const BENCH_FORMAT = 'tanren-bench/1';
 
-/** float, or int8: quantized, whatever its integers. */
+/** 'int8': quantized to any integer types. */
 export type Form = 'float' | 'int8';
 
 export type BenchReport = {
   readonly format: typeof BENCH_FORMAT;
-  /** The machine and libraries, or what an external runner says of itself. */
+  /** The machine and libraries, or the identity of an external runner. */
   readonly where: JsonObject;
-  /** Of the machine that ran this stage. */
+  /** Conditions on the machine that runs the stage. */
   readonly conditions: { readonly before: Conditions; readonly after: Conditions };
   readonly warmup: number;
   readonly repeats: number;
@@ -25,38 +25,38 @@ export type BenchReport = {
 };
 
 export type Conditions = {
-  /** Of the fastest processor, as the operating system says; 0 where it does not. */
+  /** Clock of the fastest processor, as the operating system reports it; 0 if it does not. */
   readonly processorMhz: number;
-  /** Mean number of runnable threads in the last minute; 0 where the system has no such figure. */
+  /** Mean number of runnable threads in the last minute; 0 if the system has no such figure. */
   readonly loadAverage: number;
 };
 
 export type PartReport = {
   readonly part: string;
   readonly fed: 'captured' | 'random';
-  /** Row counts that were timed, and how many images each stands for; empty where the batch is fixed. */
+  /** Timed row counts, and the number of images that each represents; empty for a fixed batch. */
   readonly counts: readonly { readonly rows: number; readonly images: number }[];
   readonly imagesWithout: number;
   readonly forms: readonly FormReport[];
-  /** p50 of float by p50 of int8, in the form given first. */
+  /** p50 of float divided by p50 of int8, for the first strategy. */
   readonly speedup?: number;
 };
 
 export type FormReport = {
   readonly form: Form;
   readonly rows: readonly StrategyReport[];
-  /** Index of the strategy with the least time per image. */
+  /** Index of the strategy with the smallest time per image. */
   readonly best: number;
-  /** The same at each row count alone. */
+  /** The same for each row count on its own. */
   readonly bestAt: readonly number[];
-  /** Where the operators ran, as an external runner says. */
+  /** The placement of operators that an external runner reports. */
   readonly placement?: Placement;
   readonly profile?: { readonly runs: number; readonly operators: readonly OperatorProfile[]; readonly nodes: readonly NodeProfile[] };
 };
 
 export type StrategyReport = {
   readonly strategy: Strategy;
-  /** One per row count; one where the batch is fixed. */
+  /** One per row count; one for a fixed batch. */
   readonly counts: readonly {
     readonly calls: number;
     readonly padded: number;
@@ -64,7 +64,7 @@ export type StrategyReport = {
     /** By the clock of the device that ran the models. */
     readonly device?: LatencySummary;
   }[];
-  /** p50, as a mean over the images that the counts stand for: of the device where there is one, else here. */
+  /** p50, averaged over the images that the counts represent: by the clock of the device if there is one, else of this machine. */
   readonly perImageMs: number;
 };
 
@@ -96,12 +96,12 @@ export function reportForm(
   };
 }
 
-/** Index of the least; of the first among equals. */
+/** Index of the smallest figure; the first of equal ones. */
 function findLeast(figures: readonly number[]): number {
   return figures.indexOf(Math.min(...figures));
 }
 
-/** By the clock of the device where there is one. */
+/** By the clock of the device if there is one. */
 function p50Of(count: StrategyReport['counts'][number] | undefined): number {
   return (count?.device ?? count?.here)?.p50Ms ?? 0;
 }
@@ -131,7 +131,7 @@ export function reportPart(part: string, feeds: PartFeeds, forms: readonly FormR
   };
 }
 
-/** The first strategy (whole, or one batch) at the middle row count: what a part's figures are. */
+/** The first strategy (whole, or one batch) at the middle row count, which gives a part's main figures. */
 function referenceOf({ rows }: FormReport): LatencySummary | undefined {
   const counts = rows[0]?.counts ?? [];
   const middle = counts[counts.length >> 1];
@@ -139,8 +139,8 @@ function referenceOf({ rows }: FormReport): LatencySummary | undefined {
 }
 
 /**
- * Per part: `floatMs` and `int8Ms`, p50 of the whole model, or of one batch at the middle row count; of heads `floatBestMs` and `int8BestMs`, means over the
- * images in the fastest way; `speedup`; and under `float` and `int8` all figures.
+ * Per part: `floatMs` and `int8Ms`, p50 of the whole model, or of one batch at the middle row count; for heads `floatBestMs` and `int8BestMs`, means over the
+ * images with the fastest strategy; `speedup`; and all figures under `float` and `int8`.
  */
 export function metricsOf({ parts }: BenchReport): JsonObject {
   return Object.fromEntries(
@@ -158,7 +158,7 @@ export function metricsOf({ parts }: BenchReport): JsonObject {
   );
 }
 
-/** For the log: how the heads run fastest. */
+/** For the log: the fastest strategy of each head. */
 export function describeBest({ parts }: BenchReport): readonly string[] {
   return parts.flatMap(({ part, counts, forms }) =>
     counts.length === 0 ? [] : forms.flatMap(({ form, rows, best }) => describeFastest(`${part}, ${form}`, rows[best])),
@@ -172,7 +172,7 @@ function describeFastest(what: string, row: StrategyReport | undefined): readonl
 function describeStrategy(strategy: Strategy): string {
   switch (strategy.kind) {
     case 'whole':
-      return 'as it is';
+      return 'as a whole';
     case 'one-batch':
       return 'as one batch';
     case 'fixed':

@@ -1,4 +1,4 @@
-/** What is a part fed? Captured tensors where they are connected, else seeded random ones; a head's rows as many as asked for. */
+/** Inputs of timed parts: captured tensors if connected, else seeded random ones, with the requested number of rows. */
 import type { Model } from '../../src/onnx/ir/model.js';
 import { rowCounts } from '../../src/runtime/capture/capture-index.js';
 import type { Captured } from '../../src/runtime/capture/captured.js';
@@ -11,21 +11,21 @@ import { chooseCounts, type RowCount } from './row-counts.js';
 
 export interface PartFeeds {
   readonly from: 'captured' | 'random';
-  /** Row counts to time; undefined where the model fixes its batch and nothing tells how many rows an image has. */
+  /** Row counts to time; undefined if the model fixes its batch and the rows per image are unknown. */
   readonly counts: readonly RowCount[] | undefined;
-  /** How many rows the model takes at once. */
+  /** Number of rows that the model takes per call. */
   readonly batch: 'free' | number;
-  /** Images that gave the part no rows. */
+  /** Images without a row for the part. */
   readonly imagesWithout: number;
-  /** What there is: of a fixed batch, what the model takes. */
+  /** All rows; for a fixed batch, as many as the model takes. */
   readonly whole: NamedTensors;
-  /** An image with so many rows: repeated where there are fewer. */
+  /** An image with the given number of rows; rows are repeated if there are fewer. */
   image(rows: number): ImageRows;
 }
 
 export interface ImageRows {
   readonly rows: number;
-  /** Rows `start` … `start + count`, zeros beyond the image's; inputs without rows as they are. */
+  /** Rows `start` … `start + count`, zeros beyond the image's rows; inputs without rows unchanged. */
   slice(start: number, count: number): NamedTensors;
 }
 
@@ -37,7 +37,7 @@ interface FeedRequest {
   readonly random: () => number;
 }
 
-/** Random rows that are made; more are had by repeating them. */
+/** Number of random rows; more are made by repeating them. */
 const MOST_ROWS = 256;
 
 /** @throws StageError `no-row-counts`, `free-size`; RuntimeError `random-input`, `capture-part`, `capture-mismatch`, `sample-mismatch`. */
@@ -50,8 +50,8 @@ export async function openFeeds({ part, model, captured, params, random }: FeedR
   const seen = captured !== undefined && hasPart(captured, part) ? rowCounts(captured.index, part).seen : [];
   const counts = withRows.size === 0 ? undefined : (params.rois?.map(rows => ({ rows, images: 1 })) ?? chooseCounts(seen, params.counts));
   if (counts?.length === 0) {
-    throw new StageError('no-row-counts', `part "${part}" has a free batch, and nothing says how many rows an image has`, {
-      help: 'set `rois`, such as [8, 32, 100], or connect `captured` with images in which the detector finds something',
+    throw new StageError('no-row-counts', `part "${part}" has a free batch, and the number of rows per image is unknown`, {
+      help: 'set `rois`, for example [8, 32, 100], or connect `captured` with images that have detections',
     });
   }
   const sample =
@@ -85,7 +85,7 @@ function hasFreeBatch({ dims }: ModelInput): boolean {
   return dims !== undefined && dims.length > 0 && typeof dims[0] !== 'number';
 }
 
-/** Was the input captured with as many rows as each image had, whatever the model takes at once? */
+/** Whether the input was captured with each image's row count, whatever batch the model takes. */
 function hasRows({ index }: Captured, part: string, input: string): boolean {
   const values = index.parts.find(({ name }) => name === part)?.values ?? [];
   return values.some(({ role, name, dims }) => role === 'input' && name === input && dims[0] === 'rows');
@@ -99,7 +99,7 @@ function hasPart({ index }: Captured, part: string): boolean {
   return index.parts.some(({ name }) => name === part);
 }
 
-/** The inputs of the captured sample with the most rows; undefined where none has any. */
+/** The inputs of the captured sample with the most rows; undefined if no sample has rows. */
 async function readSample(captured: Captured, part: string, inputs: readonly ModelInput[]): Promise<NamedTensors | undefined> {
   const rowsOf = (sample: (typeof captured.index.samples)[number]): number => sample.parts[part]?.rows ?? 0;
   const [most] = captured.index.samples.filter(sample => rowsOf(sample) > 0).sort((a, b) => rowsOf(b) - rowsOf(a));
@@ -110,8 +110,8 @@ async function readSample(captured: Captured, part: string, inputs: readonly Mod
 function makeFeeds(part: string, model: Model, { random, rows }: { readonly random: () => number; readonly rows: number }): NamedTensors {
   for (const { name, dims } of listModelInputs(model)) {
     if (dims?.slice(1).every(dim => typeof dim === 'number') !== false) continue;
-    throw new StageError('free-size', `part "${part}": input "${name}" ${formatDims(dims)} has free sizes besides its first`, {
-      help: 'pin the sizes, as `import` and `export` do, or connect `captured`, whose tensors have sizes',
+    throw new StageError('free-size', `part "${part}": input "${name}" ${formatDims(dims)} has free sizes other than the first`, {
+      help: 'pin the sizes with `import` or `export`, or connect `captured`, whose tensors have sizes',
     });
   }
   return makeRandomFeeds(model, { random, sizes: {}, freeSize: rows });

@@ -1,4 +1,4 @@
-/** What does a `bench` stage set? */
+/** The params of `bench`. */
 import type { RunnerParams } from '../../src/runtime/device/runner-params.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 
@@ -7,9 +7,9 @@ export interface BenchParams extends RunnerParams {
   readonly repeats: number;
   readonly threads: number;
   readonly optimization: SessionOptions['optimization'];
-  /** Row counts to time, instead of those captured. */
+  /** Row counts to time, instead of the captured ones. */
   readonly rois?: readonly number[];
-  /** How many of the captured row counts are timed. */
+  /** Number of captured row counts to time. */
   readonly counts: number;
   readonly batches: readonly number[];
   readonly sessions: number;

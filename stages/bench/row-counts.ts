@@ -1,14 +1,14 @@
-/** At how many rows is a head timed? At counts that stand for equal shares of the images seen. */
+/** Chooses the row counts at which a head is timed: each represents an equal share of the images. */
 
-/** A row count, and of how many images it is the middle. */
+/** A row count, and the number of images that it represents. */
 export interface RowCount {
   readonly rows: number;
   readonly images: number;
 }
 
 /**
- * The medians of `shares` equal shares of `seen`, equal ones joined, ascending. Images without rows are left out: they cost nothing.
- * All counts where there are not more than `shares`.
+ * The medians of `shares` equal shares of `seen`, ascending, with equal ones merged. Images without rows are skipped, because they cost nothing.
+ * All counts if there are at most `shares`.
  */
 export function chooseCounts(seen: readonly number[], shares: number): readonly RowCount[] {
   const sorted = seen.filter(rows => rows > 0).sort((a, b) => a - b);
@@ -22,7 +22,7 @@ export function chooseCounts(seen: readonly number[], shares: number): readonly 
   return [...chosen].map(([rows, images]) => ({ rows, images }));
 }
 
-/** Mean of `figureOf` over the images that the counts stand for. */
+/** Mean of `figureOf` over the images that the counts represent. */
 export function meanOverImages(counts: readonly RowCount[], figureOf: (index: number) => number): number {
   const images = counts.reduce((sum, count) => sum + count.images, 0);
   return counts.reduce((sum, count, index) => sum + count.images * figureOf(index), 0) / images;

@@ -1,4 +1,4 @@
-/** How does `bench` work? All variants of a part are opened, warmed up, and timed in turns; then the model's own profile is taken. */
+/** Runs `bench`: opens, warms up and times all variants of a part in turns, then takes the model's profile. */
 import { readdir, readFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ function findParts({ inputs }: BenchJob): readonly (readonly [string, Models])[]
       parts.set(part, [...(parts.get(part) ?? []), [form, path]]);
   }
   if (parts.size === 0) {
-    throw new StageError('no-models', 'there is no model to time', {
+    throw new StageError('no-models', 'no model is connected', {
       help: 'connect `float`, `int8` or both, each a record of models by part',
     });
   }
@@ -115,7 +115,7 @@ async function benchPart({ params, context }: BenchJob, runner: Runner, { part, 
   }
 }
 
-/** Every variant of every model in turn, `repeats` times over. */
+/** Times every variant of every model in turn, `repeats` times. */
 async function timeInTurns(
   models: readonly (readonly TimedVariant['variant'][])[],
   { warmup, repeats }: BenchParams,
@@ -132,10 +132,10 @@ async function timeInTurns(
   return timed;
 }
 
-/** The profile of a run has an event per node: ONNX Runtime stops writing after a million, and a file of many runs is large. */
+/** Limit on profiled runs: a profile has an event per node and run, and ONNX Runtime stops after a million events. */
 const MOST_PROFILED_RUNS = 20;
 
-/** In a session of its own: profiling slows it down. At the middle row count, all rows in one batch, or as many as the model takes. */
+/** Uses a separate session, because profiling slows it down. Runs at the middle row count in one batch, or with the model's fixed batch. */
 async function profileModel(
   path: string,
   { counts, batch, whole, image }: PartFeeds,
@@ -155,17 +155,18 @@ async function profileModel(
   return parseProfile(await readProfile(prefix), { warmup: before, runs });
 }
 
-/** ONNX Runtime adds the time to the name that it was given. */
+/** ONNX Runtime appends the time to the given name. */
 async function readProfile(prefix: string): Promise<string> {
   const at = prefix.lastIndexOf('/');
   const [folder, start] = [prefix.slice(0, at), prefix.slice(at + 1)];
   const found = (await readdir(folder)).filter(name => name.startsWith(`${start}_`) && name.endsWith('.json'));
   const [only] = found;
-  if (only === undefined || found.length > 1) throw new StageError('no-profile', `ONNX Runtime wrote ${found.length} profiles, not one`);
+  if (only === undefined || found.length > 1)
+    throw new StageError('no-profile', `ONNX Runtime wrote ${found.length} profiles, expected one`);
   return readFile(join(folder, only), 'utf8');
 }
 
-/** What else can slow the models down: a clock that falls, other programs. */
+/** Other influences on latency: the clock frequency and other programs. */
 function readConditions(): Conditions {
   return { processorMhz: Math.max(...cpus().map(({ speed }) => speed), 0), loadAverage: loadavg()[0] ?? 0 };
 }

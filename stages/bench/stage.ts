@@ -1,4 +1,4 @@
-/** What does `bench` take and give? Models in float and int8, and what was fed to them; how long they take, measured. */
+/** Declaration of the `bench` plugin: measures the latency of float and int8 models. */
 import { checkRunnerParams, RUNNER_SCHEMA, runnerDevice, runnerTools } from '../../src/runtime/device/runner-params.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
@@ -17,20 +17,20 @@ export const bench = defineStage<BenchParams>({
   name: 'bench',
   version: 1,
   description:
-    'Measures latency: float beside int8, per part and per operator; heads at the RoI counts seen, as one batch, in fixed batches, in parallel.',
+    'Measures latency of float and int8 models, per part and per operator; heads at the captured RoI counts, as one batch, in fixed batches, in parallel.',
   params: {
     type: 'object',
     additionalProperties: false,
     properties: {
       ...RUNNER_SCHEMA,
-      warmup: count(0, 3, 'Runs of each variant before any is timed.'),
-      repeats: count(1, 20, 'Timed runs of each variant. The variants take turns, so that a drift of the clock hits all alike.'),
+      warmup: count(0, 3, 'Warm-up runs of each variant.'),
+      repeats: count(1, 20, 'Timed runs of each variant. The variants take turns, so that clock drift affects all of them equally.'),
       threads: { type: 'integer', minimum: 1, maximum: 256, default: 1, description: 'Threads inside one operator, with runner: cpu.' },
       optimization: {
         type: 'string',
         enum: ['disabled', 'basic', 'extended', 'all'],
         default: 'all',
-        description: "ONNX Runtime's graph optimisation level.",
+        description: "ONNX Runtime's graph optimization level.",
       },
       rois: {
         type: 'array',
@@ -43,7 +43,7 @@ export const bench = defineStage<BenchParams>({
         minimum: 1,
         maximum: 100,
         default: 3,
-        description: 'How many of the captured row counts are timed: medians of so many equal shares of the images.',
+        description: 'Number of captured row counts to time: medians of that many equal shares of the images.',
       },
       batches: {
         type: 'array',
@@ -51,31 +51,31 @@ export const bench = defineStage<BenchParams>({
         uniqueItems: true,
         default: [1, 4, 16],
         description:
-          'Fixed batches that models with a free batch are timed in; 1: one by one. The last batch of an image is filled with zeros.',
+          'Fixed batch sizes at which models with a free batch are timed; 1: one by one. The last batch of an image is padded with zeros.',
       },
       sessions: {
         type: 'integer',
         minimum: 0,
         maximum: 64,
         default: 2,
-        description: "Sessions that share an image's rows and run in parallel, with runner: cpu; 0 leaves that out.",
+        description: "Sessions that share an image's rows and run in parallel, with runner: cpu; 0 skips this measurement.",
       },
       operators: {
         type: 'boolean',
         default: true,
-        description: "Times per operator and node too, by ONNX Runtime's profile, with runner: cpu.",
+        description: "Also measures times per operator and node with ONNX Runtime's profile, with runner: cpu.",
       },
     },
   },
   inputs: params => ({
     float: recordPort('any', 'Float models by part.', { kind: 'onnx-model', optional: true }),
     int8: recordPort('any', 'Quantized models by part.', { kind: 'onnx-model', optional: true }),
-    captured: port('captured', 'What the parts were fed, and how many RoIs the images had.', { optional: true }),
+    captured: port('captured', 'Captured inputs of the parts, with the RoI counts of the images.', { optional: true }),
     ...runnerPorts(params),
   }),
   outputs: {
     report: port('report', 'Every variant with its latency, and times per operator.'),
-    metrics: port('metrics', 'Per part floatMs, int8Ms, speedup, of heads floatBestMs and int8BestMs too; and all figures per form.'),
+    metrics: port('metrics', 'Per part floatMs, int8Ms and speedup; for heads also floatBestMs and int8BestMs; and all figures per form.'),
   },
   determinism: 'measured',
   tools: runnerTools,

@@ -1,4 +1,4 @@
-/** In which ways can a model be run on an image's rows? Each way is a variant: opened once, timed often. */
+/** Variants: the ways to run a model on an image's rows. Each is opened once and timed repeatedly. */
 
 import type { Placement, Runner, RunnerSession } from '../../src/runtime/device/runner.js';
 import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
@@ -8,8 +8,8 @@ import type { ImageRows, PartFeeds } from './feeds.js';
 import type { BenchParams } from './params.js';
 
 /**
- * whole: the model as it is, once, its batch fixed. one-batch: all rows of an image at once. fixed: in batches of so many, the last filled with zeros; a batch of 1
- * is one by one. parallel: the rows split evenly between sessions that run at the same time.
+ * whole: the model with its fixed batch, once. one-batch: all rows of an image at once. fixed: batches of a fixed size, the last padded with zeros; batch 1
+ * is one by one. parallel: the rows divided evenly between parallel sessions.
  */
 export type Strategy =
   | { readonly kind: 'whole' }
@@ -17,7 +17,7 @@ export type Strategy =
   | { readonly kind: 'fixed'; readonly batch: number }
   | { readonly kind: 'parallel'; readonly sessions: number };
 
-/** One image's work. Milliseconds by the clock here, and, where the models run elsewhere, the sum of the runs by the clock there. */
+/** The work for one image. Milliseconds by this machine's clock, and, if the models run elsewhere, the sum of the runs by the device's clock. */
 export interface Timing {
   readonly hereMs: number;
   readonly deviceMs: number | undefined;
@@ -27,7 +27,7 @@ export interface Variant {
   readonly strategy: Strategy;
   /** Index into the part's row counts; undefined for a fixed batch. */
   readonly count: number | undefined;
-  /** Runs of the model, and rows of zeros among what they compute. */
+  /** Number of model runs, and of padded rows in them. */
   readonly calls: number;
   readonly padded: number;
   run(): Promise<Timing>;
@@ -35,14 +35,14 @@ export interface Variant {
 
 export interface OpenedModel {
   readonly variants: readonly Variant[];
-  /** As of the last run: see RunnerSession. */
+  /** Placement of the last run: see RunnerSession. */
   placement(): Placement | undefined;
   close(): Promise<void>;
 }
 
 type Settings = Pick<BenchParams, 'batches' | 'sessions' | 'runner'>;
 
-/** Opens as many sessions of `path` as the variants need. @throws RuntimeError `model-load`. */
+/** Opens the sessions of `path` that the variants need. @throws RuntimeError `model-load`. */
 export async function openVariants(
   runner: Runner,
   path: string,
@@ -91,12 +91,12 @@ async function makeVariants({ session, threads, clock }: Opened, feeds: PartFeed
   return variants;
 }
 
-/** Whose clock counts beside the one here. */
+/** The clock used in addition to this machine's. */
 type Clock = 'here' | 'device';
 
 type Run = readonly [RunnerSession, NamedTensors];
 
-/** The runs one after the other. */
+/** Runs in sequence. */
 function variantOf(strategy: Strategy, count: number | undefined, runs: readonly Run[], padded: number, clock: Clock): Variant {
   return {
     strategy,
@@ -131,7 +131,7 @@ async function parallelVariant(threads: SessionThreads, sessions: number, image:
   };
 }
 
-/** `rows` in at most `shares` runs of rows whose lengths differ by one at most; none is empty. */
+/** `rows` in at most `shares` consecutive ranges whose lengths differ by at most one; none is empty. */
 export function shareEvenly(rows: number, shares: number): readonly { readonly start: number; readonly rows: number }[] {
   const used = Math.min(rows, shares);
   const startOf = (share: number): number => Math.floor((share * rows) / used);

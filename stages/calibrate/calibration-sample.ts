@@ -1,24 +1,24 @@
-/** What is one sample of a calibration, wherever it comes from? */
+/** Calibration samples, independent of their source. */
 import type { SampleFile } from './sample-file.js';
 
 export interface CalibrationSample {
-  /** An image id, a file, or the id that it was captured under. */
+  /** An image id, a file, or the id of a captured sample. */
   readonly id: string;
   /** Relative to the data set. */
   readonly source: string;
   /** "image 7 (cat.jpg)", for messages. */
   readonly label: string;
-  /** Gives what the model is fed. */
+  /** Returns the model's inputs for this sample. */
   find(): Promise<SampleInput>;
 }
 
-/** A file with the model's inputs, their first axis `rows` long; or nothing, and why. */
+/** A file with the model's inputs, `rows` along their first axis; or the reason why the sample is skipped. */
 export type SampleInput =
   | { readonly kind: 'input'; readonly file: SampleFile; readonly rows: number }
   | { readonly kind: 'left-out'; readonly reason: string };
 
 export interface CalibrationSamples {
-  /** The part of a detector that the model is; 'model' where it is none. */
+  /** The part of a detector that the model is; 'model' for other models. */
   readonly part: string;
   readonly samples: readonly CalibrationSample[];
 }

@@ -1,4 +1,4 @@
-/** How are captured tensors calibrated from? The inputs of one captured part, sample by sample, checked against their index and the model. */
+/** Calibration samples from captured tensors: the inputs of one captured part, checked against the index and the model. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { CapturedPart, CapturedSample, CapturedValue } from '../../src/runtime/capture/capture-index.js';
@@ -44,7 +44,7 @@ async function findCaptured({ captured, sample, part, values, inputs, rois }: Ca
   const tensors = await captured.read(sample, part.name, 'input');
   for (const [index, input] of inputs.entries()) {
     const { name } = getDefined(values[index], 'value');
-    // Batches of RoIs may be longer or shorter than the model states: calibration runs it piece by piece, without stated sizes.
+    // Batches of RoIs may differ from the declared size: calibration runs the model by segments, without declared sizes.
     const stated = isRagged ? { ...input, dims: input.dims && [undefined, ...input.dims.slice(1)] } : input;
     checkFeed(stated, getDefined(tensors[name], name), file);
   }
@@ -59,16 +59,16 @@ function findCapturedPart({ index }: Captured, inputs: readonly ModelInput[], wa
   if (found !== undefined) return found;
   const message =
     wanted === undefined
-      ? `no captured part takes inputs ${inputs.map(({ name }) => name).join(', ')}`
+      ? `no captured part has the inputs ${inputs.map(({ name }) => name).join(', ')}`
       : `the captured tensors have no part "${wanted}"`;
-  throw new StageError('part-unknown', message, { help: `they have ${listed}` });
+  throw new StageError('part-unknown', message, { help: `choose one of ${listed}` });
 }
 
 function sameNames(names: readonly string[], inputs: readonly ModelInput[]): boolean {
   return names.length === inputs.length && inputs.every(({ name }) => names.includes(name));
 }
 
-/** By name; by place where the model's names were changed on the way. */
+/** By name, or by position if the model's names were changed. */
 function matchInputs(part: CapturedPart, inputs: readonly ModelInput[]): readonly CapturedValue[] {
   const values = inputValues(part);
   if (
@@ -86,8 +86,8 @@ function matchInputs(part: CapturedPart, inputs: readonly ModelInput[]): readonl
   if (values.length === inputs.length) return values;
   throw new StageError(
     'part-mismatch',
-    `the model takes ${inputs.map(({ name }) => name).join(', ')}, the captured part "${part.name}" has ${values.map(({ name }) => name).join(', ')}`,
-    { help: 'connect the model of that part' },
+    `the model has the inputs ${inputs.map(({ name }) => name).join(', ')}, but the captured part "${part.name}" has ${values.map(({ name }) => name).join(', ')}`,
+    { help: 'connect the model of this part' },
   );
 }
 
@@ -97,7 +97,7 @@ function inputValues({ values }: CapturedPart): CapturedValue[] {
 
 function takeFirst(samples: readonly CapturedSample[], count: number | undefined): readonly CapturedSample[] {
   if (count === undefined || count <= samples.length) return samples.slice(0, count);
-  throw new StageError('too-few-samples', `${count} samples are asked for, ${samples.length} were captured`, {
+  throw new StageError('too-few-samples', `samples is ${count}, but only ${samples.length} were captured`, {
     help: `set samples to at most ${samples.length}, or capture more`,
   });
 }

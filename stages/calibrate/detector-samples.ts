@@ -1,4 +1,4 @@
-/** What does a part of a detector see of each image? A kept part of the work gives it; images with too few RoIs are left out. */
+/** Calibration samples for a part of a detector: its inputs for each image, cached per image. Images with too few RoIs are skipped. */
 
 import { getDefined } from '../../src/base/invariant.js';
 import type { ImageSource } from '../../src/detection/data/data-source.js';
@@ -20,7 +20,7 @@ import { DETECTOR_SESSION, roiInputPart } from './roi-input-part.js';
 import { feedsOfPart, INPUT_FILE, roiFile } from './sample-file.js';
 
 export interface DetectorRequest {
-  /** The part that is calibrated. */
+  /** The part to calibrate. */
   readonly model: Model;
   readonly part: DetectorPart;
   readonly definition: DetectorDefinition;
@@ -32,7 +32,7 @@ export interface DetectorRequest {
 
 type FindInput = (imagePath: string) => Promise<SampleInput>;
 
-/** @throws StageError `detector-missing` where a head is observed and no detector gives its RoIs. */
+/** @throws StageError `detector-missing` if a head is calibrated and no detector is connected for its RoIs. */
 export async function openDetectorSamples({ images, folder }: ImageSource, request: DetectorRequest): Promise<CalibrationSample[]> {
   const find = request.part.rois === 'none' ? imageInputs(request) : await roiInputs(request);
   return images.map(image => ({
@@ -56,7 +56,7 @@ async function roiInputs({ context, definition, model, part, detector, rois }: D
   const { name } = part;
   const wanted = definition.parts;
   if (detector === undefined) {
-    throw new StageError('detector-missing', `part "${name}" takes RoI features, and no detector is connected that gives them`, {
+    throw new StageError('detector-missing', `part "${name}" needs RoI features, but no detector is connected to compute them`, {
       help: `connect captured tensors, or the float parts: detector: {${wanted.map(one => `${one.name}: …`).join(', ')}}`,
     });
   }

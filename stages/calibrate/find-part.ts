@@ -1,29 +1,29 @@
-/** Which part of the detector is a model? The one that is named, or the one whose inputs it has. */
+/** Finds the part of the detector that a model is: the named part, or the one with the model's inputs. */
 import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { StageError } from '../../src/stage/stage-error.js';
 
-/** @throws StageError `part-unknown` where `wanted` is no part, or none fits; `part-mismatch` where the named part takes other inputs. */
+/** @throws StageError `part-unknown` if `wanted` is not a part, or no part fits; `part-mismatch` if the named part has other inputs. */
 export function findPart(model: Model, parts: readonly DetectorPart[], wanted: string | undefined): DetectorPart {
   const inputs = inputNames(model);
   if (wanted === undefined) {
     const found = parts.find(({ values }) => sameNames(values.inputs, inputs));
     if (found !== undefined) return found;
-    throw new StageError('part-unknown', `no part of the recipe takes inputs ${inputs.join(', ')}`, {
-      help: `it has ${describeParts(parts)}`,
+    throw new StageError('part-unknown', `no part of the recipe has the inputs ${inputs.join(', ')}`, {
+      help: `choose one of ${describeParts(parts)}`,
     });
   }
   const part = parts.find(({ name }) => name === wanted);
   if (part === undefined) {
-    throw new StageError('part-unknown', `the recipe has no part "${wanted}"`, { help: `it has ${describeParts(parts)}` });
+    throw new StageError('part-unknown', `the recipe has no part "${wanted}"`, { help: `choose one of ${describeParts(parts)}` });
   }
-  // Names may have been changed on the way; the number of inputs may not.
+  // Names may have been changed, but not the number of inputs.
   if (inputs.length !== part.values.inputs.length) {
     throw new StageError(
       'part-mismatch',
-      `the model takes ${inputs.join(', ')}, part "${part.name}" takes ${part.values.inputs.join(', ')}`,
+      `the model has the inputs ${inputs.join(', ')}, but part "${part.name}" has ${part.values.inputs.join(', ')}`,
       {
-        help: 'connect the model of that part',
+        help: 'connect the model of this part',
       },
     );
   }

@@ -1,4 +1,4 @@
-/** What does a detector's first part see of one image? Kept per image and preprocessing; no model is run. */
+/** The stage part that computes the input of a detector's first part for one image. It runs no model. */
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -11,7 +11,7 @@ import { encodeNpz } from '../../src/tensor/formats/npz.js';
 import { INPUT_FILE } from './sample-file.js';
 
 export interface ImageInputManifest extends JsonObject {
-  /** Recipe, config and fit policy: what `DetectorDefinition.files` holds. */
+  /** Recipe, config and fit policy: the content of `DetectorDefinition.files`. */
   readonly setup: DefinitionFiles & JsonObject;
 }
 

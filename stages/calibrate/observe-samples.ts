@@ -1,4 +1,4 @@
-/** How do samples become sketches? One kept part per sample, merged; and a second pass over all of them where their joint ranges decide what is counted. */
+/** Sketches samples with one stage part per sample and merges them. With `compat: ort`, a second pass counts over the joint ranges. */
 import { getDefined } from '../../src/base/invariant.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -32,7 +32,7 @@ export interface ObserveRequest {
 
 export interface SampleObserver {
   sketch(sample: SampleFile): Promise<void>;
-  /** What was seen of all samples together. Runs the second pass where `compat` asks for it. */
+  /** The sketches over all samples. Runs the second pass if `compat` requires it. */
   finish(): Promise<ModelSketches>;
 }
 
@@ -59,7 +59,7 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
       addSampleCounts(collected, parseSampleCounts(await readJsonFile(getDefined(files[COUNTS_FILE], COUNTS_FILE))));
     }
     context.progress(samples.length, samples.length, 'samples counted');
-    context.log('info', `second pass: ${counted} inferred now, ${samples.length - counted} kept from before`);
+    context.log('info', `second pass: ${counted} inferred, ${samples.length - counted} reused`);
   };
 
   return {
@@ -77,7 +77,7 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
       samples.push(sample);
     },
     async finish() {
-      context.log('info', `${samples.length} samples: ${inferences} inferred now, ${samples.length - inferences} kept from before`);
+      context.log('info', `${samples.length} samples: ${inferences} inferred, ${samples.length - inferences} reused`);
       if (histogramRequests !== undefined) await countAll(histogramRequests);
       const values: ModelSketches['values'] = new Map(
         [...addressValues(model)].flatMap(([id, address]) => {

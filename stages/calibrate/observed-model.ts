@@ -1,12 +1,12 @@
-/** The calibrated model with its sessions, reused from one part of the work to the next. */
+/** Keeps the calibrated model open between calls of stage parts. */
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openSketcher, type Sketcher } from '../../src/quant/calibration/sketch-model.js';
 import { type Closable, makeReuse } from '../../src/stage/reuse-open.js';
 
-/** How much of the activations is held at once. The result does not depend on it. */
+/** Budget for activations in memory. It does not affect results. */
 const BUDGET_BYTES = 32 << 20;
-/** RoIs that the budget is divided for; batches are usually as long or shorter. */
+/** The RoI count assumed for the budget; most batches are at most this long. */
 const FREE_DIM = 50;
 
 export interface ObservedModel extends Closable {
@@ -16,7 +16,7 @@ export interface ObservedModel extends Closable {
 
 const reuse = makeReuse<ObservedModel>();
 
-/** The sessions stay open while samples of the same model follow one another, and from the first pass to the second. */
+/** The sessions stay open between consecutive samples of one model, and between the first pass and the second. */
 export function openObservedModel(digest: string, path: string): Promise<ObservedModel> {
   return reuse(digest, async () => {
     const model = await readModel(path);

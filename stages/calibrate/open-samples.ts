@@ -1,4 +1,4 @@
-/** Where do the samples of a calibration come from? From what is connected: captured tensors, images through a detector, or a plain model's own data. */
+/** Opens the samples of a calibration from what is connected: captured tensors, images through a detector, or a plain model's own data. */
 
 import { openDataSource, openImageSource } from '../../src/detection/data/data-source.js';
 import { DetectionError } from '../../src/detection/error/detection-error.js';
@@ -14,23 +14,24 @@ import { findPart } from './find-part.js';
 import type { CalibrateParams } from './params.js';
 import { openPlainSamples } from './plain-samples.js';
 
-/** @throws DetectionError `data-source`, and whatever the source itself throws. */
+/** @throws DetectionError `data-source`, and the errors of the source. */
 export async function openSamples(job: StageJob<CalibrateParams>, model: Model): Promise<CalibrationSamples> {
   const { params, inputs, context } = job;
   const data = findInputRecord(inputs, 'data');
   const images = findInputPath(inputs, 'images');
   const tensors = findInputPath(inputs, 'tensors');
   if (inputs.captured !== undefined) {
-    if (data !== undefined || images !== undefined || tensors !== undefined) throw tooMuch('captured tensors and other data are connected');
-    if (params.preprocess !== undefined) throw tooMuch('captured tensors are connected, and `preprocess` is set');
+    if (data !== undefined || images !== undefined || tensors !== undefined)
+      throw tooMuch('captured tensors and other data are both connected');
+    if (params.preprocess !== undefined) throw tooMuch('`preprocess` is set, but captured tensors are connected');
     return openCapturedSamples(getInputPath(inputs, 'captured'), model, params);
   }
   if (inputs.recipe !== undefined && tensors !== undefined)
-    throw tooMuch('tensors are connected, which the model is fed as they are, and a recipe');
+    throw tooMuch('tensors and a recipe are both connected, but tensors are fed to the model unchanged');
   if (inputs.recipe === undefined) {
     return openPlainSamples(await openDataSource({ data, images, tensors }, params.samples), model, params, context.scratch);
   }
-  if (params.preprocess !== undefined) throw tooMuch('a recipe is connected, which says how images are fitted, and `preprocess` is set');
+  if (params.preprocess !== undefined) throw tooMuch('`preprocess` is set, but a recipe is connected, which defines the preprocessing');
   const definition = readDefinition({
     recipe: await readInput(inputs, 'recipe', readJsonFile),
     config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
@@ -42,5 +43,5 @@ export async function openSamples(job: StageJob<CalibrateParams>, model: Model):
 }
 
 function tooMuch(message: string): DetectionError {
-  return new DetectionError('data-source', message, { help: 'leave one of the two out' });
+  return new DetectionError('data-source', message, { help: 'remove one of the two' });
 }

@@ -1,4 +1,4 @@
-/** How many elements of one sample lie in each of onnxruntime.quantization's bins? One more inference, kept as long as the bins are the same. */
+/** The stage part that counts the elements of one sample in onnxruntime.quantization's bins. It runs one inference. */
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
@@ -9,11 +9,11 @@ import { openObservedModel } from './observed-model.js';
 import { type FeedsManifest, readFeeds } from './sample-file.js';
 
 export interface OrtManifest extends JsonObject {
-  /** Content digest of the model, names left out. */
+  /** Content digest of the model, without names. */
   readonly model: string;
   readonly session: JsonObject;
   readonly feeds: FeedsManifest;
-  /** Bins of every value, by address: they follow from the ranges of all samples. */
+  /** Bins of every value, by address. They follow from the ranges of all samples. */
   readonly binnings: JsonObject;
 }
 

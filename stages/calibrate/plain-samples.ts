@@ -1,4 +1,4 @@
-/** How is a model calibrated that is no part of a detector? From images, preprocessed as declared, or from tensor files. */
+/** Calibration samples for a model that is not part of a detector: preprocessed images, or tensor files. */
 import { join } from 'node:path';
 import type { DataSource } from '../../src/detection/data/data-source.js';
 import { openModelSamples } from '../../src/detection/data/data-source.js';
@@ -9,7 +9,7 @@ import { writeNpz } from '../../src/tensor/formats/npz.js';
 import type { CalibrationSamples, SampleInput } from './calibration-sample.js';
 import type { CalibrateParams } from './params.js';
 
-/** Each sample's tensors are written into `scratch`, where a second pass finds them again. @throws as `openModelSamples`. */
+/** Writes each sample's tensors into `scratch`, where a second pass finds them. @throws as `openModelSamples`. */
 export async function openPlainSamples(
   source: DataSource,
   model: Model,
@@ -30,7 +30,7 @@ export async function openPlainSamples(
 
 async function writeSample(sample: ModelSample, path: string): Promise<SampleInput> {
   const tensors = Object.values(await sample.read());
-  if (tensors.some(tensor => tensor.data.length === 0)) return { kind: 'left-out', reason: 'a tensor of it has no elements' };
+  if (tensors.some(tensor => tensor.data.length === 0)) return { kind: 'left-out', reason: 'one of its tensors has no elements' };
   const arrays = tensors.map((_, index) => `${index}`);
   await writeNpz(path, new Map(tensors.map((tensor, index) => [`${index}`, tensor])));
   return { kind: 'input', file: { path, feeds: { arrays, rows: null } }, rows: tensors[0]?.dims[0] ?? 1 };

@@ -1,4 +1,4 @@
-/** What went into a calibration, and what did it see? Plain JSON for people. */
+/** The report of `calibrate`: used and skipped samples, and the ranges of values. */
 import type { JsonObject } from '../../src/base/json.js';
 import type { ModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { fromDyadic } from '../../src/quant/sketch/exact-sum.js';

@@ -1,4 +1,4 @@
-/** What do the heads see of one image? RoI features that the float detector gives: one run of the detector, kept for all heads. */
+/** The stage part that computes the RoI features of one image for all heads, with one run of the float detector. */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,12 +17,12 @@ import { encodeNpz } from '../../src/tensor/formats/npz.js';
 import { roiFile } from './sample-file.js';
 
 export interface RoiInputManifest extends JsonObject {
-  /** Recipe, config and fit policy: what `DetectorDefinition.files` holds. */
+  /** Recipe, config and fit policy: the content of `DetectorDefinition.files`. */
   readonly setup: DefinitionFiles & JsonObject;
-  /** Content digests of the parts, names left out. */
+  /** Content digests of the parts, without names. */
   readonly models: Readonly<Record<string, string>>;
   readonly session: JsonObject;
-  /** The first so many RoIs of each head. */
+  /** Largest number of RoIs per head; the first ones are used. */
   readonly maxRois: number;
 }
 
@@ -44,7 +44,7 @@ export const roiInputPart = definePart<RoiInputManifest>({
 
 const reuse = makeReuse<Detector>();
 
-/** The sessions stay open while images of the same detector follow one another. */
+/** The sessions stay open between consecutive images of one detector. */
 function getDetector(manifest: RoiInputManifest, parts: Readonly<Record<string, string>>): Promise<Detector> {
   return reuse(digestJson(manifest), () =>
     openDetector({ definition: readDefinition(manifest.setup), models: { kind: 'parts', parts } }, DETECTOR_SESSION),

@@ -1,4 +1,4 @@
-/** How does `calibrate` work? Whatever gives samples, each is observed on its own, and the observations are merged. */
+/** Runs `calibrate`: sketches every sample on its own and merges the sketches. */
 import type { JsonObject } from '../../src/base/json.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { encodeModelSketches } from '../../src/quant/calibration/model-sketches.js';
@@ -14,7 +14,7 @@ import { openSamples } from './open-samples.js';
 import type { CalibrateParams } from './params.js';
 import { type LeftOut, reportCalibration, type UsedSample } from './report.js';
 
-/** @throws StageError `no-rois`; what `openSamples` throws; per sample what its source throws, and QuantError `not-finite`. */
+/** @throws StageError `no-rois`; the errors of `openSamples`; per sample those of its source, and QuantError `not-finite`. */
 export async function runCalibrate(job: StageJob<CalibrateParams>): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const model = await readInput(inputs, 'model', readModel);
@@ -48,7 +48,7 @@ async function observeAll(samples: readonly CalibrationSample[], observer: Sampl
     });
   }
   context.progress(samples.length, samples.length, 'samples');
-  for (const { sample, reason } of leftOut) context.log('warning', `${sample.label} is left out: ${reason}`);
+  for (const { sample, reason } of leftOut) context.log('warning', `${sample.label} is skipped: ${reason}`);
   return { used, leftOut };
 }
 
@@ -59,7 +59,7 @@ function noSamples(leftOut: readonly LeftOut[], { rois }: CalibrateParams): Stag
     `none of ${leftOut.length} samples has ${rois.min} RoI${rois.min === 1 ? '' : 's'}: nothing to calibrate with`,
     {
       details,
-      help: 'take other images, lower rois.min, or check that the detector finds anything in them',
+      help: 'use other images, lower rois.min, or check that the detector finds objects in them',
     },
   );
 }

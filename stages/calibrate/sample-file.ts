@@ -1,4 +1,4 @@
-/** How is one sample handed from one part of the work to the next? As arrays of an npz archive, one per input of the model. */
+/** Sample files between stage parts: npz archives with one array per model input. */
 
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
@@ -11,7 +11,7 @@ import type { Tensor } from '../../src/tensor/tensor.js';
 
 export const INPUT_FILE = 'input.npz';
 
-/** The file that holds what a part that takes RoIs is fed. */
+/** The file with the inputs of a part that takes RoIs. */
 export function roiFile(part: string): string {
   return `${part}.npz`;
 }
@@ -21,15 +21,15 @@ export interface SampleFile {
   readonly feeds: FeedsManifest;
 }
 
-/** What of an archive the model is fed: belongs to the manifest of whoever runs it. */
+/** The arrays that a model is fed: part of the manifest of parts that run it. */
 export interface FeedsManifest extends JsonObject {
   /** Names of arrays, in the order of the model's inputs. */
   readonly arrays: readonly string[];
-  /** The first so many rows of each; null: all. */
+  /** Number of leading rows of each; null: all. */
   readonly rows: number | null;
 }
 
-/** All rows of a part's values: by name, by place where the model's names were changed on the way. */
+/** All rows of a part's values: by name, or by position if the model's names were changed. */
 export function feedsOfPart(model: Model, { values }: DetectorPart): FeedsManifest {
   const names = listModelInputs(model).map(({ name }) => name);
   const isNamed = names.every(name => values.inputs.includes(name));

@@ -1,4 +1,4 @@
-/** What do one sample's activations look like? One inference, kept per model, input and platform class. */
+/** The stage part that sketches one sample's activations, cached per model, input and platform class. */
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
@@ -9,7 +9,7 @@ import { openObservedModel } from './observed-model.js';
 import { type FeedsManifest, readFeeds } from './sample-file.js';
 
 export interface SketchManifest extends JsonObject {
-  /** Content digest of the model, names left out. */
+  /** Content digest of the model, without names. */
   readonly model: string;
   readonly session: JsonObject;
   readonly feeds: FeedsManifest;

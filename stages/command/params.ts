@@ -1,4 +1,4 @@
-/** What does a `command` stage set? */
+/** The params of `command`. */
 import type { Place } from './places.js';
 
 export interface CommandParams {

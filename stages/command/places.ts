@@ -1,15 +1,15 @@
-/** Where do inputs and outputs stand in the program's folder, and may they stand there? */
+/** Checks the paths of inputs and outputs in the program's folder. */
 import { findMeeting, foldName } from '../../src/stage/fold-name.js';
 import type { KindName } from '../../src/stage/ports.js';
 
-/** Where a port's file or folder stands in the program's folder, with its artifact kind. */
+/** The path of a port's file or folder in the program's folder, with its artifact kind. */
 export type Place = string | { readonly path: string; readonly kind?: KindName };
 
 export function pathOf(place: Place): string {
   return typeof place === 'string' ? place : place.path;
 }
 
-/** Every reason why the paths are not allowed: they stay in the folder, and no two of them meet. */
+/** Every problem of the paths: each must stay inside the folder, and no two may overlap. */
 export function checkPlaces(inputs: Readonly<Record<string, Place>>, outputs: Readonly<Record<string, Place>>): string[] {
   const places = [
     ...Object.entries(inputs).map(([name, place]) => ({ what: `inputs.${name}`, path: pathOf(place) })),
@@ -17,10 +17,10 @@ export function checkPlaces(inputs: Readonly<Record<string, Place>>, outputs: Re
   ];
   const problems = places
     .filter(({ path }) => !staysInside(path))
-    .map(({ what, path }) => `${what}: "${path}" should be a plain relative path inside the folder`);
+    .map(({ what, path }) => `${what}: "${path}" expected a relative path inside the folder`);
   const meeting = findMeeting(Object.keys(outputs));
-  if (meeting !== undefined) problems.push(`outputs.${meeting[0]} and outputs.${meeting[1]} differ by case alone`);
-  for (const [a, b] of findMeetingPlaces(places)) problems.push(`${a.what} and ${b.what} meet: "${a.path}" and "${b.path}"`);
+  if (meeting !== undefined) problems.push(`outputs.${meeting[0]} and outputs.${meeting[1]} differ only in case`);
+  for (const [a, b] of findMeetingPlaces(places)) problems.push(`${a.what} and ${b.what} overlap: "${a.path}" and "${b.path}"`);
   return problems;
 }
 
@@ -29,10 +29,10 @@ interface NamedPlace {
   readonly path: string;
 }
 
-/** Each place beside the first one of which it is the same or a part, or the other way round: in the order of the second of each pair. Case does not tell paths apart, as on many file systems it does not either. */
+/** Pairs of a place and the first earlier one that equals it or contains it, or the reverse, in the order of the second one. Paths that differ only in case count as equal, as on many file systems. */
 function findMeetingPlaces(places: readonly NamedPlace[]): readonly (readonly [NamedPlace, NamedPlace])[] {
   const standing = new Map<string, NamedPlace>();
-  /** By folder: the first place in it, however deep. */
+  /** The first place inside each folder, at any depth. */
   const holding = new Map<string, NamedPlace>();
   return places.flatMap(place => {
     const path = foldName(place.path);
@@ -44,7 +44,7 @@ function findMeetingPlaces(places: readonly NamedPlace[]): readonly (readonly [N
   });
 }
 
-/** Of "a/b/c": "a" and "a/b". */
+/** For "a/b/c": "a" and "a/b". */
 function foldersAbove(path: string): readonly string[] {
   const folders: string[] = [];
   for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) folders.push(path.slice(0, slash));

@@ -1,4 +1,4 @@
-/** How is a program run so that it sees what it declared, and so that what it declared to write is there afterwards? */
+/** Runs a program in a folder with exactly its declared inputs, and collects its declared outputs. */
 import {
   chmodSync,
   constants,
@@ -23,7 +23,7 @@ import { StageError } from '../../src/stage/stage-error.js';
 import type { CommandParams } from './params.js';
 import { pathOf } from './places.js';
 
-/** How much of the program's output a failure shows. */
+/** Length of the program's last output in a failure message. */
 const TAIL_CHARACTERS = 4000;
 
 /** @throws StageError `command-failed`, `command-output-missing`, `output-escapes`. */
@@ -52,13 +52,13 @@ export async function runCommand({ params, inputs, outputs, context }: StageJob<
   for (const { path, to } of targets) await move(join(folder, path), to);
 }
 
-/** A copy that the program may write to. Links are followed: what they lead to is the input. */
+/** Copies an input, so that the program may write to it. Links are followed: their targets are the input. */
 async function placeInput(from: string, to: string, folder: string): Promise<void> {
   makeFolderOf(to, folder);
   await copyInput(from, to, statSync(from));
 }
 
-/** The original's permissions are in no key but for the owner's right to execute: no more of them reaches the program. */
+/** Only the owner's execute permission is kept: the other permissions are not part of the key. */
 async function copyInput(from: string, to: string, stats: Stats): Promise<void> {
   if (stats.isDirectory()) return copyFolder(from, to);
   if (!stats.isFile()) throw new StageError('special-file', `${from} is neither a file nor a folder`);
@@ -67,7 +67,7 @@ async function copyInput(from: string, to: string, stats: Stats): Promise<void> 
   chmodSync(to, (stats.mode & 0o100) === 0 ? 0o644 : 0o755);
 }
 
-/** A link that leads nowhere is no content: it stands in no digest of a folder either. */
+/** Dangling links are skipped: they are not part of a folder's digest either. */
 async function copyFolder(from: string, to: string): Promise<void> {
   mkdirSync(to, { recursive: true });
   for (const name of readdirSync(from)) {
@@ -77,32 +77,32 @@ async function copyFolder(from: string, to: string): Promise<void> {
   chmodSync(to, 0o755);
 }
 
-/** Up to this size a copy takes less time than handing it to another thread. */
+/** Up to this size, copying takes less time than handing the copy to another thread. */
 const AT_ONCE_BYTES = 1 << 18;
 
-/** Where the file system can share the bytes. Otherwise they are read to the end: a copy by the system never ends where the file gets shorter meanwhile. */
+/** Clones the file if the file system can share its bytes. Otherwise it is read to the end, because the system's copy never ends if the file gets shorter meanwhile. */
 async function isCloned(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
     return true;
   } catch {
-    // Nothing is left of it then. Why it cannot be copied at all, the copy that follows says.
+    // Nothing is left of the clone. The copy that follows reports why it fails.
     return false;
   }
 }
 
-/** Most paths stand in the program's folder itself, which is there. */
+/** Most paths are directly in the program's folder, which exists. */
 function makeFolderOf(path: string, folder: string): void {
   if (dirname(path) !== folder) mkdirSync(dirname(path), { recursive: true });
 }
 
-/** A program may put a link in the place of a folder: what is found by way of it belongs to somebody else. */
+/** Whether a path leaves the folder through a link that the program made: its target is not the program's output. */
 function leaves(path: string, folder: string): boolean {
   try {
     const parent = realpathSync.native(dirname(path));
     return parent !== folder && !parent.startsWith(`${folder}${sep}`);
   } catch {
-    // Nothing is there: it is missing.
+    // The path does not exist, so it is missing.
     return false;
   }
 }
@@ -123,7 +123,7 @@ async function move(from: string, to: string): Promise<void> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EACCES') {
-      // A folder that the program made read-only cannot be moved, though it is ours.
+      // A folder that the program made read-only cannot be moved, although we own it.
       chmodSync(from, 0o700);
       return renameSync(from, to);
     }
@@ -139,29 +139,29 @@ function commandFailed(
   tail: string,
 ): StageError {
   const how = result.signal === undefined ? `exit code ${result.exitCode}` : `signal ${result.signal}`;
-  const said = tail === '' ? ' and wrote nothing' : `; its last output:\n${tail}`;
+  const said = tail === '' ? ' without output' : `; its last output:\n${tail}`;
   return new StageError('command-failed', `${argv[0]} ended with ${how}${said}`, {
     details: { argv, exitCode: result.exitCode ?? null, signal: result.signal ?? null, tail },
     help:
       result.signal === 'SIGKILL'
-        ? 'most likely the system ran out of memory: free some, or lower --jobs'
-        : "the whole output is in the stage's log; the program sees only its declared inputs, env and tools",
+        ? 'the system probably ran out of memory: free memory, or lower --jobs'
+        : "the stage's log has the whole output; the program sees only its declared inputs, env and tools",
   });
 }
 
 function outputEscapes(outside: readonly { port: string; path: string }[]): StageError {
   const names = outside.map(({ port, path }) => `${port} ("${path}")`).join(', ');
-  return new StageError('output-escapes', `the program put a link in the way to ${names}, which leaves its folder`, {
+  return new StageError('output-escapes', `the program wrote ${names} through a link that leaves its folder`, {
     details: { outputs: outside.map(({ port, path }) => ({ port, path })) },
-    help: 'write the content itself',
+    help: 'write the files themselves instead of links',
   });
 }
 
 function outputMissing(missing: readonly { port: string; path: string }[], tail: string): StageError {
   const names = missing.map(({ port, path }) => `${port} ("${path}")`).join(', ');
-  return new StageError('command-output-missing', `the program ended well but did not write ${names} as a file or folder`, {
+  return new StageError('command-output-missing', `the program ended with exit code 0 but did not write ${names} as a file or folder`, {
     details: { outputs: missing.map(({ port, path }) => ({ port, path })), tail },
-    help: 'paths are relative to the folder that the program starts in; `outputs` maps each port to the path it writes',
+    help: 'paths are relative to the folder in which the program starts; `outputs` maps each port to its path',
   });
 }
 

@@ -1,4 +1,4 @@
-/** What does `command` take and give? Whatever its params declare: any program, run in a folder that holds its declared inputs and nothing else. */
+/** Declaration of the `command` plugin: runs any program in a folder with its declared inputs. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { ARTIFACT_KINDS, type Ports, port } from '../../src/stage/ports.js';
 import type { CommandParams } from './params.js';
@@ -23,7 +23,7 @@ const PLACES = {
 export const command = defineStage<CommandParams>({
   name: 'command',
   version: 1,
-  description: 'Runs any program in a folder of its own, with the inputs, environment and tools that it declares.',
+  description: 'Runs any program in its own folder, with its declared inputs, environment and tools.',
   params: {
     type: 'object',
     additionalProperties: false,
@@ -34,7 +34,7 @@ export const command = defineStage<CommandParams>({
         items: { type: 'string' },
         minItems: 1,
         description:
-          'The program and its arguments. A program "./name" is a declared input; any other is looked up on the PATH, and its digest is in the key.',
+          'The program and its arguments. A program "./name" is a declared input; any other is found on the PATH, and its digest is part of the key.',
       },
       shell: {
         type: 'string',
@@ -49,19 +49,19 @@ export const command = defineStage<CommandParams>({
         items: { type: 'string', minLength: 1 },
         uniqueItems: true,
         default: [],
-        description: 'Further programs that it starts: the digest of each is in the key.',
+        description: 'Further programs that it starts. The digest of each is part of the key.',
       },
       env: {
         type: 'object',
         additionalProperties: { type: 'string' },
         default: {},
-        description: 'The environment of the program. Nothing else of the environment reaches it but what the stage lists under `env`.',
+        description: 'The environment of the program. It gets no other variables, except those that the stage lists under `env`.',
       },
       determinism: {
         type: 'string',
         enum: ['exact', 'measured'],
         default: 'exact',
-        description: 'exact: the same inputs give the same bytes. measured: they may not.',
+        description: 'exact: equal inputs give equal bytes. measured: they may differ.',
       },
     },
   },
@@ -75,13 +75,13 @@ export const command = defineStage<CommandParams>({
   ],
   checkParams: ({ run, shell, inputs, outputs, tools, env }) => [
     ...(run.some(hasNul) || tools.some(hasNul) || Object.values(env).some(hasNul)
-      ? ['a NUL character is in no argument, program or variable']
+      ? ['arguments, programs and variables cannot contain NUL characters']
       : []),
     ...Object.keys(env)
       .filter(name => name === '' || name.includes('=') || hasNul(name))
-      .map(name => `env: ${JSON.stringify(name)} is no name of a variable`),
-    ...(shell === 'sh' && run.length !== 1 ? [`shell: sh takes one entry in run, the script; it has ${run.length}`] : []),
-    ...(run[0] === '' ? ['run[0] is the program; it is empty'] : []),
+      .map(name => `env: ${JSON.stringify(name)} is not a valid variable name`),
+    ...(shell === 'sh' && run.length !== 1 ? [`shell: sh expects one entry in run, the script; found ${run.length}`] : []),
+    ...(run[0] === '' ? ['run[0], the program, is empty'] : []),
     ...checkPlaces(inputs, outputs),
   ],
   run: async job => (await import('./run.js')).runCommand(job),
@@ -91,7 +91,7 @@ function hasNul(text: string): boolean {
   return text.includes('\0');
 }
 
-/** A program that stands in the folder: one of the declared inputs. */
+/** Whether the program is one of the declared inputs in the folder. */
 function isPlaced(program: string): boolean {
   return program.startsWith('./');
 }

@@ -1,9 +1,9 @@
-/** Which numbers of a compilation can a gate hold? Those of each model, and of all together. */
+/** The metrics of `compile`, for gates: figures of each model and of all together. */
 import type { JsonObject } from '../../src/base/json.js';
 import { sumEstimates } from '../../src/target/estimate/estimate.js';
 import type { CompileReport, LatencyEstimate, ModelCounts } from '../../src/target/report/compile-report.js';
 
-/** `<model>.npuMacShare`, `<model>.cpuNodes`, …, and `total.…`. Times are estimates, and named so. */
+/** `<model>.npuMacShare`, `<model>.cpuNodes`, …, and `total.…`. Times are estimates and are named so. */
 export function makeMetrics({ models }: CompileReport): JsonObject {
   const all = models.map(model => model.counts);
   return {

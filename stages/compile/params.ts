@@ -1,4 +1,4 @@
-/** What may be set on `compile`? */
+/** The params of `compile`. */
 import type { Device } from '../../src/target/report/compile-report.js';
 
 export interface CompileParams {
@@ -14,6 +14,6 @@ export interface CompileParams {
   /** Part → RoIs per image, for the batch table. */
   readonly rois: Readonly<Record<string, readonly number[]>>;
   readonly batches: readonly number[];
-  /** Samples with golden values in the bundle, per model. */
+  /** Number of golden samples per model in the bundle. */
   readonly golden: number;
 }

@@ -1,4 +1,4 @@
-/** How many RoIs does an image give to each model? As captured, or as the params say. */
+/** RoIs per image for each model, from the captured data or the params. */
 import { findClosest } from '../../src/base/did-you-mean.js';
 import { rowCounts } from '../../src/runtime/capture/capture-index.js';
 import { openCaptured } from '../../src/runtime/capture/captured.js';
@@ -11,7 +11,7 @@ import type { CompileParams } from './params.js';
 
 type Rois = BatchEstimate['rois'];
 
-/** By model. A captured part that always runs on one row is no head, and has no counts. @throws StageError `unknown-model`; RuntimeError `bad-capture`. */
+/** By model. A captured part that always has one row is not a head and has no counts. @throws StageError `unknown-model`; RuntimeError `bad-capture`. */
 export async function countRois({ params, inputs }: StageJob<CompileParams>, names: readonly string[]): Promise<ReadonlyMap<string, Rois>> {
   const rois = new Map<string, Rois>();
   for (const [name, counts] of Object.entries(params.rois)) {
@@ -30,7 +30,7 @@ export async function countRois({ params, inputs }: StageJob<CompileParams>, nam
 
 function unknownModel(name: string, names: readonly string[]): StageError {
   const closest = findClosest(name, names);
-  return new StageError('unknown-model', `\`rois\` names "${name}", and no model is called that`, {
-    help: `there is ${names.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
+  return new StageError('unknown-model', `\`rois\` names "${name}", which is not a model`, {
+    help: `choose one of ${names.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
   });
 }

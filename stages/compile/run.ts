@@ -1,4 +1,4 @@
-/** How does `compile` work? It chooses the target, compiles each model, and writes report, metrics and bundle once all have been compiled. */
+/** Runs `compile`: chooses the target, compiles every model, then writes report, metrics and bundle. */
 import { join } from 'node:path';
 import type { Json } from '../../src/base/json.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -92,12 +92,12 @@ async function readTarget({ params, inputs }: CompileJob): Promise<Target> {
   };
   if (inputs.profile === undefined) {
     if (target !== undefined) return chooseTarget(getBuiltInProfile(target), choice);
-    throw new TargetError('target-missing', 'no target is named', { help: 'set `target`, such as ryzen-ai, or connect a `profile`' });
+    throw new TargetError('target-missing', 'no target is set', { help: 'set `target`, for example ryzen-ai, or connect a `profile`' });
   }
   const chosen = chooseTarget(await readInput(inputs, 'profile', readJsonFile), choice);
   if (target === undefined || target === chosen.identity.profile) return chosen;
-  throw new TargetError('target-combination', `the connected profile is "${chosen.identity.profile}", \`target\` is "${target}"`, {
-    help: 'leave `target` out, or the profile',
+  throw new TargetError('target-combination', `the connected profile is "${chosen.identity.profile}", but \`target\` is "${target}"`, {
+    help: 'remove `target` or the profile',
   });
 }
 
@@ -111,7 +111,7 @@ async function readModels({ inputs }: CompileJob): Promise<readonly GivenModel[]
   if ((inputs.model === undefined) === (inputs.models === undefined)) {
     throw new StageError(
       'compile-input',
-      `connect either \`model\` or \`models\`, ${inputs.model === undefined ? 'one of them' : 'not both'}`,
+      `connect either \`model\` or \`models\`, ${inputs.model === undefined ? 'none is connected' : 'both are connected'}`,
     );
   }
   if (inputs.model !== undefined) {
@@ -121,14 +121,14 @@ async function readModels({ inputs }: CompileJob): Promise<readonly GivenModel[]
   return Promise.all(paths.map(async ([name, path]) => ({ name, model: await readModel(path), path })));
 }
 
-/** @returns the path of the model's file with pinned sizes. */
+/** @returns the path of the model file with pinned sizes. */
 async function writePinned({ context }: CompileJob, name: string, model: Model): Promise<string> {
   const path = join(context.scratch, `${name}.onnx`);
   await writeModel(path, model);
   return path;
 }
 
-/** Inputs of golden values: captured ones where the model's part was captured, else random ones. */
+/** Inputs of golden values: captured ones if the part was captured, else random ones. */
 async function readGolden({ params, inputs, context }: CompileJob, name: string, model: Model): Promise<readonly GoldenFeeds[]> {
   const captured = inputs.captured === undefined ? undefined : await readInput(inputs, 'captured', openCaptured);
   if (params.golden > 0 && captured?.index.parts.some(part => part.name === name) === true) {
@@ -143,6 +143,6 @@ function describe({ report: { name, counts, estimate } }: CompiledModel): string
   const parts = `${counts.parts} part${counts.parts === 1 ? '' : 's'}`;
   const { batches } = estimate;
   const best =
-    batches === undefined ? '' : `; for ${batches.rois.mean.toFixed(1)} RoIs per image, batch ${batches.best} is estimated to be fastest`;
+    batches === undefined ? '' : `; for ${batches.rois.mean.toFixed(1)} RoIs per image, the estimate is fastest at batch ${batches.best}`;
   return `${name}: ${counts.npuNodes} nodes on the NPU with ${share} % of the MACs, ${counts.cpuNodes} on the CPU, in ${parts}; estimated ${ms.toFixed(1)} ms (${lowMs.toFixed(1)} to ${highMs.toFixed(1)})${best}`;
 }

@@ -1,4 +1,4 @@
-/** What does `compile` take and give? Quantized models and a target; where each node would run and why, how long it might take, and a bundle for the board. */
+/** Declaration of the `compile` plugin: predicts the device of each node with reasons, estimates latency, and writes a deployment bundle. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import type { CompileParams } from './params.js';
@@ -7,7 +7,7 @@ export const compile = defineStage<CompileParams>({
   name: 'compile',
   version: 1,
   description:
-    'Says what an NPU runs of quantized models and why not the rest, cuts them into parts, estimates latency, and writes a bundle.',
+    'Finds which nodes of quantized models an NPU can run and why not the others, cuts the models into parts, estimates latency, and writes a bundle.',
   params: {
     type: 'object',
     additionalProperties: false,
@@ -16,32 +16,31 @@ export const compile = defineStage<CompileParams>({
       device: {
         type: 'string',
         minLength: 1,
-        description: "One of the profile's devices, such as phx-hpt or stx-krk; its default where absent.",
+        description: "One of the profile's devices, for example phx-hpt or stx-krk; default: that of the profile.",
       },
       dtype: {
         type: 'string',
         minLength: 1,
-        description: "One of the profile's data types, such as xint8, a8w8 or a16w8; its default where absent.",
+        description: "One of the profile's data types, for example xint8, a8w8 or a16w8; default: that of the profile.",
       },
-      software: { type: 'string', minLength: 1, description: "Version of the vendor's software; the profile's default where absent." },
+      software: { type: 'string', minLength: 1, description: "Version of the vendor's software; default: that of the profile." },
       undocumented: {
         type: 'string',
         enum: ['cpu', 'npu'],
         default: 'cpu',
-        description: 'Where nodes are placed that no document names. npu: trust that the target runs them.',
+        description: 'The device of nodes with undocumented operators. npu: trust that the target runs them.',
       },
       pin: {
         type: 'object',
         additionalProperties: { type: 'integer', minimum: 1 },
         default: {},
-        description: 'Numbers for named sizes of inputs: {box_rois: 16}. What is compiled, and goes into the bundle, has them fixed.',
+        description: 'Numbers for named sizes of inputs: {box_rois: 16}. The compiled models in the bundle have these sizes fixed.',
       },
       rois: {
         type: 'object',
         additionalProperties: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 },
         default: {},
-        description:
-          'Model → how many RoIs an image has, one number per image: for the estimate by batch size. `captured` counts where it is connected.',
+        description: 'Model → RoIs per image, one number per image, for the estimate by batch size. Default: counts from `captured`.',
       },
       batches: {
         type: 'array',
@@ -49,36 +48,34 @@ export const compile = defineStage<CompileParams>({
         minItems: 1,
         uniqueItems: true,
         default: [1, 4, 8, 16, 32, 64],
-        description: 'Batch sizes that the estimate compares.',
+        description: 'Batch sizes to compare in the estimate.',
       },
       golden: {
         type: 'integer',
         minimum: 0,
         default: 1,
-        description: 'Samples per model whose outputs go into the bundle, so that the board can be checked: captured ones, or random ones.',
+        description: 'Golden samples per model in the bundle, to check the board: from captured inputs, or random ones.',
       },
     },
   },
   inputs: {
-    model: port('onnx-model', 'A quantized model; it is called "model". Either this or `models`.', { optional: true }),
-    models: recordPort('any', 'Quantized models by name, such as the parts of a detector.', { optional: true, kind: 'onnx-model' }),
-    profile: port('json', 'A target profile of your own, instead of a built-in one.', { optional: true }),
-    captured: port(
-      'captured',
-      'What `capture` gave for parts with the names of the models: their RoI counts, and inputs of golden values.',
-      { optional: true },
-    ),
+    model: port('onnx-model', 'A quantized model, named "model". Either this or `models`.', { optional: true }),
+    models: recordPort('any', 'Quantized models by name, for example the parts of a detector.', { optional: true, kind: 'onnx-model' }),
+    profile: port('json', 'Your own target profile, instead of a built-in one.', { optional: true }),
+    captured: port('captured', 'Captured tensors of parts with the names of the models: RoI counts, and inputs of golden values.', {
+      optional: true,
+    }),
   },
   outputs: {
-    report: port('report', 'Units with reasons, parts, estimates.'),
+    report: port('report', 'Units with findings, parts, estimates.'),
     metrics: port(
       'metrics',
       'Per model and in total: nodes on NPU and CPU, parts, share of the multiply-accumulates on the NPU, estimated latency.',
     ),
-    bundle: port('bundle', 'What a user carries to the board: whole models, their parts, options, golden values, a manifest.'),
+    bundle: port('bundle', 'Deployment bundle: whole models, their parts, options, golden values, a manifest.'),
   },
   determinism: 'exact',
-  // Constants are folded, and golden values made, by ONNX Runtime.
+  // ONNX Runtime folds constants and computes golden values.
   runsModels: 'always',
   run: async job => (await import('./run.js')).runCompile(job),
 });

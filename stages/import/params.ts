@@ -1,4 +1,4 @@
-/** What can be said to `import`? Where the model begins and ends, which sizes it has, and which operator set it should speak. */
+/** The params of `import`: cut, sizes and operator set. */
 import type { Newer } from '../../src/onnx/import-model.js';
 import { NEWEST_OPSET, OLDEST_OPSET } from '../../src/onnx/opset/opset-range.js';
 import type { PinnedDim } from '../../src/onnx/surgery/pin-shapes.js';
@@ -28,52 +28,52 @@ export const IMPORT_PARAMS: ParamsSchema = {
       minimum: OLDEST_OPSET,
       maximum: NEWEST_OPSET,
       default: 17,
-      description: 'Models of an older ONNX operator set are raised to this one.',
+      description: 'Models with an older ONNX operator set are converted to this one.',
     },
     newer: {
       type: 'string',
       enum: ['keep', 'lower'],
       default: 'keep',
       description:
-        'What becomes of a model with a newer operator set than `opset`. lower: it is brought down to it, which needs 17 or more.',
+        'How to treat a model with a newer operator set than `opset`. lower: convert it down to `opset`, which must be 17 or more.',
     },
     shapes: {
       type: 'object',
       additionalProperties: { type: 'array', items: SIZE, minItems: 1 },
       default: {},
-      description: 'Input → its whole shape, as [1, 3, 320, 320]; free: a size that stays free.',
+      description: 'Input → its whole shape, for example [1, 3, 320, 320]; free: a size that stays free.',
     },
     dims: {
       type: 'object',
       additionalProperties: SIZE,
       default: {},
-      description: 'Name of a free size → its size, wherever the name stands; free: it stays free.',
+      description: 'Name of a free size → its size, wherever the name occurs; free: it stays free.',
     },
     batch: {
       ...SIZE,
       default: 1,
-      description: 'First size of four-dimensional inputs where it is free and not given otherwise.',
+      description: 'First size of four-dimensional inputs, if it is free and not set otherwise.',
     },
     cut: {
       type: 'object',
       additionalProperties: false,
       default: {},
       properties: { inputs: NAMES, outputs: NAMES },
-      description: 'Values where the model begins and ends instead: what is before and after, such as preprocessing, is removed.',
+      description: 'Values where the imported model begins and ends. Nodes before and after, such as preprocessing, are removed.',
     },
     foldLimitBytes: { type: 'integer', minimum: 0, default: 1 << 20, description: 'Largest constant that folding may create.' },
     samples: {
       type: 'integer',
       minimum: 0,
       default: 1,
-      description: 'Random inputs on which equality with the original is proved; 0: none.',
+      description: 'Number of random inputs on which equality with the original is checked; 0: none.',
     },
     tolerance: {
       type: 'number',
       minimum: 0,
       default: 1e-4,
       description:
-        'Where nodes were converted: the largest difference allowed in an output, as a share of its standard deviation. Without, every bit must stay.',
+        'If nodes were converted: the largest allowed difference of an output, as a share of its standard deviation. Otherwise every bit must stay.',
     },
   },
 };

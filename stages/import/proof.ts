@@ -1,4 +1,4 @@
-/** Does the imported model compute what the original did? Both run on random inputs: every bit stays, or nearly where operators were converted. */
+/** Compares an imported model with the original on random inputs: bit for bit, or within a tolerance if operators were converted. */
 import type { ImportedModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
@@ -19,12 +19,12 @@ export interface ImportProof {
   readonly outputs: Readonly<Record<string, OutputComparison>>;
 }
 
-/** What the samples give to a size that stays free. */
+/** The size of dimensions that stay free, in the samples. */
 const FREE_SIZE = 3;
 
 /**
- * Compares the file at `path` with the unchanged graph. Where ONNX Runtime cannot run that one, on any input or on random ones, nothing is compared:
- * the reason is given and warned of.
+ * Compares the file at `path` with the unchanged graph. If ONNX Runtime cannot run the unchanged graph, nothing is compared,
+ * and the reason is returned and logged as a warning.
  */
 export async function proveImport(imported: ImportedModel, path: string, params: ImportParams, context: Context): Promise<ImportProof> {
   const wanted: Equality = imported.conversion.steps.length === 0 ? { kind: 'exact' } : { kind: 'rounding', tolerance: params.tolerance };
@@ -36,8 +36,8 @@ export async function proveImport(imported: ImportedModel, path: string, params:
   } catch (error) {
     const reason = await findWhyNotRun(original, makeFeeds());
     if (reason === undefined) throw error;
-    context.log('warning', `equality is not proved: the original does not run: ${reason}`);
-    return { wanted, samples: 0, reason: `the original does not run: ${reason}`, outputs: {} };
+    context.log('warning', `equality was not checked: the original model cannot run: ${reason}`);
+    return { wanted, samples: 0, reason: `the original model cannot run: ${reason}`, outputs: {} };
   }
 }
 
@@ -67,14 +67,14 @@ function* feedsOf(model: Model, samples: number, context: Context): Generator<Fe
   }
 }
 
-/** @throws StageError `import-not-equal` naming the first output that is not equal, with its figures. */
+/** @throws StageError `import-not-equal` naming the first output that differs, with figures. */
 export function assertProved({ wanted, outputs }: ImportProof): void {
   for (const [name, output] of Object.entries(outputs)) {
     const reason = findInequality(wanted, output);
     if (reason === undefined) continue;
     const { maxAbs, sqnrDb, standardDeviation } = output;
-    throw new StageError('import-not-equal', `the imported model computes another "${name}": ${reason}`, {
-      help: 'import it with the operator set that it has (`opset`) to see whether that is at fault, and report it',
+    throw new StageError('import-not-equal', `output "${name}" of the imported model differs: ${reason}`, {
+      help: 'set `opset` to the operator set of the model to find out whether conversion is the cause, and report the problem',
       details: { output: name, maxAbs, sqnrDb, standardDeviation },
     });
   }

@@ -1,4 +1,4 @@
-/** What does the report of an import say? What was pinned, cut, converted and folded; what is left; and the proof. */
+/** The report of `import`: pinned, cut, converted and folded nodes, the result, and the proof. */
 import type { Json, JsonObject } from '../../src/base/json.js';
 import type { ImportedModel } from '../../src/onnx/import-model.js';
 import { getValue, subgraphsOf } from '../../src/onnx/ir/edit.js';
@@ -31,7 +31,7 @@ export function makeReport(original: Model, imported: ImportedModel, { wanted, s
   };
 }
 
-/** Operators of the main graph outside of the ONNX domain, each once; contributed quantizers are understood. */
+/** Operators of the main graph outside the ONNX domain, each once. Contributed quantizers are supported and not listed. */
 export function listOtherDomains({ graph }: Model): readonly string[] {
   const others = [...graph.nodes.values()].filter(node => node.domain !== '' && !/^(Dequantize|Quantize)Linear$/.test(node.opType));
   return [...new Set(others.map(node => `${node.domain}.${node.opType}`))];
@@ -46,7 +46,7 @@ function describeEnds(graph: Graph, ids: readonly ValueId[]): Json[] {
   });
 }
 
-/** Inputs, outputs and nodes that the cut took away. */
+/** Inputs, outputs and nodes removed by the cut. */
 function describeRemoved(before: Graph, after: Graph): JsonObject {
   const namesOf = (graph: Graph, ids: readonly ValueId[]): string[] =>
     ids.flatMap(id => (getValue(graph, id).constant === undefined ? [getValue(graph, id).name] : []));

@@ -1,4 +1,4 @@
-/** How is a foreign model taken in? Read with its data, checked, imported, compared with what it was, and reported. */
+/** Runs `import`: reads a model with its data, checks, imports, compares it with the original, and reports. */
 import { countOf } from '../../src/base/count-of.js';
 import { assertModel, findProblems } from '../../src/onnx/check/check-model.js';
 import { importModel } from '../../src/onnx/import-model.js';
@@ -41,9 +41,9 @@ export async function runImport({ params, inputs, outputs, context }: StageJob<I
   assertProved(proof);
 }
 
-/** Operators that later stages can run, and cannot look into: contributed ones, a vendor's, functions of the model itself. */
+/** Warns about operators that later stages can run but not analyze: contributed and vendor operators, and functions of the model. */
 function sayOtherDomains(model: Model, context: Context): void {
   const others = listOtherDomains(model);
   if (others.length > 0)
-    context.log('warning', `nodes of other operator domains stay as they are, and their shapes may not be known: ${others.join(', ')}`);
+    context.log('warning', `nodes of other operator domains are not changed, and their shapes may be unknown: ${others.join(', ')}`);
 }

@@ -1,4 +1,4 @@
-/** What does `import` take and give? Any ONNX file, with its external data; the same model in one file, in a known operator set, with static shapes. */
+/** Declaration of the `import` plugin: reads any ONNX file with external data, and writes one file with a known operator set and static shapes. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
 import { IMPORT_PARAMS, type ImportParams } from './params.js';
@@ -6,15 +6,15 @@ import { IMPORT_PARAMS, type ImportParams } from './params.js';
 export const importStage = defineStage<ImportParams>({
   name: 'import',
   version: 1,
-  description: 'Takes an existing ONNX model in: checked, its operator set converted, shapes pinned, preprocessing cut off.',
+  description: 'Imports an existing ONNX model: checks it, converts its operator set, pins shapes, and cuts off preprocessing.',
   params: IMPORT_PARAMS,
   inputs: {
     model: port('onnx-model', 'Any ONNX file from operator set 7 on.'),
-    externalData: port('folder', "The folder that the model's external data lies in.", { optional: true }),
+    externalData: port('folder', "The folder with the model's external data.", { optional: true }),
   },
   outputs: {
-    model: port('onnx-model', 'The model, with its weights inside.'),
-    report: port('report', 'What was pinned, converted, removed and folded; inputs and outputs; the proof.'),
+    model: port('onnx-model', 'The model with its weights in one file.'),
+    report: port('report', 'Pinned, converted, removed and folded nodes; inputs and outputs; the proof.'),
   },
   determinism: 'exact',
   runsModels: 'always',

@@ -1,10 +1,10 @@
-/** Which operators does the stage name that may be slips? Those that neither the model nor any preset has: a misspelt one would quietly change nothing. */
+/** Finds operator names in the params that neither the model nor any preset has, which are probably misspelled. */
 import { describeNear, findNear } from '../../src/base/did-you-mean.js';
 import type { Graph } from '../../src/onnx/ir/model.js';
 import { DEFAULT_OP_TYPES } from '../../src/quant/scheme/scheme.js';
 import type { QuantizeParams } from './params.js';
 
-/** A sentence for each of them. Operators of the presets may be missing in one of several models. */
+/** One sentence per name. Operators of the presets may be absent from one of several models. */
 export function findIdleOperators(
   graph: Graph,
   { opTypes = [], placement }: Pick<QuantizeParams, 'opTypes' | 'placement'>,
@@ -18,6 +18,6 @@ export function findIdleOperators(
     .filter(([, op]) => !known.has(op))
     .map(([param, op]) => {
       const near = findNear(op, known);
-      return `${param} names ${op}, and no node is one${near.length === 0 ? '' : `; ${describeNear(near)}`}`;
+      return `${param} names ${op}, but the model has no such node${near.length === 0 ? '' : `; ${describeNear(near)}`}`;
     });
 }

@@ -1,4 +1,4 @@
-/** What does a `quantize` stage set? */
+/** The params of `quantize`. */
 
 import type { Range } from '../../src/quant/integers/qparams.js';
 import type { IntegerScheme } from '../../src/quant/integers/quantized-dtype.js';
@@ -6,7 +6,7 @@ import type { Exclusion, NodeTensorSelector, OverrideKnobs, TensorSelector } fro
 import type { BiasScheme, PlacementScheme, PresetName, QdqDomain, WeightScheme } from '../../src/quant/scheme/scheme.js';
 import type { RangeParam, WeightRangeParam } from './range-param.js';
 
-/** Knobs that are absent are the preset's. */
+/** Absent members keep the value of the preset. */
 export interface QuantizeParams {
   readonly preset: PresetName;
   readonly activation: Partial<IntegerScheme>;

@@ -1,4 +1,4 @@
-/** How is a rule for ranges written in a pipeline file? As its name, or as an object with its knobs; knobs left out have defaults. */
+/** Range methods in a pipeline file: a name, or an object with settings. Absent settings have defaults. */
 import { assertNever } from '../../src/base/assert-never.js';
 import type { OrtHistogramOf } from '../../src/quant/ort-compat/ort-method.js';
 import { NON_OVERFLOW, QUARK_MIN_MSE, type RangeMethod } from '../../src/quant/range/range-method.js';
@@ -35,7 +35,7 @@ type WeightPositionObject =
   | { readonly kind: 'min-mse'; readonly first?: number; readonly last?: number }
   | { readonly kind: 'non-overflow'; readonly rounding?: 'nearest' | 'up' };
 
-/** Defaults of knobs left out. */
+/** Defaults of absent settings. */
 const PERCENTILE = 99.99;
 const LEVELS = 128;
 const CANDIDATES = 100;
@@ -125,7 +125,7 @@ const FLOAT_RANGES = [
 const MIN_MSE = kindSchema('min-mse', { first: OFFSET_SCHEMA, last: OFFSET_SCHEMA });
 const ROUNDING = { rounding: { enum: ['nearest', 'up'] } };
 
-/** Of the range of activations. */
+/** For activations. */
 export const RANGE_SCHEMAS = [
   {
     type: 'string',
@@ -149,7 +149,7 @@ export const RANGE_SCHEMAS = [
   kindSchema('ort-entropy', { bins: COUNT_SCHEMA, quantizedBins: COUNT_SCHEMA }),
 ] as const;
 
-/** Of the range of weights. */
+/** For weights. */
 export const WEIGHT_RANGE_SCHEMAS = [
   { type: 'string', enum: ['min-max', 'power-of-two-min-mse', 'power-of-two-non-overflow'] },
   kindSchema('min-max', {}),

@@ -1,4 +1,4 @@
-/** How does `quantize` work? It reads model and sketches, and writes what src/quant makes of them. */
+/** Runs `quantize`: reads model and sketches, and writes the quantized model and its report. */
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';

@@ -1,4 +1,4 @@
-/** Which scheme do the params describe? The preset, with single knobs turned. */
+/** The quantization scheme of the params: the preset with single settings changed. */
 
 import { checkBias, checkKnobs } from '../../src/quant/scheme/check-settings.js';
 import type { Override } from '../../src/quant/scheme/overrides.js';
@@ -31,7 +31,7 @@ function toKnobs({ range, ...set }: OverrideParam['set']): Override['set'] {
   return { ...set, range: typeof range === 'object' && !('kind' in range) ? range : toRangeMethod(range) };
 }
 
-/** What contradicts itself, one sentence each. */
+/** Contradictions in the params, one sentence each. */
 export function checkQuantizeParams(params: QuantizeParams): string[] {
   const { bias, range } = schemeOf(params);
   const problems = checkBias(bias).map(problem => `bias: ${problem}`);
@@ -39,8 +39,8 @@ export function checkQuantizeParams(params: QuantizeParams): string[] {
     problems.push(`range: first ${range.position.first} is above last ${range.position.last}`);
   }
   for (const [index, override] of overridesOf(params).entries()) {
-    if ('tensor' in override === 'node' in override) problems.push(`overrides[${index}]: give one of tensor and node`);
-    if ('tensor' in override && 'of' in override) problems.push(`overrides[${index}]: of says which tensors of a node; there is none`);
+    if ('tensor' in override === 'node' in override) problems.push(`overrides[${index}]: set either tensor or node`);
+    if ('tensor' in override && 'of' in override) problems.push(`overrides[${index}]: of requires node`);
     problems.push(...checkKnobs(override.set).map(problem => `overrides[${index}]: ${problem}`));
   }
   return problems;

@@ -1,4 +1,4 @@
-/** What does `quantize` take and give? A float model and its sketches; a QDQ model and a report of every tensor. */
+/** Declaration of the `quantize` plugin: makes a QDQ model and a report from a float model and its sketches. */
 import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/selection/node-selector.js';
 import { PRESETS } from '../../src/quant/scheme/scheme.js';
 import { defineStage } from '../../src/stage/define-stage.js';
@@ -8,29 +8,29 @@ import { RANGE_SCHEMAS, WEIGHT_RANGE_SCHEMAS } from './range-param.js';
 import { checkQuantizeParams } from './scheme-of.js';
 
 const DTYPE = { type: 'string', enum: ['int8', 'uint8', 'int16', 'uint16'] } as const;
-const SYMMETRIC = { type: 'boolean', description: 'Whether zero stands in the middle of the integers.' } as const;
+const SYMMETRIC = { type: 'boolean', description: 'Whether zero is in the middle of the integers.' } as const;
 const REDUCE_RANGE = {
   type: 'boolean',
   description: 'One bit less, for processors whose 8-bit products saturate in 16 bits.',
 } as const;
 const PER_CHANNEL = { type: 'boolean', description: 'One scale per output channel instead of one per tensor.' } as const;
-const RANGE_TEXT = 'A method by name, or {kind, …} with its knobs: docs/stages/quantize.md lists them.';
+const RANGE_TEXT = 'A method by name, or {kind, …} with settings: docs/stages/quantize.md lists them.';
 
 const BIAS = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    dtype: { type: 'string', enum: ['int8', 'int16', 'int32', 'float32'], description: 'float32: biases stay as they are.' },
+    dtype: { type: 'string', enum: ['int8', 'int16', 'int32', 'float32'], description: 'float32: biases are not quantized.' },
     scale: {
       type: 'string',
       enum: ['product', 'power-of-two'],
-      description: 'product: input scale · weight scale, in int32. power-of-two: a scale of its own, by least squared error.',
+      description: 'product: input scale · weight scale, in int32. power-of-two: its own scale, by smallest squared error.',
     },
   },
 } as const;
 
-const TENSOR = { type: 'string', minLength: 1, description: 'Tensors by name; `*` stands for any characters.' } as const;
-const MATCHES = { const: 'any', description: 'May also mean none: for one list that serves several models.' } as const;
+const TENSOR = { type: 'string', minLength: 1, description: 'Tensors by name; `*` matches any characters.' } as const;
+const MATCHES = { const: 'any', description: 'May also match nothing, so that one list can serve several models.' } as const;
 
 const OVERRIDE = {
   type: 'object',
@@ -39,7 +39,7 @@ const OVERRIDE = {
   properties: {
     tensor: TENSOR,
     node: NODE_SELECTOR_SCHEMA,
-    of: { type: 'string', enum: ['outputs', 'inputs', 'weights', 'bias'], description: 'Which tensors of the node; outputs where absent.' },
+    of: { type: 'string', enum: ['outputs', 'inputs', 'weights', 'bias'], description: 'Which tensors of the node; default: outputs.' },
     matches: MATCHES,
     set: {
       type: 'object',
@@ -60,10 +60,10 @@ const OVERRIDE = {
               properties: { low: { type: 'number' }, high: { type: 'number' } },
             },
           ],
-          description: `${RANGE_TEXT} Or the range itself: {low, high}.`,
+          description: `${RANGE_TEXT} Or a fixed range: {low, high}.`,
         },
-        scale: { type: 'number', minimum: 2 ** -126, maximum: 2 ** 127, description: 'The scale itself, rounded to float32.' },
-        zeroPoint: { type: 'integer', description: 'With scale; where absent the middle of symmetric integers, or 0.' },
+        scale: { type: 'number', minimum: 2 ** -126, maximum: 2 ** 127, description: 'A fixed scale, rounded to float32.' },
+        zeroPoint: { type: 'integer', description: 'Requires scale; default: the middle of symmetric integers, else 0.' },
         bias: BIAS,
       },
     },
@@ -83,14 +83,14 @@ export const quantize = defineStage<QuantizeParams>({
         enum: Object.keys(PRESETS),
         default: 'u8s8',
         description:
-          'A named set of all knobs. u8s8, s8s8, u8u8: integers of activations and of weights, float scales. a8w8, a16w8: both symmetric, for NPUs. xint8: powers of two, for NPUs of AMD.',
+          'A named set of all settings. u8s8, s8s8, u8u8: integers of activations and weights, float scales. a8w8, a16w8: both symmetric, for NPUs. xint8: power-of-two scales, for AMD NPUs.',
       },
       activation: {
         type: 'object',
         additionalProperties: false,
         default: {},
         properties: { dtype: { ...DTYPE, description: 'Integers of activations.' }, symmetric: SYMMETRIC, reduceRange: REDUCE_RANGE },
-        description: 'Turns single knobs of the preset.',
+        description: 'Changes single settings of the preset.',
       },
       weight: {
         type: 'object',
@@ -101,21 +101,21 @@ export const quantize = defineStage<QuantizeParams>({
           symmetric: SYMMETRIC,
           perChannel: PER_CHANNEL,
           reduceRange: REDUCE_RANGE,
-          range: { anyOf: [...WEIGHT_RANGE_SCHEMAS], description: `How the scale of a weight follows from its elements. ${RANGE_TEXT}` },
+          range: { anyOf: [...WEIGHT_RANGE_SCHEMAS], description: `The range method for weights. ${RANGE_TEXT}` },
         },
-        description: 'Turns single knobs of the preset.',
+        description: 'Changes single settings of the preset.',
       },
-      bias: { ...BIAS, default: {}, description: 'Turns single knobs of the preset.' },
+      bias: { ...BIAS, default: {}, description: 'Changes single settings of the preset.' },
       range: {
         anyOf: [...RANGE_SCHEMAS],
-        description: `How the scale of an activation follows from its sketch; the preset's where absent. ${RANGE_TEXT}`,
+        description: `The range method for activations; default: that of the preset. ${RANGE_TEXT}`,
       },
       opTypes: {
         type: 'array',
         items: { type: 'string', minLength: 1 },
         minItems: 1,
         uniqueItems: true,
-        description: "Only nodes of these operators are quantized; the preset's list where absent.",
+        description: 'Only nodes of these operators are quantized; default: the list of the preset.',
       },
       placement: {
         type: 'object',
@@ -124,16 +124,16 @@ export const quantize = defineStage<QuantizeParams>({
         properties: {
           dropSaturating: {
             type: 'boolean',
-            description: 'Leaves out a Relu or Clip where the range of its output saturates in its place.',
+            description: 'Removes a Relu or Clip if saturation of its output range has the same effect.',
           },
           fuseActivations: {
             type: 'boolean',
-            description: 'No Q and DQ between an operator and the activation function that alone reads it.',
+            description: 'No Q and DQ between an operator and the activation function that is its only reader.',
           },
           dataMovement: {
             type: 'string',
             enum: ['follow', 'force'],
-            description: 'Nodes that only move data: quantized where what they read is (follow), or always (force).',
+            description: 'Nodes that only move data: quantized if their input is quantized (follow), or always (force).',
           },
           floatOutputs: {
             type: 'array',
@@ -144,15 +144,15 @@ export const quantize = defineStage<QuantizeParams>({
           pairs: {
             type: 'string',
             enum: ['shared', 'dedicated'],
-            description: 'One pair of Q and DQ per value, or one for each of its readers.',
+            description: 'One Q and DQ pair per value, or one per reader.',
           },
           weights: {
             type: 'string',
             enum: ['integers', 'pair'],
-            description: 'Weights as integers behind a DequantizeLinear, or in float before a pair of Q and DQ.',
+            description: 'Weights as integers before a DequantizeLinear, or as floats before a Q and DQ pair.',
           },
         },
-        description: 'Where Q and DQ stand; turns single knobs of the preset.',
+        description: 'Placement of Q and DQ; changes single settings of the preset.',
       },
       exclude: {
         type: 'array',
@@ -167,7 +167,7 @@ export const quantize = defineStage<QuantizeParams>({
             },
             { type: 'object', additionalProperties: false, required: ['tensor'], properties: { tensor: TENSOR, matches: MATCHES } },
           ],
-          description: `${NODE_SELECTOR_SCHEMA.description} {tensor: NAME} is a tensor. {select, matches: any} and {tensor, matches: any} may also mean none.`,
+          description: `${NODE_SELECTOR_SCHEMA.description} {tensor: NAME} selects tensors. {select, matches: any} and {tensor, matches: any} may also match nothing.`,
         },
         default: [],
         description: 'Nodes and tensors that stay in float.',
@@ -176,23 +176,23 @@ export const quantize = defineStage<QuantizeParams>({
         type: 'array',
         items: OVERRIDE,
         default: [],
-        description: 'What single tensors get. Later ones win, knob by knob.',
+        description: 'Settings of single tensors. Later entries win, setting by setting.',
       },
       qdqDomain: {
         type: 'string',
         enum: ['ai.onnx', 'com.microsoft'],
         description:
-          "Domain of QuantizeLinear and DequantizeLinear; the preset's where absent. com.microsoft has 16-bit integers and scales per channel from opset 10 on.",
+          'Domain of QuantizeLinear and DequantizeLinear; default: that of the preset. com.microsoft supports 16-bit integers and per-channel scales from opset 10 on.',
       },
     },
   },
   inputs: {
     model: port('onnx-model', 'The float model.'),
-    sketches: port('sketches', 'What `calibrate` saw of this very model.'),
+    sketches: port('sketches', 'Calibration sketches of this model.'),
   },
   outputs: {
-    model: port('onnx-model', 'The QDQ model; its inputs and outputs are those of the float model.'),
-    report: port('report', 'Range, scale and zero point of every tensor, and why nodes stay in float.'),
+    model: port('onnx-model', 'The QDQ model, with the inputs and outputs of the float model.'),
+    report: port('report', 'Range, scale and zero point of every tensor, and the reasons for float nodes.'),
   },
   determinism: 'exact',
   runsModels: 'never',

@@ -1,4 +1,4 @@
-/** What can a pipeline ask of `rewrite`? */
+/** The params of `rewrite`. */
 
 import type { Edit } from '../../src/onnx/rewrite/edits.js';
 import type { Matches } from '../../src/onnx/rewrite/matches.js';
@@ -7,7 +7,7 @@ import type { NodeSelector } from '../../src/onnx/selection/node-selector.js';
 export interface RewriteParams {
   readonly rules: readonly RuleParams[];
   readonly edits: readonly Edit[];
-  /** Images on which the price is measured, the first by id. */
+  /** Number of images for measuring the price, the first by id. */
   readonly samples: number;
 }
 

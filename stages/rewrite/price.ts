@@ -1,4 +1,4 @@
-/** What does a rewrite cost? Every output before and after it, on the first images of a data set. */
+/** The price of a rewrite: differences of every output on the first images of a data set. */
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -22,25 +22,25 @@ export type Price =
 export interface RewrittenModel {
   /** The model after the rewrite. */
   readonly model: Model;
-  /** Paths. */
+  /** Model paths. */
   readonly before: string;
   readonly after: string;
 }
 
-/** Measures on as many images as asked, where a recipe says how an image becomes the model's one input. */
+/** Measures on the given number of images, if a recipe defines how an image becomes the model's only input. */
 export async function measurePrice(
   rewritten: RewrittenModel,
   inputs: InputPaths,
   options: { readonly samples: number; readonly context: Context },
 ): Promise<Price> {
-  if (inputs.data === undefined || inputs.recipe === undefined) return notMeasured('no data and recipe are connected');
+  if (inputs.data === undefined || inputs.recipe === undefined) return notMeasured('data and recipe are not both connected');
   if (options.samples === 0) return notMeasured('samples is 0');
   const definition = readDefinition({ recipe: await readJsonFile(getInputPath(inputs, 'recipe')) });
   const [imagePart] = definition.parts;
   const value = imagePart?.values.inputs[0];
   const names = inputNames(rewritten.model);
   if (names.length !== 1 || names[0] !== value)
-    return notMeasured(`the model reads ${names.map(name => `"${name}"`).join(', ')}, an image gives "${value}"`);
+    return notMeasured(`the model's inputs are ${names.map(name => `"${name}"`).join(', ')}, but an image gives "${value}"`);
   const data = getInputRecord(inputs, 'data');
   const images = takeFirstImages(listImages(await readJsonFile(getDefined(data.annotations, 'annotations'))), options.samples);
   const folder = getDefined(data.images, 'images');

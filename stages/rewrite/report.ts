@@ -1,4 +1,4 @@
-/** What does the report of a rewrite say? The class of everything that was done, the nodes changed, and the price. */
+/** The report of `rewrite`: the proof class, the changed nodes, and the price. */
 import type { JsonObject } from '../../src/base/json.js';
 import type { HostStep } from '../../src/onnx/rewrite/patch.js';
 import type { RewriteRecord } from '../../src/onnx/rewrite/rewrite-model.js';
@@ -43,7 +43,7 @@ function describeStep(step: HostStep): JsonObject {
   }
 }
 
-/** Of rules that applied; an edit by hand proves nothing. */
+/** The weakest proof class of the rules that applied; a manual edit has no proof. */
 function weakestOf({ rules, edits }: RewriteRecord): ProofClass {
   if (edits.length > 0) return 'approximate';
   const classes = rules.filter(rule => rule.applied.length > 0).map(rule => ORDER.indexOf(rule.proof));

@@ -1,4 +1,4 @@
-/** How is a model rewritten? Rules, edits, checks; then before and after are run side by side on real inputs. */
+/** Runs `rewrite`: applies rules and edits, checks the model, and compares it with the original on real inputs. */
 import { assertModel, findProblems } from '../../src/onnx/check/check-model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { rewriteModel } from '../../src/onnx/rewrite/rewrite-model.js';
@@ -25,7 +25,7 @@ export async function runRewrite({ params, inputs, outputs, context }: StageJob<
   for (const edit of record.edits) context.log('info', `${edit.at}: ${edit.what} was ${edit.before}, is ${edit.after}`);
   const isCut = record.rules.some(rule => rule.applied.some(({ host }) => host !== undefined));
   const price = isCut
-    ? notMeasured('what was cut at an end of the model is the host’s to do: outputs are not the same tensors')
+    ? notMeasured('operations cut off at an end of the model run on the host, so the outputs are different tensors')
     : await measurePrice({ model, before: source, after: getOutputPath(outputs, 'model') }, inputs, { ...params, context });
   if (price.kind === 'not-measured') context.log('info', `the price was not measured: ${price.reason}`);
   await writeJsonFile(getOutputPath(outputs, 'report'), describeChanges(record, price));

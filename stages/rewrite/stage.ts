@@ -1,4 +1,4 @@
-/** Which named rules and edits change a model, and what do they cost? */
+/** Declaration of the `rewrite` plugin: applies named rules and edits, and measures their price. */
 
 import { describeRules } from '../../src/onnx/rules/rule-table.js';
 import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/selection/node-selector.js';
@@ -12,7 +12,7 @@ const MATCHES = {
   type: 'string',
   enum: ['one', 'any'],
   default: 'one',
-  description: 'one: exactly one match, another number is an error. any: none, one or several.',
+  description: 'one: exactly one match, any other number is an error. any: none, one or several.',
 } as const;
 
 const EDIT = {
@@ -52,7 +52,7 @@ const EDIT = {
 export const rewrite = defineStage<RewriteParams>({
   name: 'rewrite',
   version: 1,
-  description: 'Applies named rules with their proof class, and edits of attributes and constants by selector; measures what they cost.',
+  description: 'Applies named rules with their proof class, and edits of attributes and constants by selector; measures their price.',
   params: {
     type: 'object',
     additionalProperties: false,
@@ -74,17 +74,17 @@ export const rewrite = defineStage<RewriteParams>({
         },
       },
       edits: { type: 'array', default: [], items: EDIT, description: 'Applied in order, after the rules.' },
-      samples: { type: 'integer', minimum: 0, default: 4, description: 'Images on which the price is measured: the first so many by id.' },
+      samples: { type: 'integer', minimum: 0, default: 4, description: 'Number of images for measuring the price, the first by id.' },
     },
   },
   inputs: {
     model: port('onnx-model', 'Any model.'),
-    recipe: port('recipe', 'How images become the input of the model: needed to measure the price.', { optional: true }),
-    data: recordPort({ annotations: 'annotations', images: 'images' }, 'Images on which the price is measured.', { optional: true }),
+    recipe: port('recipe', 'How images become the input of the model: required for measuring the price.', { optional: true }),
+    data: recordPort({ annotations: 'annotations', images: 'images' }, 'Images for measuring the price.', { optional: true }),
   },
   outputs: {
     model: port('onnx-model', 'The rewritten model.'),
-    report: port('report', 'Per rule its class and the nodes changed; the edits; the price.'),
+    report: port('report', 'Per rule its proof class and the changed nodes; the edits; the price.'),
   },
   determinism: 'exact',
   runsModels: 'always',

@@ -1,4 +1,4 @@
-/** What can a pipeline ask of `simplify`? */
+/** The params of `simplify`. */
 export interface SimplifyParams {
   readonly foldLimitBytes: number;
   readonly skip: readonly string[];

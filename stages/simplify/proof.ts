@@ -1,4 +1,4 @@
-/** When did simplifying keep the model? Where every output is equal: bit for bit where only exact passes fired, within the tolerance where one rounds. */
+/** Checks that a simplified model computes equal outputs: bit for bit if only exact passes fired, else within the tolerance. */
 import type { OutputComparison } from '../../src/runtime/compare/compare-models.js';
 import { findInequality } from '../../src/runtime/compare/equality.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -8,12 +8,12 @@ export interface Proof {
   readonly class: 'exact' | 'rounding';
   readonly samples: number;
   readonly tolerance: number;
-  /** Outputs that a Sigmoid computes. */
+  /** Outputs computed by a Sigmoid. */
   readonly sigmoids: readonly string[];
   readonly outputs: Readonly<Record<string, OutputComparison>>;
 }
 
-/** @throws StageError `simplify-not-equal` naming the first output that is not equal, with its figures. */
+/** @throws StageError `simplify-not-equal` naming the first output that differs, with figures. */
 export function assertProved(proof: Proof): void {
   for (const [name, output] of Object.entries(proof.outputs)) {
     const reason = findInequality(
@@ -23,8 +23,8 @@ export function assertProved(proof: Proof): void {
     );
     if (reason === undefined) continue;
     const only = proof.class === 'exact' && output.shapes === 'equal' && output.broken === 0 ? '; only exact passes fired' : '';
-    throw new StageError('simplify-not-equal', `the simplified model computes another "${name}": ${reason}${only}`, {
-      help: 'leave out the pass at fault by `skip` (the report lists those that fired), and report it',
+    throw new StageError('simplify-not-equal', `output "${name}" of the simplified model differs: ${reason}${only}`, {
+      help: 'skip the pass at fault with `skip` (the report lists the passes that fired), and report the problem',
       details: {
         output: name,
         maxAbs: output.maxAbs,

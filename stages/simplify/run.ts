@@ -1,4 +1,4 @@
-/** How is a model simplified? Passes to a fixed point, then a proof on samples; a model that computes something else is no result. */
+/** Runs `simplify`: applies passes until nothing changes, then checks on samples that outputs are equal. */
 import { countOf } from '../../src/base/count-of.js';
 import { findClosest } from '../../src/base/did-you-mean.js';
 import { findSigmoidOutputs } from '../../src/onnx/analysis/sigmoid-outputs.js';
@@ -37,7 +37,8 @@ export async function runSimplify({ params, inputs, outputs, context }: StageJob
   });
   const after = countNodes(model);
   const empty = listEmpty(proof.outputs);
-  if (empty.length > 0) context.log('warning', `not compared, as it was empty on every sample: ${empty.join(', ')}; connect \`tensors\``);
+  if (empty.length > 0)
+    context.log('warning', `not compared, because they are empty in every sample: ${empty.join(', ')}; connect \`tensors\``);
   context.log('info', `${countOf(before.nodes, 'node')} became ${after.nodes} in ${countOf(simplified.rounds - 1, 'round')}`);
   await writeJsonFile(getOutputPath(outputs, 'report'), {
     before,
@@ -60,11 +61,11 @@ function assertPassNames(names: readonly string[]): void {
   if (unknown === undefined) return;
   const closest = findClosest(unknown, known);
   throw new StageError('unknown-pass', `simplify has no pass "${unknown}"`, {
-    help: `it has ${known.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
+    help: `choose one of ${known.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
   });
 }
 
-/** Node counts: of the main graph, of those inside, and by operator of the main graph in alphabetical order. */
+/** Node counts: of the main graph, of sub-graphs, and per operator of the main graph in alphabetical order. */
 function countNodes(model: Model): { nodes: number; nodesInside: number; initializers: number; operators: Record<string, number> } {
   const [{ nodes, values } = model.graph, ...inner] = [...scopesOf(model)].map(({ graph }) => graph);
   const counts = new Map<string, number>();
@@ -82,7 +83,7 @@ interface Proving {
   readonly tensors: string | undefined;
 }
 
-const NO_PROOF = 'connect inputs that the model takes as `tensors`, or leave the proof out by `samples: 0`';
+const NO_PROOF = 'connect valid inputs as `tensors`, or skip the check with `samples: 0`';
 
 async function prove(before: string, after: string, model: Model, { simplified, params, context, tensors }: Proving): Promise<Proof> {
   const kind = simplified.steps.some(step => step.proof !== 'exact') ? 'rounding' : 'exact';

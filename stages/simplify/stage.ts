@@ -1,4 +1,4 @@
-/** Which nodes disappear from a model without changing what it computes? */
+/** Declaration of the `simplify` plugin: removes nodes without changing the model's results. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
 import type { SimplifyParams } from './params.js';
@@ -6,7 +6,7 @@ import type { SimplifyParams } from './params.js';
 export const simplify = defineStage<SimplifyParams>({
   name: 'simplify',
   version: 1,
-  description: 'Folds constants, infers shapes, fuses and removes nodes until nothing changes, and proves equality on sample inputs.',
+  description: 'Folds constants, infers shapes, fuses and removes nodes until nothing changes, and checks equality on sample inputs.',
   params: {
     type: 'object',
     additionalProperties: false,
@@ -17,32 +17,32 @@ export const simplify = defineStage<SimplifyParams>({
         items: { type: 'string', minLength: 1 },
         uniqueItems: true,
         default: [],
-        description: 'Passes to leave out, by name.',
+        description: 'Passes to skip, by name.',
       },
       samples: {
         type: 'integer',
         minimum: 0,
         default: 2,
-        description: 'Inputs on which equality is proved, random where `tensors` gives none; 0: none.',
+        description: 'Number of inputs on which equality is checked, random unless `tensors` is connected; 0: none.',
       },
       tolerance: {
         type: 'number',
         minimum: 0,
         default: 1e-4,
         description:
-          'Where a pass rounds: the largest difference allowed in an output, as a share of its standard deviation. Exact passes must keep every bit.',
+          'For passes that round: the largest allowed difference of an output, as a share of its standard deviation. Exact passes must keep every bit.',
       },
       freeSize: {
         type: 'integer',
         minimum: 1,
         default: 3,
-        description: 'Size that the samples give to a free dimension, such as a RoI batch.',
+        description: 'Size of a free dimension in the samples, for example a RoI batch.',
       },
       sizes: {
         type: 'object',
         additionalProperties: { type: 'integer', minimum: 1 },
         default: {},
-        description: 'Sizes that the samples give to free dimensions by name.',
+        description: 'Sizes of free dimensions in the samples, by name.',
       },
     },
   },
@@ -50,14 +50,14 @@ export const simplify = defineStage<SimplifyParams>({
     model: port('onnx-model', 'Any model.'),
     tensors: port(
       'any',
-      'Inputs on which equality is proved, instead of random ones: a .npz or .npy file, or a folder of these or of ONNX test data.',
+      'Inputs on which equality is checked, instead of random ones: a .npz or .npy file, or a folder of these or of ONNX test data.',
       {
         optional: true,
       },
     ),
   },
   outputs: {
-    model: port('onnx-model', 'The same function in fewer nodes.'),
+    model: port('onnx-model', 'The same function with fewer nodes.'),
     report: port('report', 'Every pass that changed something, node counts, and the proof.'),
   },
   determinism: 'exact',

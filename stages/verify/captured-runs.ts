@@ -1,4 +1,4 @@
-/** How is a model run on tensors that were captured? On the samples that have rows of its part. */
+/** Runs a model on captured samples that have rows of its part. */
 
 import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
 import { DetectionError } from '../../src/detection/error/detection-error.js';
@@ -11,24 +11,24 @@ import { StageError } from '../../src/stage/stage-error.js';
 import { joinRows, sliceRows } from '../../src/tensor/rows.js';
 
 /**
- * The first `count` captured samples, of them those with rows of the part.
- * @throws RuntimeError `capture-part`; StageError `too-few-samples`, `no-rois` where none has a row.
+ * Those of the first `count` captured samples that have rows of the part.
+ * @throws RuntimeError `capture-part`; StageError `too-few-samples`, `no-rois` if none has a row.
  */
 export function takeCaptured({ index }: Captured, part: string, count: number): readonly CapturedSample[] {
   getCapturedPart(index, part);
   if (count > index.samples.length) {
-    throw new StageError('too-few-samples', `${count} samples are asked for, ${index.samples.length} were captured`, {
+    throw new StageError('too-few-samples', `samples is ${count}, but only ${index.samples.length} were captured`, {
       help: `set samples to at most ${index.samples.length}, or capture more`,
     });
   }
   const samples = index.samples.slice(0, count).filter(sample => (sample.parts[part]?.rows ?? 0) > 0);
   if (samples.length > 0) return samples;
   throw new StageError('no-rois', `none of the first ${count} captured samples has a row of part "${part}": nothing to compare`, {
-    help: 'take more samples, or capture images with objects',
+    help: 'use more samples, or capture images with objects',
   });
 }
 
-/** The first size of all inputs, where the model fixes it. */
+/** The first size of all inputs, if the model fixes it. */
 export async function readFixedBatch(path: string): Promise<number | undefined> {
   const sizes = listModelInputs(await readModel(path)).map(({ dims }) => dims?.[0]);
   const [batch] = sizes;
@@ -36,8 +36,8 @@ export async function readFixedBatch(path: string): Promise<number | undefined> 
 }
 
 /**
- * Runs the model on all rows of `feeds`: at once, or in batches of the size that it fixes, the last filled with zeros whose results are cut off.
- * @throws DetectionError `part-values` where the model takes other inputs; RuntimeError `not-finite`, `model-run`.
+ * Runs the model on all rows of `feeds`: at once, or in batches of its fixed size. The last batch is padded with zeros, and their results are removed.
+ * @throws DetectionError `part-values` if the model has other inputs; RuntimeError `not-finite`, `model-run`.
  */
 export async function runOnFeeds(session: Session, feeds: NamedTensors, batch: number | undefined): Promise<NamedTensors> {
   const missing = session.inputNames.filter(name => !Object.hasOwn(feeds, name));
@@ -45,8 +45,8 @@ export async function runOnFeeds(session: Session, feeds: NamedTensors, batch: n
   if (missing.length === 0) return batch === undefined ? session.run(feeds) : runInBatches(session, feeds, batch);
   throw new DetectionError(
     'part-values',
-    `the model takes ${session.inputNames.join(', ')}; there are tensors for ${Object.keys(feeds).join(', ')}`,
-    { help: 'connect the model that the tensors belong to' },
+    `the model has the inputs ${session.inputNames.join(', ')}, but there are tensors for ${Object.keys(feeds).join(', ')}`,
+    { help: 'connect the model to which the tensors belong' },
   );
 }
 
@@ -66,7 +66,7 @@ async function runInBatches(session: Session, feeds: NamedTensors, batch: number
   return Object.fromEntries(session.outputNames.map(name => [name, join(name)]));
 }
 
-/** Floats are compared; other dtypes are not. */
+/** Only float values are compared. */
 export function toFloats(values: NamedTensors): PartValuesByName {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, tensor]) => (tensor.dtype === 'float32' ? [[name, tensor] as const] : [])),

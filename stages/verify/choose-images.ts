@@ -1,4 +1,4 @@
-/** On which images are detectors compared? The first by id, or those whose ids are given. */
+/** Chooses the images for comparing detectors: the first by id, or those with given ids. */
 import { findImageFile, type ListedImage, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { getInputRecord } from '../../src/stage/paths.js';

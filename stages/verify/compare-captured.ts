@@ -1,4 +1,4 @@
-/** How is a model held to captured tensors? It is fed the inputs that were kept, and its outputs are compared with those that were kept. */
+/** Compares a model with captured tensors: runs it on the captured inputs and compares its outputs with the captured ones. */
 
 import { compareValues, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
 import { openCaptured } from '../../src/runtime/capture/captured.js';

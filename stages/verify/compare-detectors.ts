@@ -1,4 +1,4 @@
-/** How are two whole detectors compared? Image by image: every value of every part on equal inputs, then the detections that each side finds on its own. */
+/** Compares two detectors image by image: every value of every part on equal inputs, then the detections of each side. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';

@@ -1,4 +1,4 @@
-/** How are two models compared that stand for themselves? Every output, on captured tensors or on data of their own. */
+/** Compares every output of two models without a detector, on captured tensors or on their own data. */
 
 import { compareValues, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
 import { openDataSource, openModelSamples } from '../../src/detection/data/data-source.js';
@@ -15,7 +15,7 @@ import { type Summary, summarize } from './report.js';
 import { withOpened } from './sides.js';
 import type { ValueErrors } from './value-errors.js';
 
-/** The name of the part where none is given, in captured tensors and in the report. */
+/** The part's name if none is given, in captured tensors and in the report. */
 const PLAIN_PART = 'model';
 
 /** @throws DetectionError `data-source`, `part-values`; RuntimeError of samples and runs. */

@@ -1,4 +1,4 @@
-/** How are two models of one part compared? On what the part sees of each image; RoIs for a head are found by the detector. */
+/** Compares two models of one part on the part's inputs for each image. The detector computes RoIs for heads. */
 import { getDefined } from '../../src/base/invariant.js';
 import { compareValues, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
@@ -22,7 +22,7 @@ export async function comparePart(
 ): Promise<Summary> {
   const part = choosePart(name, options);
   if (part.rois !== 'none' && inputs.detector === undefined) {
-    throw new StageError('detector-missing', `part "${name}" takes RoI features, and no detector is connected that gives them`, {
+    throw new StageError('detector-missing', `part "${name}" needs RoI features, but no detector is connected to compute them`, {
       help: 'connect the float parts to the port `detector`',
     });
   }
@@ -48,7 +48,7 @@ function choosePart(wanted: string, { definition }: SideOptions): DetectorPart {
   const found = parts.find(({ name }) => name === wanted);
   if (found !== undefined) return found;
   throw new StageError('part-unknown', `the recipe has no part "${wanted}"`, {
-    help: `it has ${parts.map(({ name }) => name).join(', ')}`,
+    help: `choose one of ${parts.map(({ name }) => name).join(', ')}`,
   });
 }
 

@@ -1,4 +1,4 @@
-/** What may be set on `verify`? */
+/** The params of `verify`. */
 
 import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
 import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
@@ -6,10 +6,10 @@ import type { RunnerParams } from '../../src/runtime/device/runner-params.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 
-/** How one side is given: three models of a detector; one that holds all parts; a model that stands for itself; or, as the reference, captured tensors. */
+/** The form of one side: three models of a detector; one model with all parts; a model without a detector; or, for the reference, captured tensors. */
 export type SideForm = 'parts' | 'whole' | 'model' | 'captured';
 
-/** One bound for all values, or bounds by value name; with both, the name's counts: `{default: 20, class_logits: 30}`. */
+/** One bound for all values, or bounds by value name with `default` for the others: `{default: 20, class_logits: 30}`. */
 export type Bound = number | Readonly<Record<string, number>>;
 
 export interface Thresholds {
@@ -24,12 +24,12 @@ export interface Thresholds {
   readonly minMaskIou?: number;
 }
 
-/** `runner`: of the candidate. */
+/** `runner` applies to the candidate. */
 export interface VerifyParams extends RunnerParams {
   readonly part?: string;
   readonly reference: SideForm;
   readonly candidate: SideForm;
-  /** 'all': inner values too, with the errors that reach them. */
+  /** 'all': also inner values, with propagated errors. */
   readonly values: 'outputs' | 'all';
   readonly samples: number;
   /** Image ids, instead of `samples`. */

@@ -1,4 +1,4 @@
-/** What does `verify` write down? The figures per value and of the detections, with every lone object; and the same numbers for gates. */
+/** The report and metrics of `verify`: figures per value and of the detections, with every unmatched object. */
 import { leastFigure } from '../../src/base/figure.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { type DetectionComparison, detectionFiguresOf, mergeDetectionComparisons } from '../../src/detection/compare/compare-detections.js';
@@ -13,14 +13,14 @@ import {
   NO_COMPARISON,
 } from '../../src/tensor/compare.js';
 
-/** What was found on all images together. */
+/** The results over all images. */
 export interface Summary {
   readonly values: ReadonlyMap<string, ComparisonFigures>;
-  /** undefined where one part alone is compared. */
+  /** undefined if only one part is compared. */
   readonly detections: DetectionComparison | undefined;
 }
 
-/** Merges what each image gave, in the order of the values' names as the first image has them. */
+/** Merges the results of all images, in the value order of the first image. */
 export function summarize(values: readonly ValueComparisons[], detections: readonly DetectionComparison[] | undefined): Summary {
   const merged = new Map<string, Comparison>();
   for (const comparisons of values) {
@@ -32,7 +32,7 @@ export function summarize(values: readonly ValueComparisons[], detections: reado
   };
 }
 
-/** `on`: the images or samples; `errors`: of every inner value, where they were compared. */
+/** `on`: the images or samples; `errors`: those of every inner value, if they were compared. */
 export function makeReport({ values, detections }: Summary, on: JsonObject, errors: readonly PartErrors[] | undefined): JsonObject {
   return {
     ...on,

@@ -1,4 +1,4 @@
-/** How does `verify` work? It compares what its params say, holds the figures to the thresholds, and writes them down. */
+/** Runs `verify`: compares as its params say, checks the thresholds, and writes report and metrics. */
 
 import type { JsonObject } from '../../src/base/json.js';
 import { detectionFiguresOf } from '../../src/detection/compare/compare-detections.js';
@@ -20,7 +20,7 @@ import { describeSummary, makeMetrics, makeReport, type Summary } from './report
 import type { SideOptions } from './sides.js';
 import { openValueErrors, type ValueErrors } from './value-errors.js';
 
-/** What was compared, and on what: image ids, or ids of samples. */
+/** The comparison and its ids: of images or of samples. */
 interface Compared {
   readonly summary: Summary;
   readonly on: { readonly images: readonly number[] } | { readonly samples: readonly string[] };
@@ -72,7 +72,7 @@ function assertNear(summary: Summary, thresholds: VerifyJob['params']['threshold
   if (unknown.length > 0) {
     throw new StageError(
       'verify-unknown-value',
-      `thresholds name ${unknown.join(', ')}; the compared values are ${[...summary.values.keys()].join(', ')}`,
+      `thresholds name ${unknown.join(', ')}, which are not compared; the compared values are ${[...summary.values.keys()].join(', ')}`,
     );
   }
   if (missed.length === 0) return;
@@ -81,7 +81,7 @@ function assertNear(summary: Summary, thresholds: VerifyJob['params']['threshold
     `${missed.length} threshold${missed.length === 1 ? ' is' : 's are'} missed on ${samples} images: ${missed.join('; ')}`,
     {
       details: { missed, metrics: makeMetrics(summary) },
-      help: 'the log has the figures of every value',
+      help: 'see the log for the figures of every value',
     },
   );
 }

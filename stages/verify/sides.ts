@@ -1,4 +1,4 @@
-/** Which models stand on the two sides? Opened with one recipe, one config and equal session options, and closed together. */
+/** Opens the models of both sides with one recipe, one config and equal session options, and closes them together. */
 
 import type { Detector } from '../../src/detection/detector/detector.js';
 import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
@@ -14,7 +14,7 @@ import type { SideForm } from './params.js';
 export interface SideOptions {
   readonly definition: DetectorDefinition;
   readonly session: SessionOptions;
-  /** Where the models run. */
+  /** Opens the models. */
   readonly open: OpenModel;
 }
 
@@ -52,7 +52,7 @@ function modelsOf(inputs: InputPaths, side: string, form: SideForm): DetectorMod
   return { kind: 'parts', parts: getInputRecord(inputs, side) };
 }
 
-/** Waits for what is being opened, uses it, and closes all of it that was opened, whatever fails. */
+/** Waits until all are open, uses them, and closes everything that was opened, also after a failure. */
 export async function withOpened<T extends readonly Promise<{ close(): Promise<void> }>[]>(
   opening: T,
   use: (opened: { [Index in keyof T]: Awaited<T[Index]> }) => Promise<void>,

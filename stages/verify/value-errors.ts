@@ -1,4 +1,4 @@
-/** How far has every value moved, not the outputs alone? Both models of each part run once more, piece by piece, with all values in sight. */
+/** Compares every inner value of the parts: runs both models of each part again, segment by segment. */
 
 import { getDefined } from '../../src/base/invariant.js';
 import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
@@ -11,18 +11,18 @@ import { takeRows } from '../../src/tensor/rows.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 import type { VerifyJob } from './params.js';
 
-/** How much of the activations of each model is held at once, and for how many RoIs that is divided. */
+/** Budget for activations of each model, and the RoI count assumed for it. */
 const PIECES = { budgetBytes: 32 << 20, freeDim: 50 };
 
-/** The first RoIs of an image are enough to see where errors come from: inner values of hundreds take long. */
+/** Limit on RoIs per image: the first ones suffice to locate errors, and inner values of hundreds are slow. */
 const MOST_ROIS = 50;
 
 export interface ValueErrors {
-  /** Compares all values of a part on its input; nothing where the input has no rows, or outputs alone are compared. */
+  /** Compares all values of a part on its input. Does nothing if the input has no rows, or only outputs are compared. */
   add(part: string, inputs: PartValuesByName): Promise<void>;
   /** The same for any model, by input names. */
   addFeeds(part: string, feeds: NamedTensors): Promise<void>;
-  /** undefined where outputs alone are compared. */
+  /** undefined if only outputs are compared. */
   conclude(): readonly PartErrors[] | undefined;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface ModelPair {
   readonly candidate: string;
 }
 
-/** The models of both sides by part; parts are opened when they are first compared. */
+/** The models of both sides by part. Parts are opened when they are first compared. */
 export function openValueErrors({ params, inputs }: VerifyJob): ValueErrors {
   const comparers = new Map<string, OpenPair>();
   const open = async (part: string): Promise<OpenPair> => {
@@ -70,7 +70,7 @@ export function openValueErrors({ params, inputs }: VerifyJob): ValueErrors {
 
 interface OpenPair {
   readonly comparer: ValueComparer;
-  /** What the reference takes. */
+  /** Inputs of the reference. */
   readonly wanted: readonly ModelInput[];
 }
 
@@ -79,7 +79,7 @@ async function openPair({ reference, candidate }: ModelPair): Promise<OpenPair> 
   return { comparer: openValueComparer(original, other, PIECES), wanted: listModelInputs(original) };
 }
 
-/** A part's inputs as the model names them: by name, by place where names were changed on the way. */
+/** A part's inputs under the model's names: by name, or by position if names were changed. */
 function fitInputs(inputs: PartValuesByName, wanted: readonly ModelInput[]): NamedTensors {
   const all = Object.values(inputs);
   const isNamed = wanted.every(({ name }) => inputs[name] !== undefined);
@@ -91,7 +91,7 @@ function fitInputs(inputs: PartValuesByName, wanted: readonly ModelInput[]): Nam
   );
 }
 
-/** As many rows as a fixed batch has, repeated from the first where there are fewer: no zeros. */
+/** The rows of a fixed batch, repeated from the first if there are fewer; never zeros. */
 function fitRows(tensor: Tensor<'float32'>, batch: unknown): Tensor {
   const [rows = 0] = tensor.dims;
   const count = typeof batch === 'number' ? batch : Math.min(rows, MOST_ROIS);

@@ -88,7 +88,7 @@ describe('outputs', () => {
     project.write('pipeline.yaml', first + others.map(text => text.slice(text.indexOf('stages:') + 'stages:\n'.length)).join(''));
     const { exitCode, stderr } = project.run('build');
     expect(exitCode).toBe(2);
-    expect(stderr.match(/should be a plain relative path inside the folder/g)).toHaveLength(3);
+    expect(stderr.match(/expected a relative path inside the folder/g)).toHaveLength(3);
   });
 
   it('that are hard links to other files take their content, and leave the files as they are', () => {

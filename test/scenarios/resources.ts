@@ -171,7 +171,7 @@ stages:
   ),
   scenario(58, 'a program that is killed, or crashes, fails its stage with a code that says how', forge => {
     for (const [signal, how] of [
-      ['KILL', /b: sh ended with signal SIGKILL[\s\S]*help: most likely the system ran out of memory/],
+      ['KILL', /b: sh ended with signal SIGKILL[\s\S]*help: the system probably ran out of memory/],
       ['SEGV', /b: sh ended with signal SIGSEGV/],
     ] as const) {
       forge.hook('b', `kill -${signal} $$`);

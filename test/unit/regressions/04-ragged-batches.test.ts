@@ -55,7 +55,7 @@ describe('ragged batches', () => {
   it('of 5, 0 and 7 RoIs count 12, and the empty one is warned of', async () => {
     const { sketch, samples, log } = await calibrateOn([5, 0, 7]);
     expect([sketch?.count, sketch?.zeros, samples]).toEqual([12 * 4, 0, 2]);
-    expect(log).toContain('warning: sample 1 (1.jpg) is left out: it has 0 RoIs, fewer than 1');
+    expect(log).toContain('warning: sample 1 (1.jpg) is skipped: it has 0 RoIs, fewer than 1');
   });
 
   it('that are all empty are an error, never a scale of 1', async () => {

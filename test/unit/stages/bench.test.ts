@@ -1,4 +1,4 @@
-/** Does `bench` time what it says, in the ways it says? Structure, counts and orders of figures: times themselves are the machine's. */
+/** The structure, counts and order of the figures of `bench`. Durations depend on the machine and are not checked. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';
@@ -33,7 +33,7 @@ async function run(
 }
 
 describe('a model with a fixed batch', () => {
-  it('is timed as it is, float beside int8', async () => {
+  it('is timed as a whole, in float and int8', async () => {
     const { report, metrics } = await run({}, { float: { net: at('fixed.onnx') }, int8: { net: at('fixed.onnx') } });
     const [part] = report.parts;
 
@@ -99,12 +99,12 @@ describe('a head', () => {
     expect(form?.profile).toBeUndefined();
   });
 
-  it('without row counts is an error that says what to set', async () => {
+  it('without row counts is an error with the param to set', async () => {
     await expect(run({}, { float: { head: at('head.onnx') } })).rejects.toMatchObject({ code: 'no-row-counts' });
   });
 });
 
-/** Images with so many RoIs of the part "head", of which half are kept. */
+/** Images with the given RoIs of the part "head", of which half are kept. */
 async function givenCaptured(name: string, seen: readonly number[], input = 'x'): Promise<string> {
   const path = at(name);
   await mkdir(path);
@@ -129,12 +129,12 @@ async function givenCaptured(name: string, seen: readonly number[], input = 'x')
 }
 
 describe('a head with captured tensors', () => {
-  it('is timed at counts that were seen, weighted by their images', async () => {
+  it('is timed at captured counts, weighted by their images', async () => {
     const captured = await givenCaptured('captured', [4, 0, 20, 20, 6, 5]);
     const { report } = await run({ counts: 2, operators: false, sessions: 0 }, { float: { head: at('head.onnx') }, captured });
     const [part] = report.parts;
 
-    // Without the empty one: 4, 5 | 6, 20, 20 and its medians.
+    // Without the empty image: 4, 5 | 6, 20, 20 and their medians.
     expect(part).toMatchObject({ fed: 'captured', imagesWithout: 1 });
     expect(part?.counts).toEqual([
       { rows: 5, images: 3 },
@@ -145,7 +145,7 @@ describe('a head with captured tensors', () => {
     expect(oneBatch?.perImageMs).toBeCloseTo((3 * few + 2 * many) / 5, 12);
   });
 
-  it('with a fixed batch is timed in batches of that size, the last filled up, at counts that were seen', async () => {
+  it('with a fixed batch is timed at captured counts in padded batches of that size', async () => {
     await writeModel(at('four.onnx'), parseModelText('agraph (float[4, 8] x) => (float[4, 8] y) { y = Sigmoid(x) }'));
     const captured = await givenCaptured('captured-four', [4, 0, 20, 20, 6, 5]);
     const { report, metrics } = await run({ counts: 2 }, { float: { head: at('four.onnx') }, int8: { head: at('head.onnx') }, captured });
@@ -174,26 +174,26 @@ describe('a head with captured tensors', () => {
     expect(metrics).toMatchObject({ head: { floatBestMs: part?.forms[0]?.rows[0]?.perImageMs } });
   });
 
-  it('of other input names is refused', async () => {
+  it('with other input names is refused', async () => {
     const captured = await givenCaptured('other', [4], 'z');
     await expect(run({}, { float: { head: at('head.onnx') }, captured })).rejects.toMatchObject({ code: 'sample-mismatch' });
   });
 });
 
 describe('a model with free sizes', () => {
-  it('beyond the batch is an error that says what to do', async () => {
+  it('other than the batch is an error with help', async () => {
     await writeModel(at('free.onnx'), parseModelText('agraph (float[1, 3, H, W] x) => (float[1, 3, H, W] y) { y = Relu(x) }'));
     await expect(run({}, { float: { net: at('free.onnx') } })).rejects.toMatchObject({ code: 'free-size' });
   });
 
-  it('has its other inputs as they are', async () => {
+  it('gets its other inputs unchanged', async () => {
     await writeModel(at('two.onnx'), parseModelText('agraph (float[N, 8] x, float[8] b) => (float[N, 8] y) { y = Add(x, b) }'));
     const { report } = await run({ rois: [3], batches: [2], sessions: 2, operators: false }, { float: { head: at('two.onnx') } });
     expect(report.parts[0]?.forms[0]?.rows.map(({ strategy }) => strategy.kind)).toEqual(['one-batch', 'fixed', 'parallel']);
   });
 });
 
-it('on an external runner tells its times beside those seen here, and where the operators ran', async () => {
+it('with an external runner reports durations of both clocks, and the placement of operators', async () => {
   const external = { command: [process.execPath, CPU_RUNNER], device: 'cpu', label: 'board' };
   const { report } = await run({ runner: 'external', external, rois: [6], batches: [4] }, { float: { head: at('head.onnx') } });
   const form = report.parts[0]?.forms[0];
@@ -214,7 +214,7 @@ it('without models is an error', async () => {
 });
 
 describe('chooseCounts', () => {
-  it('takes the medians of equal shares, and joins equal ones', () => {
+  it('takes the medians of equal shares, and merges equal ones', () => {
     expect(chooseCounts([9, 1, 2, 3, 4, 5, 6, 7, 8], 3)).toEqual([
       { rows: 2, images: 3 },
       { rows: 5, images: 3 },
@@ -228,7 +228,7 @@ describe('chooseCounts', () => {
     expect(chooseCounts([0, 0], 3)).toEqual([]);
   });
 
-  it('stands for all images that have rows', () => {
+  it('represents all images with rows', () => {
     const counts = chooseCounts([3, 8, 2, 9, 9, 4, 1], 3);
     expect(counts.reduce((sum, { images }) => sum + images, 0)).toBe(7);
     expect(

@@ -1,4 +1,4 @@
-/** Models that are no part of a detector: images with a declared preprocessing, arrays, ONNX tensors and captures of them give one calibration. */
+/** Calibration of models without a detector: images, arrays, ONNX tensors and captures of them give equal bytes. */
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** What PREPROCESS says, in three loops. */
+/** The preprocessing of PREPROCESS, in three loops. */
 function byHand({ height, width, data }: { height: number; width: number; data: Uint8Array }): Tensor {
   const values = new Float32Array(3 * height * width);
   for (let channel = 0; channel < 3; channel++)
@@ -94,7 +94,7 @@ describe('calibrate of a plain model', () => {
     expect((await sketch({ images }, { ...params, preprocess: PREPROCESS })).sketches).toBe(sketches);
   });
 
-  it('the first so many samples', async () => {
+  it('samples limits the number of samples', async () => {
     expect((await sketch({ tensors }, { samples: 1 })).report).toMatchObject({ samples: [{ sample: '0.npz' }] });
   });
 
@@ -108,7 +108,7 @@ describe('calibrate of a plain model', () => {
     });
   });
 
-  it('NaN in a sample is named with sample and value', async () => {
+  it('NaN in a sample is an error that names sample and value', async () => {
     const broken = join(folder.path, 'broken');
     await mkdir(broken);
     const archive = byHand(await decodeImage(await readFile(join(PHOTOS, FIRST)), FIRST));
@@ -130,7 +130,7 @@ describe('calibrate of a plain model', () => {
     expect((await failureOf(() => sketch(inputs(), params))).code).toBe(code);
   });
 
-  it('a model whose height is free has no size to stretch images to', async () => {
+  it('a model with a free height has no size for stretching images', async () => {
     const free = join(folder.path, 'free.onnx');
     await writeModel(free, net([1, 3, 'height', 8]));
     const failing = () =>

@@ -63,7 +63,7 @@ describe('calibrate', () => {
     return { annotations, images };
   }
 
-  it('a sketch per activation, over all samples; one more sample costs one inference', async () => {
+  it('gives a sketch per activation over all samples; one more sample costs one inference', async () => {
     const two = parseModelSketches((await run('backbone', { samples: 2 })).sketches);
     expect(count('calibrate-sketch')).toBe(2);
     memo.forget();
@@ -78,7 +78,7 @@ describe('calibrate', () => {
     expect(names).toEqual(expect.arrayContaining(['image', 'feature_0', 'objectness_4']));
   });
 
-  it('a model whose names changed reuses every sample; one with another weight reuses none', async () => {
+  it('a model with changed names reuses every sample; one with another weight reuses none', async () => {
     const before = await run('backbone', { samples: 2 });
     memo.forget();
     const renamed = await edited('backbone', ({ graph }) => {
@@ -100,7 +100,7 @@ describe('calibrate', () => {
     expect(memo.computed).toEqual(['calibrate-sketch', 'calibrate-sketch']);
   });
 
-  it('both heads share one run of the detector per image; batches are as long as they are', async () => {
+  it('both heads share one run of the detector per image; batches are not padded', async () => {
     const box = await run('box_head', { samples: 2, rois: { max: 20 } });
     expect(count('calibrate-roi-inputs')).toBe(2);
     const mask = await run('mask_head', { samples: 2, rois: { max: 20 } });
@@ -115,7 +115,7 @@ describe('calibrate', () => {
     expect(features?.sketch.count).toBe(found.reduce((sum, one) => sum + one, 0) * channels * size * size);
   });
 
-  it('images with too few RoIs are left out, listed and warned of; none left is an error', async () => {
+  it('images with too few RoIs are skipped with a warning and listed; no remaining image is an error', async () => {
     const { report, log } = await run('mask_head', { samples: 8, rois: { max: 8, min: 6 } });
     const leftOut = report.leftOut as readonly JsonObject[];
     expect(leftOut.length).toBeGreaterThan(0);
@@ -124,7 +124,7 @@ describe('calibrate', () => {
     expect((await failureOf(() => run('mask_head', { samples: 2, rois: { max: 100, min: 100 } }))).code).toBe('no-rois');
   });
 
-  it('the part is found by the model inputs where it is not named', async () => {
+  it('an unnamed part is found by the model inputs', async () => {
     const { outputs } = await runStage(calibrate, {
       params: { samples: 1 },
       inputs: { model: shapes.parts.backbone, recipe: shapes.recipePath, data: shapes.calib },
@@ -174,7 +174,7 @@ describe('calibrate', () => {
       expect((await failureOf(() => run('backbone', {}, { data }))).code).toBe(code);
     });
 
-    it('more samples than there are', async () => {
+    it('more samples than images', async () => {
       expect(await failureOf(() => run('backbone', { samples: 1000 }))).toMatchObject({
         code: 'too-few-images',
         message: '1000 images are asked for, the data set has 32',
@@ -191,7 +191,7 @@ describe('calibrate', () => {
       expect((await failureOf(() => run('backbone', { part: 'neck' }))).code).toBe('part-unknown');
     });
 
-    it('a model that makes NaN: the image and the node are named', async () => {
+    it('a model that computes NaN is an error that names image and node', async () => {
       const broken = await edited('backbone', ({ graph }) => {
         const conv = [...graph.nodes.values()].find(node => node.opType === 'Conv');
         const id = conv?.inputs[1];
@@ -207,11 +207,11 @@ describe('calibrate', () => {
     });
 
     it('params that contradict each other', () => {
-      expect(() => parseParams(calibrate, { rois: { min: 9, max: 8 } })).toThrow('rois.min is 9, more than rois.max: 8');
+      expect(() => parseParams(calibrate, { rois: { min: 9, max: 8 } })).toThrow('rois.min is 9, but rois.max is only 8');
     });
   });
 
-  it('the bytes of the image are in the key, its name is not', async () => {
+  it('the bytes of the image are part of the key, its name is not', async () => {
     const folderOf = async (name: string) => {
       const data = await dataSet({});
       await copyFile(join(SHAPES_FOLDER, 'data/calib/000000005000.jpg'), join(data.images ?? '', name));
@@ -224,10 +224,10 @@ describe('calibrate', () => {
     expect(memo.computed).toEqual([]);
   });
 
-  it('compat: ort counts in a second pass, in the order of the samples; another choice of samples or bins counts again', async () => {
+  it('compat: ort counts in a second pass in sample order; other samples or bins are counted again', async () => {
     const { sketches, log } = await run('mask_head', { samples: 3, compat: 'ort' });
     expect(count('calibrate-ort-counts')).toBe(3);
-    expect(log).toContain('info: second pass: 3 inferred now, 0 kept from before');
+    expect(log).toContain('info: second pass: 3 inferred, 0 reused');
     const parsed = parseModelSketches(sketches);
     for (const { sketch, ort } of parsed.values.values()) {
       expect([Math.min(...(ort?.sampleMin ?? [])), Math.max(...(ort?.sampleMax ?? []))]).toEqual([sketch.min, sketch.max]);

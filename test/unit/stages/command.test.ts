@@ -23,7 +23,7 @@ function run(params: JsonObject, inputs: Record<string, string> = {}): Promise<S
 const script = (code: string): string[] => ['node', '-e', code];
 
 describe('command', () => {
-  it('runs a program on its declared inputs and hands over what it wrote', async () => {
+  it('runs a program on its declared inputs and collects its declared outputs', async () => {
     const code = "const fs=require('fs');fs.writeFileSync('out/n.txt',String(fs.readFileSync('in/source.txt','utf8').split('\\n').length))";
     const { outputs } = await run(
       { run: script(code), inputs: { source: 'in/source.txt' }, outputs: { count: 'out/n.txt' } },
@@ -32,7 +32,7 @@ describe('command', () => {
     expect(await readFile(outputs.count ?? '', 'utf8')).toBe('4');
   });
 
-  it('gives copies with the same permissions and a plain umask, whatever the originals and the caller have, and no links that lead nowhere', async () => {
+  it('copies inputs with fixed permissions and umask, without dangling links', async () => {
     const source = join(folder.path, 'private');
     await mkdir(source, { mode: 0o700 });
     await writeFile(join(source, 'file'), 'x', { mode: 0o600 });
@@ -48,14 +48,14 @@ describe('command', () => {
 
   const odd = ['/proc/version', '/sys/kernel/mm/transparent_hugepage/enabled'].filter(path => existsSync(path));
   for (const path of odd)
-    it(`gives all of ${path}, whose size is not that of its content`, async () => {
+    it(`copies all of ${path}, whose reported size differs from its content`, async () => {
       const inputs = { source: path };
       const params = { run: ['cat source > copy'], shell: 'sh', inputs: { source: 'source' }, outputs: { copy: 'copy' } };
       const { outputs } = await runStage(command, { params, inputs, folder: folder.path });
       expect(await readFile(outputs.copy ?? '', 'utf8')).toBe(await readFile(path, 'utf8'));
     });
 
-  it('runs a script of the shell where asked', async () => {
+  it('runs a shell script with shell: sh', async () => {
     const { outputs } = await run(
       { run: ['grep -v "^#" source.txt | sort -r > lines'], shell: 'sh', inputs: { source: 'source.txt' }, outputs: { lines: 'lines' } },
       { source: 'source.txt' },
@@ -63,7 +63,7 @@ describe('command', () => {
     expect(await readFile(outputs.lines ?? '', 'utf8')).toBe('c\na\n');
   });
 
-  it('takes and gives folders', async () => {
+  it('accepts folders as inputs and outputs', async () => {
     const { outputs } = await run(
       { run: ['cp', '-r', 'images', 'copy'], inputs: { images: 'images' }, outputs: { copy: 'copy' } },
       { images: 'images' },
@@ -71,7 +71,7 @@ describe('command', () => {
     expect(await readFile(join(outputs.copy ?? '', '1.txt'), 'utf8')).toBe('one');
   });
 
-  it('shows the program its declared inputs and environment, what it needs to run, and nothing else', async () => {
+  it('gives the program its declared inputs and environment, and nothing else', async () => {
     process.env.TANREN_TEST_SECRET = 'not for the program';
     const code = "require('fs').writeFileSync('seen.json',JSON.stringify({files:require('fs').readdirSync('.'),env:process.env}))";
     const { outputs } = await run(
@@ -91,7 +91,7 @@ describe('command', () => {
     expect(await readFile(join(folder.path, 'source.txt'), 'utf8')).toBe('a\n# b\nc\n');
   });
 
-  it('fails with exit code and the tail of the output where the program fails', async () => {
+  it('fails with exit code and the end of the output if the program fails', async () => {
     const code = "console.log('x'.repeat(9000));console.error('the reason');process.exit(3)";
     const failed = run({ run: script(code), outputs: { o: 'o' } });
     await expect(failed).rejects.toMatchObject({ code: 'command-failed', details: { exitCode: 3, signal: null } });
@@ -101,11 +101,11 @@ describe('command', () => {
 
   it('names the signal that ended the program', async () => {
     await expect(run({ run: ['kill -9 $$'], shell: 'sh', outputs: { o: 'o' } })).rejects.toThrow(
-      'sh ended with signal SIGKILL and wrote nothing',
+      'sh ended with signal SIGKILL without output',
     );
   });
 
-  it('names a program that is not there', async () => {
+  it('names a missing program', async () => {
     const failed = run({ run: ['tanren-no-such-program'], outputs: { o: 'o' } });
     await expect(failed).rejects.toMatchObject({ code: 'tool-missing', message: expect.stringContaining('"tanren-no-such-program"') });
   });
@@ -129,7 +129,7 @@ describe('command', () => {
     });
   });
 
-  it('does not take a symbolic link for an output', async () => {
+  it('refuses a symbolic link as an output', async () => {
     await expect(run({ run: ['ln', '-s', '/etc/hostname', 'o'], outputs: { o: 'o' } })).rejects.toMatchObject({
       code: 'command-output-missing',
     });
@@ -158,24 +158,24 @@ describe("command's params", () => {
   });
 
   it.each<[string, JsonObject, string]>([
-    ['leave the folder', { outputs: { o: '../o' } }, 'outputs.o: "../o" should be a plain relative path inside the folder'],
-    ['are absolute', { outputs: { o: '/o' } }, 'outputs.o: "/o" should be a plain relative path inside the folder'],
-    ['differ by case alone', { outputs: { o: 'x', O: 'y' } }, 'outputs.o and outputs.O differ by case alone'],
-    ['meet where case tells nothing apart', { inputs: { i: 'x' }, outputs: { o: 'X/y' } }, 'inputs.i and outputs.o meet: "x" and "X/y"'],
-    ['meet, with the accent apart', { inputs: { i: '\u00e9' }, outputs: { o: 'e\u0301' } }, 'inputs.i and outputs.o meet'],
-    ['meet', { inputs: { i: 'x' }, outputs: { o: 'x/y' } }, 'inputs.i and outputs.o meet: "x" and "x/y"'],
-    ['meet, the inner one first', { inputs: { i: 'a/b/c' }, outputs: { o: 'a' } }, 'inputs.i and outputs.o meet: "a/b/c" and "a"'],
-    ['meet in the same place', { inputs: { i: 'a' }, outputs: { o: 'a' } }, 'inputs.i and outputs.o meet: "a" and "a"'],
+    ['leave the folder', { outputs: { o: '../o' } }, 'outputs.o: "../o" expected a relative path inside the folder'],
+    ['are absolute', { outputs: { o: '/o' } }, 'outputs.o: "/o" expected a relative path inside the folder'],
+    ['differ only in case', { outputs: { o: 'x', O: 'y' } }, 'outputs.o and outputs.O differ only in case'],
+    ['overlap when case is ignored', { inputs: { i: 'x' }, outputs: { o: 'X/y' } }, 'inputs.i and outputs.o overlap: "x" and "X/y"'],
+    ['overlap, with a separate accent', { inputs: { i: '\u00e9' }, outputs: { o: 'e\u0301' } }, 'inputs.i and outputs.o overlap'],
+    ['overlap', { inputs: { i: 'x' }, outputs: { o: 'x/y' } }, 'inputs.i and outputs.o overlap: "x" and "x/y"'],
+    ['overlap, the inner one first', { inputs: { i: 'a/b/c' }, outputs: { o: 'a' } }, 'inputs.i and outputs.o overlap: "a/b/c" and "a"'],
+    ['are equal', { inputs: { i: 'a' }, outputs: { o: 'a' } }, 'inputs.i and outputs.o overlap: "a" and "a"'],
     [
       'give the shell two scripts',
       { run: ['a', 'b'], shell: 'sh', outputs: { o: 'o' } },
-      'shell: sh takes one entry in run, the script; it has 2',
+      'shell: sh expects one entry in run, the script; found 2',
     ],
-  ])('are refused where they %s', (_, params, problem) => {
+  ])('are refused if they %s', (_, params, problem) => {
     expect(() => parseParams(command, { run: ['x'], ...params })).toThrow(problem);
   });
 
-  it('are compared with names, not with each other: ten thousand inputs take no more steps each than ten', () => {
+  it('are checked in linear time: ten thousand inputs take as many steps each as ten', () => {
     const { normalize } = String.prototype;
     let steps = 0;
     const counting = function (this: string, form?: string): string {

@@ -34,7 +34,7 @@ async function reportOf({ outputs }: StageRun): Promise<CompileReport> {
   return (await readJsonFile(outputs.report ?? '')) as unknown as CompileReport;
 }
 
-/** Two Conv on a batch with a name. */
+/** Two Conv with a named batch. */
 function makeHead(): Model {
   const graph = qdqGraph();
   graph.input('features', ['rois', 4, 7, 7]);
@@ -64,7 +64,7 @@ describe('compile', () => {
     expect(await readFileBytes(join(bundle, 'models/model/whole.onnx'))).toEqual(await readFileBytes(join(folder.path, 'neck.onnx')));
   });
 
-  it('takes models by name, pins their sizes, and compares batches on the RoIs given', async () => {
+  it('compiles models by name, pins their sizes, and compares batches for the given RoIs', async () => {
     const models = { mask_head: await place('mask', makeHead()), box_head: await place('box', makeHead()) };
     const done = await run({ target: 'ryzen-ai', pin: { rois: 8 }, rois: { box_head: [100, 20] }, batches: [1, 8, 16] }, { models });
     const report = await reportOf(done);
@@ -77,20 +77,20 @@ describe('compile', () => {
       [16, 4.5, 12],
     ]);
     expect(mask?.estimate.batches).toBeUndefined();
-    // What is bundled is what was compiled.
+    // The bundle has the compiled models.
     const whole = await readModel(join(done.outputs.bundle ?? '', 'models/box_head/whole.onnx'));
     const [input] = whole.graph.inputs;
     expect(whole.graph.values.get(input ?? (0 as never))?.type).toMatchObject({ dims: [8, 4, 7, 7] });
   });
 
-  it('takes a profile of the user', async () => {
+  it('accepts a profile from the user', async () => {
     const path = join(folder.path, 'mine.json');
     await writeFile(path, JSON.stringify({ ...(getBuiltInProfile('generic-int8') as JsonObject), name: 'mine' }));
     const { target } = await reportOf(await run({}, { model: await place('neck', makeNeck()), profile: path }));
     expect(target).toMatchObject({ profile: 'mine', device: 'generic' });
   });
 
-  it('gives equal bytes again', async () => {
+  it('gives the same bytes again', async () => {
     const inputs = { model: await place('neck', makeNeck()) };
     const [one, two] = [await run({ target: 'ryzen-ai' }, inputs), await run({ target: 'ryzen-ai' }, inputs)];
     for (const name of ['report', 'metrics'])

@@ -33,8 +33,8 @@ const CONFIG: DetectorConfig = {
   categories: { 1: 'a', 2: 'b', 3: 'c', 4: 'd' },
 };
 const SIZES = [
-  ['the size that was traced', 'traced', 75, 100],
-  ['another size, upright', 'other', 120, 90],
+  ['the traced size', 'traced', 75, 100],
+  ['another size, portrait', 'other', 120, 90],
 ] as const;
 
 const model = fixturePath('detection', 'torchvision-v1.onnx');
@@ -61,7 +61,7 @@ async function takePieces(height: number, width: number): Promise<Readonly<Recor
   return outputs;
 }
 
-/** Runs all pieces; what `given` holds takes the place of what the pieces before give. */
+/** Runs all pieces. Values in `given` replace outputs of earlier pieces. */
 async function runPieces(
   outputs: Readonly<Record<string, string>>,
   image: Tensor,
@@ -84,12 +84,12 @@ describe.each(SIZES)('pinned to %s', (_, tag, height, width) => {
     outputs = await takePieces(height, width);
   });
 
-  it('the recipe has the size that torchvision fits the photograph to', async () => {
+  it('the recipe has the size to which torchvision resizes the photograph', async () => {
     const [, , padded, across] = recorded.getFloat32(of('image')).dims;
     expect(await readJsonFile(outputs.recipe ?? '')).toMatchObject({ image: { height: padded, width: across, fit: 'torchvision' } });
   });
 
-  it('the parts give what torchvision computed, within 1e-4 of its standard deviation', async () => {
+  it('the parts compute torchvision’s values, within 1e-4 of their standard deviation', async () => {
     const has = new Set(recorded.names);
     const inputs = ['box_features', 'mask_features'].filter(name => has.has(of(name)));
     const given = Object.fromEntries(inputs.map(name => [name, recorded.getFloat32(of(name))]));
@@ -103,7 +103,7 @@ describe.each(SIZES)('pinned to %s', (_, tag, height, width) => {
     expect(compared.length).toBe(tag === 'other' ? PART_OUTPUTS.length : PART_OUTPUTS.length - 1);
   });
 
-  it('the pieces find what torchvision found, in a photograph that our host prepared', async () => {
+  it('the pieces find torchvision’s detections in a photograph prepared by our host', async () => {
     const photo = recorded.getFloat32(of('photo'));
     const data = Uint8Array.from({ length: photo.data.length }, (__, index) =>
       Math.round((photo.data[(index % 3) * height * width + Math.trunc(index / 3)] ?? 0) * 255),
@@ -120,7 +120,7 @@ describe.each(SIZES)('pinned to %s', (_, tag, height, width) => {
   });
 });
 
-it('without a size it is not imported, and the input is named', async () => {
+it('without a size the import fails and names the input', async () => {
   const failure = await failureOf(() => runStage(importStage, { params: {}, inputs: { model }, folder: folder.path }));
   expect(failure.code).toBe('free-dims');
   expect(failure.message).toContain('"photo" [3, height, width]');

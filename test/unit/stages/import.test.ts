@@ -43,7 +43,7 @@ function ends({ graph }: Model, side: 'inputs' | 'outputs'): string[] {
   });
 }
 
-/** Sizes by name, a flattening whose shape is computed, and a branch of shapes as torch writes them. */
+/** Sizes by name, a flattening with a computed shape, and a branch of shape nodes as torch writes them. */
 const DYNAMIC = `<ir_version: 8, opset_import: ["": 13]>
   g (float[batch, 3, height, width] image) => (float[batch, features] y)
   <int64 zero = {0}, int64[1] axis = {0}, int64[1] rest = {-1}>
@@ -82,7 +82,7 @@ describe('import', () => {
     });
   });
 
-  it('pins a whole shape, and leaves free what should be', async () => {
+  it('pins a whole shape, and keeps requested sizes free', async () => {
     const { model } = await importText(DYNAMIC, { shapes: { image: ['free', 3, 4, 5] } });
     expect(ends(model, 'inputs')).toEqual(['image [batch, 3, 4, 5]']);
     expect(operators(model)).toEqual(['Relu', 'Reshape']);
@@ -92,16 +92,16 @@ describe('import', () => {
     ['sizes are left free', {}, 'free-dims', '"image" [1, 3, height, width]'],
     ['a name is unknown', { dims: { hight: 4, width: 5 } }, 'pin-unknown', 'no free size "hight" (did you mean "height"?)'],
     ['an input is unknown', { shapes: { imag: [1] } }, 'pin-unknown', 'no input "imag" (did you mean "image"?)'],
-    ['a size that is fixed is asked for anew', { shapes: { image: [1, 4, 4, 5] } }, 'pin-mismatch', 'size 1 is 3'],
+    ['a fixed size is set to another one', { shapes: { image: [1, 4, 4, 5] } }, 'pin-mismatch', 'size 1 is 3'],
     ['the number of dimensions is another', { shapes: { image: [1, 3, 4] } }, 'pin-mismatch', 'it has 4 dimensions'],
     ['one name has two sizes', { shapes: { image: [1, 3, 4, 5] }, dims: { height: 8 } }, 'pin-mismatch', '"height" is 8 elsewhere'],
-  ])('says what is wrong where %s', async (_, params, code, message) => {
+  ])('fails with a message if %s', async (_, params, code, message) => {
     const failure = await failureOf(() => importText(DYNAMIC, params));
     expect(failure.code).toBe(code);
     expect(failure.message).toContain(message);
   });
 
-  it('cuts preprocessing and an output off', async () => {
+  it('cuts off preprocessing and an output', async () => {
     const { model, report } = await importText(NORMALISING, { cut: { inputs: ['scaled'], outputs: ['y'] } });
     expect(operators(model)).toEqual(['Conv']);
     expect(ends(model, 'inputs')).toEqual(['scaled [1, 1, 4, 4]']);
@@ -111,20 +111,20 @@ describe('import', () => {
     });
   });
 
-  it('cuts one side alone', async () => {
+  it('cuts only one side', async () => {
     expect(operators((await importText(NORMALISING, { cut: { outputs: ['scaled'] } })).model)).toEqual(['Sub', 'Div']);
     const { model } = await importText(NORMALISING, { cut: { inputs: ['scaled'] } });
     expect(ends(model, 'outputs')).toEqual(['y [1, 1, 4, 4]', 'z [1, 1, 4, 4]']);
   });
 
-  it('pins a value that the cut makes an input, whose size nothing tells', async () => {
+  it('pins a value of unknown size that the cut makes an input', async () => {
     const text = `<ir_version: 8, opset_import: ["": 17]> g (float[1, 3, 4, 4] x, int64[4] sizes) => (float[] y) { r = Reshape(x, sizes) y = Relu(r) }`;
     expect((await failureOf(() => importText(text, { cut: { inputs: ['r'] } }))).code).toBe('free-dims');
     const { model } = await importText(text, { cut: { inputs: ['r'] }, shapes: { r: [1, 3, 2, 8] } });
     expect(ends(model, 'outputs')).toEqual(['y [1, 3, 2, 8]']);
   });
 
-  it('converts only what is cut out', async () => {
+  it('converts only the remaining nodes', async () => {
     const text = `<ir_version: 8, opset_import: ["": 7]> g (float[1, 1, 2, 2] x) => (float[] y) <float[1] s = {1}>
       { n = BatchNormalization<spatial = 0>(x, s, s, s, s) y = Clip<min = 0.0>(n) }`;
     expect((await failureOf(() => importText(text))).code).toBe('opset-conversion');
@@ -136,12 +136,12 @@ describe('import', () => {
     });
   });
 
-  it('leaves a newer operator set as it is', async () => {
+  it('keeps a newer operator set', async () => {
     const { report } = await importText('<ir_version: 10, opset_import: ["": 20]> g (float[1, 3, 4, 4] x) => (float[] y) { y = Relu(x) }');
     expect(report).toMatchObject({ converted: { from: 20, to: 20 } });
   });
 
-  it('lowers a newer operator set where that is asked for', async () => {
+  it('lowers a newer operator set if requested', async () => {
     const text =
       '<ir_version: 10, opset_import: ["": 18]> g (float[1, 3, 4, 4] x) => (float[] y) <int64[2] axes = {2, 3}> { y = ReduceMean(x, axes) }';
     const { model, report } = await importText(text, { newer: 'lower' });
@@ -156,21 +156,21 @@ describe('import', () => {
     );
   });
 
-  it('takes weights that are listed as inputs for weights', async () => {
+  it('treats weights that are listed as inputs as weights', async () => {
     const text = `<ir_version: 3, opset_import: ["": 11]> g (float[1, 1, 4, 4] x, float[1, 1, 1, 1] w) => (float[] y) <float[1, 1, 1, 1] w = {2}> { y = Conv(x, w) }`;
     const { model, report } = await importText(text);
     expect(ends(model, 'inputs')).toEqual(['x [1, 1, 4, 4]']);
     expect(report.freedInitializers).toEqual(['w']);
   });
 
-  it('takes operator set 6, which ONNX Runtime does not run, without a proof', async () => {
+  it('imports operator set 6, which ONNX Runtime cannot run, without a proof', async () => {
     const text = '<ir_version: 3, opset_import: ["": 6]> g (float[1, 2, 3, 3] x) => (float[] y) { y = Add<broadcast = 1>(x, x) }';
     expect((await importText(text)).report).toMatchObject({
-      proof: { samples: 0, reason: expect.stringContaining('the original does not run') },
+      proof: { samples: 0, reason: expect.stringContaining('the original model cannot run') },
     });
   });
 
-  it('brings nodes into order, and gives the same bytes again', async () => {
+  it('sorts nodes, and gives the same bytes again', async () => {
     const text = '<ir_version: 8, opset_import: ["": 17]> g (float[1, 3, 4, 4] x) => (float[] y) { y = Relu(n) n = Neg(x) }';
     const [first, second] = [await importText(text), await importText(text)];
     expect(operators(first.model)).toEqual(['Neg', 'Relu']);
@@ -178,7 +178,7 @@ describe('import', () => {
     expect(second.report).toEqual(first.report);
   });
 
-  it('refuses a graph that is not well formed', async () => {
+  it('refuses an invalid graph', async () => {
     const text = '<ir_version: 8, opset_import: ["": 17]> g (float[1, 3] x) => (float[] y) { y = Add(x, nothing) }';
     expect((await failureOf(() => importText(text))).code).toBe('model-invalid');
     const path = join(folder.path, 'text.onnx');
@@ -186,13 +186,13 @@ describe('import', () => {
     expect((await failureOf(() => importFile(path, {}))).code).toBe('model-malformed');
   });
 
-  it('says where the original does not run on random numbers', async () => {
+  it('reports an original that cannot run on random inputs', async () => {
     const text = '<ir_version: 8, opset_import: ["": 17]> g (float[4] x, int64[2] sizes) => (float[] y) { y = Reshape(x, sizes) }';
     const { report } = await importText(text);
     expect(report).toMatchObject({ proof: { samples: 0, reason: expect.stringContaining('Reshape') } });
   });
 
-  it('says which operators it cannot look into', async () => {
+  it('names operators that it cannot analyze', async () => {
     const text =
       '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]> g (float[1, 3, 4, 4] x) => (float[1, 3, 4, 4] y) { y = com.microsoft.Gelu(x) }';
     const path = join(folder.path, 'gelu.onnx');
@@ -205,20 +205,20 @@ describe('import', () => {
     });
   });
 
-  it('needs no proof where none is wanted', async () => {
+  it('skips the proof if requested', async () => {
     const text = '<ir_version: 8, opset_import: ["": 17]> g (string[2] x) => (string[] y) { y = Identity(x) }';
     expect((await failureOf(() => importText(text))).code).toBe('random-input');
     expect((await importText(text, { samples: 0 })).report).toMatchObject({ proof: { samples: 0 } });
   });
 
-  it('has its ports', () => {
+  it('declares its ports', () => {
     expect(Object.keys(outputPorts(importStage, parseParams(importStage, {})))).toEqual(['model', 'report']);
     expect(() => parseParams(importStage, { opset: 22 })).toThrow();
   });
 });
 
 describe('import of external data', () => {
-  /** A model alone in one folder, its weights in another, as ports give them. */
+  /** A model in one folder and its weights in another, as ports provide them. */
   async function givenParted(name: string, location = 'weights.bin'): Promise<{ model: string; weights: string }> {
     const [home, weights] = [join(folder.path, `${name}-model`), join(folder.path, `${name}-weights`)];
     await mkdir(weights);
@@ -228,19 +228,19 @@ describe('import of external data', () => {
     return { model: join(home, 'model.onnx'), weights };
   }
 
-  it('reads weights out of the folder that is connected, and puts them into the file', async () => {
+  it('reads weights from the connected folder, and writes them into the file', async () => {
     const { model, weights } = await givenParted('parted');
     const imported = await importFile(model, {}, { externalData: weights });
     expect(ends(imported.model, 'outputs')).toEqual(['y [1, 2]']);
     expect(imported.bytes.includes(Buffer.from(Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8).buffer))).toBe(true);
   });
 
-  it('says that weights are missing where the folder is not connected', async () => {
+  it('reports missing weights if the folder is not connected', async () => {
     const { model } = await givenParted('alone');
     expect((await failureOf(() => importFile(model, {}))).code).toBe('external-data-missing');
   });
 
-  it('does not leave the folder by a link', async () => {
+  it('does not follow a link out of the folder', async () => {
     const { model, weights } = await givenParted('linked');
     await rename(join(weights, 'weights.bin'), join(folder.path, 'outside.bin'));
     await symlink(join(folder.path, 'outside.bin'), join(weights, 'weights.bin'));

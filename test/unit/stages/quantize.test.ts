@@ -78,7 +78,7 @@ describe('quantize', () => {
 
   const opTypes = ({ graph }: Model) => [...graph.nodes.values()].map(node => node.opType);
 
-  it('gives a model that runs near the float one, and says what it did with every tensor', async () => {
+  it('gives a model close to the float one, and reports every tensor', async () => {
     const { path, report } = await run({});
     const [float, int8] = [await openSession(model, { optimization: 'all' }), await openSession(path, { optimization: 'all' })];
     const [exact, near] = [await float.run(feeds()), await int8.run(feeds())];
@@ -104,7 +104,7 @@ describe('quantize', () => {
     expect(parseQuantizationReport(report)).toEqual(report);
   });
 
-  it('the same inputs give the same bytes', async () => {
+  it('equal inputs give equal bytes', async () => {
     const [a, b] = [await run({}), await run({})];
     expect((await readFile(a.path)).equals(await readFile(b.path))).toBe(true);
   });
@@ -118,7 +118,7 @@ describe('quantize', () => {
     ],
     [{ opTypes: ['Conv'] }, { opTypes: ['Conv'] }],
     [{ activation: { dtype: 'int16' }, qdqDomain: 'com.microsoft' }, { qdqDomain: 'com.microsoft' }],
-  ])('%j is what the scheme becomes, and the model runs', async (params, scheme) => {
+  ])('%j gives this scheme, and the model runs', async (params, scheme) => {
     const { path, report } = await run(params);
     expect(report.scheme).toMatchObject(scheme);
     const session = await openSession(path, { optimization: 'all' });
@@ -134,15 +134,15 @@ describe('quantize', () => {
     ]);
   });
 
-  it('operators that neither the model nor a preset has are warned of, as they may be slips', async () => {
+  it('operators that neither the model nor a preset has cause a warning', async () => {
     const { log } = await run({ opTypes: ['Conv', 'Relo', 'Gemm'], placement: { floatOutputs: ['Foo'] } });
     expect(log.filter(line => line.startsWith('warning'))).toEqual([
-      'warning: opTypes names Relo, and no node is one; did you mean "Relu"?',
-      'warning: placement.floatOutputs names Foo, and no node is one',
+      'warning: opTypes names Relo, but the model has no such node; did you mean "Relu"?',
+      'warning: placement.floatOutputs names Foo, but the model has no such node',
     ]);
   });
 
-  it('a weight in a Constant node is quantized as the weight it is', async () => {
+  it('a weight in a Constant node is quantized as a weight', async () => {
     const constant = twoConvs();
     const weight = [...constant.graph.values.values()].find(({ name }) => name === 'w');
     if (weight?.constant === undefined) throw new Error('a weight');
@@ -163,7 +163,7 @@ describe('quantize', () => {
     expect(report.counts).toEqual((await run({})).report.counts);
   });
 
-  it('an exclusion that may match nothing does, where it says so', async () => {
+  it('an exclusion with matches: any may match nothing', async () => {
     const exclude = [
       { select: { op: 'ConvTranspose' }, matches: 'any' },
       { select: 'Conv_c', matches: 'any' },
@@ -171,7 +171,7 @@ describe('quantize', () => {
     expect((await run({ exclude })).report.inFloat.map(({ node }: JsonObject) => node)).toEqual(['Conv_c']);
   });
 
-  it('sketches of the same model under other names are taken', async () => {
+  it('sketches of the same model with other names are accepted', async () => {
     const renamed = twoConvs();
     for (const value of renamed.graph.values.values()) value.name = `renamed ${value.name}`;
     const path = await write('renamed.onnx', renamed);
@@ -184,7 +184,7 @@ describe('quantize', () => {
       async () => ({ model: await write('other.onnx', twoConvs(2)) }),
       'sketches-of-another-model',
     ],
-    ['a model that is quantized already', async () => ({ model: (await run({})).path }), 'already-quantized'],
+    ['an already quantized model', async () => ({ model: (await run({})).path }), 'already-quantized'],
     [
       'a sketches file of another format',
       async () => {
@@ -216,7 +216,7 @@ describe('quantize', () => {
     expect((await failureOf(() => run(params))).code).toBe(code);
   });
 
-  it('an unknown preset or knob is refused', () => {
+  it('an unknown preset or setting is refused', () => {
     expect(() => parseParams(quantize, { preset: 'u9s9' })).toThrow();
     expect(() => parseParams(quantize, { weight: { perchannel: true } })).toThrow();
   });

@@ -50,7 +50,7 @@ async function reportOf({ outputs }: StageRun): Promise<JsonObject> {
 const field = (value: Json | undefined, name: string): Json | undefined => (isJsonObject(value) ? value[name] : undefined);
 
 describe('simplify', () => {
-  it.each(['backbone', 'box_head', 'mask_head'])('folds every BatchNormalization of %s, and proves it', async part => {
+  it.each(['backbone', 'box_head', 'mask_head'])('folds every BatchNormalization of %s with a proof', async part => {
     const run = await runSimplify(parts[part]);
     const model = await readModel(run.outputs.model ?? '');
     expect(operators(model)).not.toContain('BatchNormalization');
@@ -76,7 +76,7 @@ describe('simplify', () => {
     expect((await readFile(first.outputs.model ?? '')).equals(await readFile(second.outputs.model ?? ''))).toBe(true);
   });
 
-  it('a pass that is skipped leaves its nodes', async () => {
+  it('a skipped pass keeps its nodes', async () => {
     const run = await runSimplify(parts.mask_head, { skip: ['fold-batch-normalization'] });
     expect(operators(await readModel(run.outputs.model ?? ''))).toContain('BatchNormalization');
     expect(field((await reportOf(run)).proof, 'class')).toBe('exact');
@@ -128,7 +128,7 @@ describe('simplify', () => {
 });
 
 describe('rewrite', () => {
-  it('says what the host does instead of what was cut, and measures no price then', async () => {
+  it('lists the host steps for cut operations, and measures no price', async () => {
     await writeModel(
       at('head.onnx'),
       smallModel({
@@ -146,7 +146,7 @@ describe('rewrite', () => {
     expect(rules).toMatchObject([
       { applied: [{ host: { side: 'output', end: 'boxes', steps: [{ op: 'Transpose', perm: [0, 2, 3, 1] }] } }] },
     ]);
-    expect(price).toMatchObject({ measured: false, reason: expect.stringContaining('the host’s to do') });
+    expect(price).toMatchObject({ measured: false, reason: expect.stringContaining('run on the host') });
     expect(operators(await readModel(run.outputs.model ?? ''))).toEqual(['Conv']);
   });
 
@@ -161,7 +161,7 @@ describe('rewrite', () => {
     ['3x3', 'approximate'],
     ['depthwise', 'exact'],
     ['slice', 'exact'],
-  ])('form %s says its class, the node, and the price on real images', async (form, proof) => {
+  ])('form %s reports its proof class, the node, and the price on real images', async (form, proof) => {
     const run = await runRewrite(
       parts.backbone,
       { rules: [{ name: 'maxpool-1x1', form }], samples: 2 },
@@ -176,24 +176,24 @@ describe('rewrite', () => {
     for (const [name] of pool) expect(name).toMatch(/4$/);
   });
 
-  it('without data the report says that the price was not measured', async () => {
+  it('without data the report states that the price was not measured', async () => {
     const run = await runRewrite(parts.backbone, { rules: [{ name: 'maxpool-1x1', form: 'slice' }] });
-    expect((await reportOf(run)).price).toEqual({ measured: false, reason: 'no data and recipe are connected' });
+    expect((await reportOf(run)).price).toEqual({ measured: false, reason: 'data and recipe are not both connected' });
     const head = await runRewrite(
       parts.box_head,
       { rules: [{ name: 'maxpool-1x1', form: 'slice', matches: 'any' }] },
       { recipe: at('recipe.json'), data: await givenData() },
     );
-    expect(field((await reportOf(head)).price, 'reason')).toBe('the model reads "box_features", an image gives "image"');
+    expect(field((await reportOf(head)).price, 'reason')).toBe(`the model's inputs are "box_features", but an image gives "image"`);
   });
 
-  it('a rule that applies nowhere fails, unless any is asked for', async () => {
+  it('a rule that applies nowhere fails, except with matches: any', async () => {
     expect((await failureOf(() => runRewrite(parts.box_head, { rules: [{ name: 'maxpool-1x1', form: 'slice' }] }))).code).toBe(
       'rule-matches-nothing',
     );
   });
 
-  it('edits by hand prove nothing, and say what changed', async () => {
+  it('manual edits have no proof, and report the change', async () => {
     const model = smallModel({
       inputs: { x: ['float32', [1, 3, 4, 4]] },
       constants: { w: randomConstant([3, 3, 1, 1]), k: floats([1], [2]) },
@@ -220,9 +220,9 @@ describe('rewrite', () => {
   it.each([
     [{ rules: [{ name: 'maxpool' }] }, 'there is no rule "maxpool"'],
     [{ rules: [{ name: 'maxpool-1x1', form: '3×3' }] }, 'did you mean "3x3"?'],
-    [{ edits: [{ select: 'a' }] }, 'give one of setAttribute, deleteAttribute, setConstant'],
-    [{ edits: [{ deleteAttribute: 'a' }] }, 'give one of select (a node) and constant (an initializer)'],
-    [{ edits: [{ constant: 'k', deleteAttribute: 'a' }] }, 'an initializer takes setConstant only'],
+    [{ edits: [{ select: 'a' }] }, 'set exactly one of setAttribute, deleteAttribute, setConstant'],
+    [{ edits: [{ deleteAttribute: 'a' }] }, 'set either select (a node) or constant (an initializer)'],
+    [{ edits: [{ constant: 'k', deleteAttribute: 'a' }] }, 'constant (an initializer) requires setConstant'],
     [{ edits: [{ select: 'a', setConstant: { dtype: 'int8', values: [] } }] }, 'setConstant of a node needs the index of the input'],
   ])('params %j are refused while planning', (params, message) => {
     expect(() => parseParams(rewrite, params)).toThrow(message);

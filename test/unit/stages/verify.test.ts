@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** A rewrite as wrong as they come: the last ReLU of the body is dropped. */
+/** A wrong rewrite: the last ReLU of the body is dropped. */
 function withoutRelu(model: Model): Model {
   const wrong = cloneModel(model);
   const { graph } = wrong;
@@ -46,7 +46,7 @@ function run(params: JsonObject, inputs: InputPaths): Promise<StageRun> {
 }
 
 describe('verify', () => {
-  it('the parts equal the whole bit for bit at the basic optimisation level', async () => {
+  it('the parts equal the whole bit for bit at the basic optimization level', async () => {
     const params = {
       reference: 'whole',
       samples: 2,
@@ -64,16 +64,16 @@ describe('verify', () => {
     expect(await readJsonFile(outputs.report ?? '')).toMatchObject({ images: [1000, 1007] });
   });
 
-  it('a wrong rewrite fails, and the values are named', async () => {
+  it('a wrong rewrite fails and names the values', async () => {
     const failure = await failureOf(() =>
       run({ samples: 1, thresholds: { minSqnrDb: 30 } }, { reference: files.parts, candidate: wrongParts }),
     );
     expect(failure.code).toBe('verify-missed');
-    expect(failure.message).toMatch(/feature_3: SQNR in dB -?[\d.]+, at least 30 is wanted/);
+    expect(failure.message).toMatch(/feature_3: SQNR in dB -?[\d.]+, expected at least 30/);
     expect(failure.message).not.toContain('mask_logits');
   });
 
-  it('a wrong rewrite is seen in the detections too', async () => {
+  it('a wrong rewrite also changes the detections', async () => {
     const { outputs } = await run({ samples: 3 }, { reference: files.parts, candidate: wrongParts });
     const metrics = (await readJsonFile(outputs.metrics ?? '')) as {
       detections: { matched: number; reference: number; maxScoreDifference: number };
@@ -85,7 +85,7 @@ describe('verify', () => {
     expect(failure.message).toMatch(/detections: largest score difference/);
   });
 
-  it('bounds by value name hold for that value, `default` for the others', async () => {
+  it('bounds by value name apply to that value, `default` to the others', async () => {
     const failure = await failureOf(() =>
       run({ samples: 1, thresholds: { minSqnrDb: { feature_3: 60, default: -100 } } }, { reference: files.parts, candidate: wrongParts }),
     );
@@ -106,14 +106,14 @@ describe('verify', () => {
   });
 
   it.each([
-    ['a threshold of a value that is not there', { thresholds: { maxAbs: { absent: 0 } }, samples: 1 }, 'verify-unknown-value'],
-    ['an image that is not there', { images: [3] }, 'unknown-image'],
+    ['a threshold for a missing value', { thresholds: { maxAbs: { absent: 0 } }, samples: 1 }, 'verify-unknown-value'],
+    ['a missing image', { images: [3] }, 'unknown-image'],
     ['more samples than images', { samples: 1000 }, 'too-few-images'],
   ])('%s is refused', async (_, params, code) => {
     expect(await failureOf(() => run(params, { reference: files.parts, candidate: files.parts }))).toMatchObject({ code });
   });
 
-  it('a model of another part is refused by the names of its values', async () => {
+  it('a model of another part is refused because of its value names', async () => {
     const failure = await failureOf(() => run({ part: 'backbone' }, { reference: files.parts.backbone, candidate: files.parts.box_head }));
     expect(failure).toMatchObject({ code: 'part-values', message: expect.stringContaining('image') });
   });
@@ -125,32 +125,32 @@ describe('verify', () => {
       external: { command: [process.execPath, CPU_RUNNER], device: 'cpu', ...changes },
     });
 
-    it('runs the candidate there, with the same result as here on the same provider', async () => {
+    it('runs the candidate there, with the same result as this machine with the same provider', async () => {
       const params = { ...onRunner(), thresholds: { maxAbs: 0, maxMissed: 0, maxExtra: 0, maxScoreDifference: 0, minMaskIou: 1 } };
       const { outputs } = await run(params, { reference: files.parts, candidate: files.parts });
       expect(await readJsonFile(outputs.metrics ?? '')).toMatchObject({ worst: { maxAbs: 0 }, detections: { matched: 17 } });
     });
 
-    it('runs one part alone there', async () => {
+    it('runs only one part there', async () => {
       const inputs = { reference: files.parts.mask_head, candidate: files.parts.mask_head, detector: files.parts };
       const { outputs } = await run({ ...onRunner(), part: 'mask_head', thresholds: { maxAbs: 0 } }, inputs);
       expect(await readJsonFile(outputs.metrics ?? '')).toMatchObject({ worst: { maxAbs: 0 } });
     });
 
-    it('gives nothing where that runs on the CPU what the NPU should', async () => {
+    it('gives no result if the CPU runs the model instead of the NPU', async () => {
       const failing = run(onRunner({ device: 'npu' }), { reference: files.parts, candidate: files.parts });
       expect(await failureOf(() => failing)).toMatchObject({ code: 'runner-cpu-fallback' });
     });
   });
 
-  it('params that contradict each other are refused', () => {
-    expect(() => parseParams(verify, { part: 'backbone', reference: 'whole' })).toThrow('leave `reference` and `candidate` out');
-    expect(() => parseParams(verify, { part: 'backbone', thresholds: { maxMissed: 0 } })).toThrow('need the whole detector');
+  it('contradictory params are refused', () => {
+    expect(() => parseParams(verify, { part: 'backbone', reference: 'whole' })).toThrow('remove `reference` and `candidate`');
+    expect(() => parseParams(verify, { part: 'backbone', thresholds: { maxMissed: 0 } })).toThrow('require the whole detector');
     expect(() => parseParams(verify, { runner: 'external' })).toThrow('with the command that starts the runner');
     expect(() => parseParams(verify, { external: { command: ['x'] } })).toThrow('`external` requires runner: external');
   });
 
-  it('with `values: all` the first value that moves is named, part by part', async () => {
+  it('with `values: all` the first changed value of each part is named', async () => {
     const { outputs } = await run({ samples: 1, values: 'all' }, { reference: files.parts, candidate: wrongParts });
     const errors = findPropagatedErrors(await readJsonFile(outputs.report ?? '')) ?? [];
     expect(errors.map(({ part, samples }) => [part, samples])).toEqual([
@@ -159,7 +159,7 @@ describe('verify', () => {
       ['mask_head', 1],
     ]);
     const moved = errors.flatMap(({ values }) => values.filter(({ maxAbs }) => maxAbs > 0));
-    // What reads the ReLU that is gone is the first to move; heads are fed equal inputs.
+    // The reader of the removed ReLU changes first; heads get equal inputs.
     expect(moved[0]?.node).toMatch(/fpn.*inner|inner/);
     const [, ...heads] = errors;
     expect(heads.flatMap(({ values }) => values.filter(({ maxAbs }) => maxAbs > 0))).toEqual([]);
@@ -174,7 +174,7 @@ describe('verify', () => {
     };
     const alone = (params: JsonObject, inputs: InputPaths) => runStage(verify, { params, inputs, folder: folder.path });
 
-    it('parts give what was captured of them, bit for bit; a wrong one does not', async () => {
+    it('parts reproduce their captured outputs bit for bit; a wrong one does not', async () => {
       const reference = await captureParts();
       const params = { reference: 'captured', samples: 3 };
       const { outputs } = await alone({ ...params, thresholds: { maxAbs: 0 } }, { reference, candidate: files.parts });
@@ -185,7 +185,7 @@ describe('verify', () => {
       expect(failure).toMatchObject({ code: 'verify-missed', message: expect.stringContaining('feature_3') });
     });
 
-    it('a head with a fixed batch is run in batches of that size', async () => {
+    it('a head with a fixed batch runs in batches of that size', async () => {
       const reference = await captureParts({ rois: { max: 21 } });
       const { model, recipe } = await exportShapes({ roiBatch: 8 });
       const path = join(folder.path, 'fixed.onnx');
@@ -195,7 +195,7 @@ describe('verify', () => {
       expect(await readJsonFile(outputs.report ?? '')).toMatchObject({ values: { class_logits: { elements: 2 * 21 * 12, broken: 0 } } });
     });
 
-    it('one model is held to one captured part', async () => {
+    it('one model is compared with one captured part', async () => {
       const reference = await captureParts();
       const params = { reference: 'captured', candidate: 'model', samples: 2 };
       const { outputs } = await alone({ ...params, part: 'mask_head' }, { reference, candidate: files.parts.mask_head });
@@ -205,7 +205,7 @@ describe('verify', () => {
       expect(await failureOf(wrong)).toMatchObject({ code: 'part-values' });
     });
 
-    it('two models are compared on captured inputs, inner values too', async () => {
+    it('two models are compared on captured inputs, including inner values', async () => {
       const captured = await captureParts();
       const params = { reference: 'model', candidate: 'model', part: 'backbone', samples: 1, values: 'all' };
       const { outputs } = await alone(params, { reference: files.parts.backbone, candidate: wrongParts.backbone, captured });
@@ -215,11 +215,11 @@ describe('verify', () => {
     });
 
     it.each([
-      [{ reference: 'model' }, 'goes with `candidate: model`'],
-      [{ reference: 'captured', candidate: 'whole' }, 'the candidate is `parts`'],
-      [{ reference: 'captured', values: 'all' }, 'needs the models of the parts'],
-      [{ reference: 'captured', thresholds: { maxMissed: 0 } }, 'need the whole detector'],
-      [{ preprocess: {} }, '`preprocess` is for `reference: model`'],
+      [{ reference: 'model' }, 'requires `candidate: model`'],
+      [{ reference: 'captured', candidate: 'whole' }, 'requires `candidate: parts`'],
+      [{ reference: 'captured', values: 'all' }, 'requires the models of the parts'],
+      [{ reference: 'captured', thresholds: { maxMissed: 0 } }, 'require the whole detector'],
+      [{ preprocess: {} }, '`preprocess` requires `reference: model`'],
     ])('%j is refused', (params, message) => {
       expect(() => parseParams(verify, params)).toThrow(message);
     });

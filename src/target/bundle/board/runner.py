@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Runs the models of a Tanren bundle on the board.
 
-    python runner.py check                    every golden input of the bundle, against ONNX Runtime's outputs
-    python runner.py serve                    the protocol of docs/runner-protocol.md on standard input and output (default)
-    python runner.py diff-report FILE FILE    predicted against real operator assignment (vitisai_ep_report.json)
+    python runner.py check                    compares outputs for every golden input with those of ONNX Runtime
+    python runner.py serve                    runs the protocol of docs/runner-protocol.md on standard input and output (default)
+    python runner.py diff-report FILE FILE    compares the predicted operator assignment with the real one (vitisai_ep_report.json)
 
-Needs numpy and onnxruntime (on Ryzen AI: the one of the Ryzen AI software). It never uses the CPU provider instead of the device
-unless --allow-cpu says so, and then it says so too.
+Needs numpy and onnxruntime (on Ryzen AI: the one of the Ryzen AI software). It uses the CPU provider instead of the device
+only with --allow-cpu, and reports that.
 """
 import argparse
 import hashlib
@@ -36,7 +36,7 @@ ORT_TYPES = {"float": "float32", "double": "float64", **{name: name for name in 
 
 
 class Refused(Exception):
-    """What the client is told: a code and a sentence."""
+    """An error for the client: a code and a message."""
 
     def __init__(self, code, message):
         super().__init__(message)
@@ -72,7 +72,7 @@ def read_manifest():
 
 
 def find_model(manifest, digest):
-    """The bundle's model with these bytes, or the one that was made of them by fixing their free sizes."""
+    """The bundle's model with these bytes, or the model that was made from it by fixing its free sizes."""
     for model in manifest["models"]:
         if digest in (manifest["files"].get(model["whole"]), model["source"]):
             return model
@@ -82,14 +82,14 @@ def find_model(manifest, digest):
 def check_files(manifest):
     for name, digest in manifest["files"].items():
         if digest_file(HERE / name) != digest:
-            raise Refused("bundle-damaged", f"{name} of the bundle has not the digest of the manifest: copy the bundle again")
+            raise Refused("bundle-damaged", f"{name} of the bundle does not have the digest in the manifest: copy the bundle again")
 
 
 # ---------------------------------------------------------------- the device
 
 
 class Device:
-    """A provider with its options, and what is known of the machine. Options of Ryzen AI come from the bundle."""
+    """A provider with its options, and facts about the machine. The options of Ryzen AI come from the bundle."""
 
     def __init__(self, arguments, manifest):
         self.arguments = arguments
@@ -103,13 +103,13 @@ class Device:
         else:
             path = HERE / "ryzenai" / self.software / f"{self.name}.json"
             if not path.exists():
-                raise Refused("no-options", f"the bundle has no options for Ryzen AI {self.software} on {self.name}: name --software and --device, or a --provider")
+                raise Refused("no-options", f"the bundle has no options for Ryzen AI {self.software} on {self.name}: set --software and --device, or a --provider")
             self.row = read_json(path)
         self.provider = self.row["provider"]
         self.kind = "cpu" if self.provider == CPU else arguments.kind
         self.cache = Path(arguments.cache_dir or default_cache()).resolve()
         os.environ.update({name: self.fill(value, "") for name, value in self.row["environment"].items() if name not in os.environ})
-        # Only now: providers read the environment when they are loaded.
+        # Imported here, because providers read the environment when they are loaded.
         try:
             import onnxruntime
         except ImportError as error:
@@ -125,12 +125,12 @@ class Device:
         self.provider, self.kind = CPU, "cpu"
 
     def fill(self, text, key):
-        """Puts paths and the cache key into a text of the bundle's options."""
+        """Replaces paths and the cache key in an option of the bundle."""
 
         def value_of(match):
             known = {"CACHE_DIR": str(self.cache), "CACHE_KEY": key}.get(match[1]) or os.environ.get(match[1])
             if known is None:
-                raise Refused("no-environment", f"the options need the environment variable {match[1]}: list it under the stage's `env`")
+                raise Refused("no-environment", f"the options require the environment variable {match[1]}: list it under the stage's `env`")
             return known
 
         return re.sub(r"\$\{(\w+)\}", value_of, text)
@@ -155,14 +155,14 @@ class Device:
         in_environment = "XLNX_VART_FIRMWARE" if named is None and "XLNX_VART_FIRMWARE" in self.row["environment"] else None
         if self.provider == CPU or named is None and in_environment is None:
             return None
-        # What the environment has by now: the machine's own setting wins over the bundle's.
+        # Read from the environment: the machine's own setting has priority over the bundle's.
         path = Path(self.fill(named, "") if in_environment is None else os.environ[in_environment])
         if not path.exists():
-            raise Refused("no-xclbin", f"there is no {path}: the Ryzen AI software is another version than {self.software}, or RYZEN_AI_INSTALLATION_PATH is wrong")
+            raise Refused("no-xclbin", f"there is no {path}: the Ryzen AI software is not version {self.software}, or RYZEN_AI_INSTALLATION_PATH is wrong")
         return path
 
     def examine(self):
-        """Driver and firmware as xrt-smi says them."""
+        """Driver and firmware, as reported by xrt-smi."""
         self.firmware, self.driver = {}, self.arguments.driver or ""
         if self.provider == CPU:
             return
@@ -187,7 +187,7 @@ class Device:
         }
 
     def cache_key(self, base, identity, optimization):
-        """The bundle's key of model and options, and all of this board and session that a compiled model depends on."""
+        """The bundle's key of model and options, combined with everything of this board and session that affects a compiled model."""
         parts = [base, identity["provider"], identity["device"]["driver"], optimization, *[f"{name}={value}" for name, value in identity["versions"].items()]]
         parts += [f"{name}={os.environ[name]}" for name in sorted(self.row["environment"])]
         return digest_bytes("\n".join(parts).encode())[:32]
@@ -204,7 +204,7 @@ def default_cache():
 class Loaded:
     def __init__(self, device, identity, source, digest, entry, optimization="all"):
         ort, self.device, self.entry = device.ort, device, entry
-        # The bundle's keys are of its own options: another provider's are digested here.
+        # The bundle's keys cover its own options. Those of another provider are digested here.
         is_listed = entry is not None and device.arguments.provider is None
         base = entry["cacheKeys"].get(f"{device.software}/{device.name}") if is_listed else None
         base = base or digest_bytes(json.dumps([digest, device.row["providerOptions"]], sort_keys=True).encode())
@@ -232,24 +232,24 @@ class Loaded:
                 source = self.use_context(session_options, source)
             providers = [(device.provider, options)]
         self.session = ort.InferenceSession(source, session_options, providers=providers)
-        # Otherwise onnxruntime goes to the CPU by itself when a run fails.
+        # Otherwise onnxruntime falls back to the CPU when a run fails.
         self.session.disable_fallback()
         if device.provider not in self.session.get_providers():
             if not device.arguments.allow_cpu:
-                raise Refused("fell-back", f"{device.provider} did not take the model: the session has {', '.join(self.session.get_providers())}")
+                raise Refused("fell-back", f"{device.provider} did not accept the model: the session has {', '.join(self.session.get_providers())}")
             say(f"FALLING BACK TO THE CPU: {device.provider} did not take the model")
             self.placement = self.all_on_cpu()
         self.inputs = [self.describe(value) for value in self.session.get_inputs()]
         self.outputs = [self.describe(value) for value in self.session.get_outputs()]
 
     def serve_any_batch(self):
-        """Stands for a model whose first axis is free."""
+        """Declares a free first axis, in place of a model with a free batch; run_once divides the rows into batches."""
         self.batch = self.inputs[0]["dims"][0]
         for value in [*self.inputs, *self.outputs]:
             value["dims"][0] = None
 
     def run_once(self, feeds, names):
-        """As often as the rows fill the batch; the last one is filled with rows again, and cut."""
+        """Runs in batches. The last batch is filled with repeated rows, whose outputs are removed."""
         if self.batch is None:
             return self.session.run(names, feeds)
         rows = len(next(iter(feeds.values())))
@@ -261,7 +261,7 @@ class Loaded:
         return [np.concatenate(arrays)[:rows] for arrays in zip(*results)]
 
     def use_context(self, session_options, source):
-        """A compiled model of the same key is loaded instead; else it is written for the next time."""
+        """Loads a compiled model with the same key if there is one; otherwise writes it for the next start."""
         context = self.folder / "context.onnx"
         if context.exists():
             return str(context)
@@ -293,13 +293,13 @@ class Loaded:
         return [{"device": "cpu", "provider": CPU, "nodes": self.nodes()}]
 
     def find_placement(self):
-        """Where the nodes ran: by the vendor's report where there is one, else by ONNX Runtime's profile of the first run."""
+        """Placement of nodes, from the vendor's report if there is one, else from ONNX Runtime's profile of the first run."""
         if self.device.provider == CPU:
             return self.all_on_cpu()
         if not self.profiled:
             report = self.folder / "vitisai_ep_report.json"
             if not report.exists():
-                raise Refused("no-report", f"the execution provider wrote no {report}: where the nodes ran is not known")
+                raise Refused("no-report", f"the execution provider wrote no {report}: the placement of nodes is unknown")
             return self.count_report(read_json(report))
         path = self.session.end_profiling()
         events = [event for event in read_json(path) if event.get("cat") == "Node" and "provider" in event.get("args", {})]
@@ -307,12 +307,12 @@ class Loaded:
         ran = {event["name"]: event["args"]["provider"] for event in events}
         on_cpu = sum(provider == CPU for provider in ran.values())
         fused = len(ran) - on_cpu
-        # A node of the device stands for the whole sub-graph that it took.
+        # A node of the device represents its whole sub-graph.
         own = 0 if fused == 0 else max(fused, self.nodes() - on_cpu)
         return self.make_placement(own, on_cpu)
 
     def count_report(self, report):
-        """Nodes by device, as AMD's report has them: its edges (VITIS_EP_CPU) run on the host."""
+        """Nodes by device in AMD's report. Its edge nodes (VITIS_EP_CPU) run on the host."""
         counts = {stat["name"]: stat.get("nodeNum", 0) for stat in report.get("deviceStat", [])}
         own = sum(counts.get(name, 0) for name in ("NPU", "DPU", "IPU"))
         return self.make_placement(own, counts.get("CPU", 0) + counts.get("VITIS_EP_CPU", 0))
@@ -328,7 +328,7 @@ class Loaded:
 def compare(found, wanted):
     """(largest difference, SQNR in dB) of two arrays."""
     if found.shape != wanted.shape or found.dtype != wanted.dtype:
-        raise Refused("golden-mismatch", f"an output is {found.dtype} {list(found.shape)}, the golden one {wanted.dtype} {list(wanted.shape)}")
+        raise Refused("golden-mismatch", f"an output is {found.dtype} {list(found.shape)}, but the golden one is {wanted.dtype} {list(wanted.shape)}")
     x, difference = wanted.astype(np.float64), found.astype(np.float64) - wanted.astype(np.float64)
     noise = float(np.sum(difference**2))
     signal = float(np.sum(x**2))
@@ -348,7 +348,7 @@ def check_golden(loaded, entry, least):
             worst, sqnr = compare(np.asarray(found), arrays["output", name])
             rows.append((name, worst, sqnr))
             if sqnr < least:
-                raise Refused("golden-mismatch", f"{entry['name']}: output {name} has SQNR {sqnr:.1f} dB against the golden one, at least {least} is wanted: a stale compiled model, other options, or a device that computes something else")
+                raise Refused("golden-mismatch", f"{entry['name']}: output {name} has SQNR {sqnr:.1f} dB against the golden one, expected at least {least}: a stale compiled model, other options, or a device with other results")
     return rows
 
 
@@ -376,11 +376,11 @@ def command_check(arguments):
         where = ", ".join(f"{share['nodes']} nodes on the {share['device'].upper()} ({share['provider']})" for share in loaded.placement)
         print(f"{entry['name']}: {where}")
         if not arguments.allow_cpu and all(share["device"] != device.kind for share in loaded.placement):
-            raise Refused("fell-back", f"{entry['name']}: nothing ran on the {device.kind.upper()}; that is fine only with --allow-cpu")
+            raise Refused("fell-back", f"{entry['name']}: no node ran on the {device.kind.upper()}; this requires --allow-cpu")
 
 
 def command_diff_report(arguments):
-    """Nodes are named by their first output, as the vendor's report has it."""
+    """Nodes are named by their first output, as in the vendor's report."""
     predicted, real = ({node["output"][0]: node for node in read_json(path).get("nodeStat", []) if node.get("output")} for path in arguments.reports)
     reasons = {name: reason for reason in read_json(arguments.reports[0]).get("x-reasons", []) for name in reason["nodes"]}
     differing = [(name, node["device"], real[name]["device"]) for name, node in predicted.items() if name in real and real[name]["device"] != node["device"]]
@@ -393,7 +393,7 @@ def command_diff_report(arguments):
 
 
 def command_serve(arguments):
-    # Frames alone go to standard output; what libraries print there goes to standard error.
+    # Only frames go to standard output. Output that libraries print there is redirected to standard error.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     source = sys.stdin.buffer
@@ -423,7 +423,7 @@ class Server:
         handlers = {"hello": self.hello, "load": self.load, "run": self.run, "unload": self.unload, "bye": lambda *_: ({}, [])}
         handler = handlers.get(header.get("type"))
         if handler is None:
-            raise Refused("unknown-request", f"{header.get('type')!r} is no request")
+            raise Refused("unknown-request", f"{header.get('type')!r} is not a request")
         answer, pieces = handler(header, payload)
         return {"type": header["type"], **answer}, pieces
 
@@ -437,7 +437,7 @@ class Server:
         model = header["model"]
         found = digest_file(model["path"]) if "path" in model else digest_bytes(payload)
         if found != model["digest"]:
-            raise Refused("model-damaged", f"{model['name']} has digest {found}, announced was {model['digest']}")
+            raise Refused("model-damaged", f"{model['name']} has digest {found}, expected {model['digest']}")
         entry = find_model(self.manifest, found)
         if entry is None:
             say(f"{model['name']} is no model of this bundle: it has no golden values here")
@@ -488,7 +488,7 @@ def read_frame(source):
         return None
     magic, header_bytes, payload_bytes = struct.unpack("<4sIQ", start)
     if magic != b"TNR1" or header_bytes > MAX_HEADER or payload_bytes > MAX_PAYLOAD:
-        raise SystemExit("the client sent something else than a frame")
+        raise SystemExit("the client sent data that is not a frame")
     return json.loads(read_exactly(source, header_bytes)), read_exactly(source, payload_bytes)
 
 
@@ -512,19 +512,19 @@ def write_frame(out, header, pieces):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", nargs="?", choices=["serve", "check", "diff-report"], default="serve")
-    parser.add_argument("reports", nargs="*", help="of diff-report: the predicted file of the bundle, and the real one")
-    parser.add_argument("--software", help="version of the Ryzen AI software, such as 1.7; the bundle's where absent")
-    parser.add_argument("--device", help="phx-hpt or stx-krk; the bundle's where absent")
-    parser.add_argument("--driver", help="version of the driver, where xrt-smi cannot be asked")
-    parser.add_argument("--allow-cpu", action="store_true", help="use the CPU provider where the device's is not to be had")
-    parser.add_argument("--cache-dir", help="where compiled models are kept")
+    parser.add_argument("reports", nargs="*", help="for diff-report: the predicted file of the bundle, and the real one")
+    parser.add_argument("--software", help="version of the Ryzen AI software, for example 1.7; default: that of the bundle")
+    parser.add_argument("--device", help="phx-hpt or stx-krk; default: that of the bundle")
+    parser.add_argument("--driver", help="version of the driver, if xrt-smi is not available")
+    parser.add_argument("--allow-cpu", action="store_true", help="use the CPU provider if that of the device is not available")
+    parser.add_argument("--cache-dir", help="folder for compiled models")
     parser.add_argument("--ep-context", action="store_true", help="keep compiled models as EPContext models (Ryzen AI 1.4 on)")
-    parser.add_argument("--strict", action="store_true", help="let the provider abort where it offloads nothing (an option that AMD does not document)")
-    parser.add_argument("--provider", help="another execution provider than Ryzen AI's, such as CPUExecutionProvider")
+    parser.add_argument("--strict", action="store_true", help="make the provider abort if it offloads nothing (an option that AMD does not document)")
+    parser.add_argument("--provider", help="an execution provider other than Ryzen AI's, for example CPUExecutionProvider")
     parser.add_argument("--provider-options", help="a JSON file of its options")
-    parser.add_argument("--kind", choices=["npu", "gpu"], default="npu", help="what that provider runs on")
+    parser.add_argument("--kind", choices=["npu", "gpu"], default="npu", help="the device of that provider")
     parser.add_argument("--no-golden", action="store_true", help="serve without checking golden values at each load")
-    parser.add_argument("--min-sqnr", type=float, default=20.0, help="least SQNR in dB of a golden output")
+    parser.add_argument("--min-sqnr", type=float, default=20.0, help="smallest SQNR in dB of a golden output")
     arguments = parser.parse_args()
     if arguments.command == "diff-report" and len(arguments.reports) != 2:
         parser.error("diff-report takes two files")

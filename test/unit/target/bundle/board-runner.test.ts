@@ -130,7 +130,7 @@ describeWithPython('runner.py check', () => {
   it('detects a session that the provider did not accept', () => {
     const { exitCode, stderr } = check([], onBoard({ takes: 'no' }));
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('error[fell-back]: VitisAIExecutionProvider did not take the model');
+    expect(stderr).toContain('error[fell-back]: VitisAIExecutionProvider did not accept the model');
   });
 
   it.each([
@@ -144,7 +144,7 @@ describeWithPython('runner.py check', () => {
     const { exitCode, stdout, stderr } = check(args, onBoard(behaviour));
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/net: \d+ nodes on the CPU/);
-    expect(stderr).toContain('error[fell-back]: net: nothing ran on the NPU');
+    expect(stderr).toContain('error[fell-back]: net: no node ran on the NPU');
     expect(check([...args, '--allow-cpu'], onBoard(behaviour)).exitCode).toBe(0);
   });
 
@@ -185,7 +185,7 @@ describeWithPython('runner.py check', () => {
   it('reports the environment that the options need', () => {
     const { RYZEN_AI_INSTALLATION_PATH: _, ...without } = onBoard();
     expect(check(['--software', '1.3'], without).stderr).toContain(
-      'error[no-environment]: the options need the environment variable RYZEN_AI_INSTALLATION_PATH',
+      'error[no-environment]: the options require the environment variable RYZEN_AI_INSTALLATION_PATH',
     );
   });
 
