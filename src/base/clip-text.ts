@@ -2,7 +2,10 @@
 
 const MAX_CHARACTERS = 1 << 18;
 
-export function clipText(text: string): string {
-  if (text.length <= MAX_CHARACTERS) return text;
-  return `${text.slice(0, MAX_CHARACTERS)}… (cut here: it has ${text.length} characters)`;
+/** What a stage says of its progress: more does not fit in a line of a terminal. */
+export const MAX_PROGRESS_CHARACTERS = 200;
+
+export function clipText(text: string, most = MAX_CHARACTERS): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most)}… (cut here: it has ${text.length} characters)`;
 }

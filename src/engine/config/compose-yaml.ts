@@ -1,7 +1,7 @@
 /** Composes YAML text with the `yaml` package token by token, so that neither deep nesting nor large files exhaust stack or memory. */
 import { Composer, type CST, type Document, Lexer, type LineCounter, type ParsedNode, Parser } from 'yaml';
 import { MAX_DEPTH } from './convert-yaml.js';
-import { createReducer, type Reduce } from './reduce-yaml.js';
+import { createReducer, type TakeItems } from './reduce-yaml.js';
 
 /** Pieces of text that the parser takes at a time: they bound its memory. */
 const MAX_TOKENS = 5_000_000;
@@ -13,11 +13,11 @@ export type Composed =
 /** As the options of the package's `parseDocument`. Unique keys are checked by the converter: the package compares each key with all others. */
 const OPTIONS = { version: '1.2', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const;
 
-/** @param reduce takes finished parts of large collections out of the syntax tree. */
-export function composeDocument(text: string, lineCounter: LineCounter, reduce: Reduce): Composed {
+/** @param take gets the finished items of large collections, which are in no document then. */
+export function composeDocument(text: string, lineCounter: LineCounter, take: TakeItems): Composed {
   const parser = new Parser(lineCounter.addNewLine);
   const composer = new Composer({ ...OPTIONS, lineCounter });
-  const reducer = createReducer(reduce, composePart);
+  const reducer = createReducer(take, composePart);
   const documents: Document[] = [];
   lineCounter.addNewLine(0);
   let tokens = 0;

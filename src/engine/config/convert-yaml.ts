@@ -1,5 +1,5 @@
 /** Turns nodes of the `yaml` package into located values, and bounds what aliases, merges and nesting multiply out to. */
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import type { SourceSpan } from '../model/source-span.js';
 import type { Located, Member } from './located.js';
@@ -39,8 +39,8 @@ export class TooLarge extends Error {
 export interface Converter {
   /** @param depth how many collections the node stands in. @throws TooLarge. */
   convert(node: Node | null, fallback: SourceSpan, depth: number): Converted;
-  /** From now on a scalar node at `offset` stands for this value. */
-  replaceAt(offset: number, converted: Converted): void;
+  /** The first items, or the next ones, of the collection at `offset`: when that is converted, they come before its own. @throws TooLarge. */
+  takeItems(items: Node, offset: number, depth: number): void;
 }
 
 /** Each anchor is converted once, and its aliases share the value: the work is linear in the text, whatever it would multiply out to. */
@@ -49,7 +49,7 @@ export function openConverter(
   mistake: (span: SourceSpan, message: string) => void,
   diagnostics: DiagnosticSink,
 ): Converter {
-  const replaced = new Map<number, Converted>();
+  const begun = new Map<number, OpenMap | Converted[]>();
   const anchors = new Map<string, Anchored>();
   let values = 0;
 
@@ -63,15 +63,13 @@ export function openConverter(
   const convert = (node: Node | null | undefined, fallback: SourceSpan, depth: number, use?: 'merged'): Converted => {
     const span = node?.range ? spanOf(node.range[0], node.range[1]) : fallback;
     if (isAlias(node)) return takeAnchored(node.source, span, depth);
-    const known = isScalar(node) && node.range ? replaced.get(node.range[0]) : undefined;
-    if (known !== undefined) return known;
     take(1, depth, span);
     if (node === null || node === undefined) return leaf({ kind: 'scalar', value: null, span });
     if (node.anchor !== undefined) anchors.set(node.anchor, 'open');
     const converted = isSeq(node)
-      ? convertItems(node.items as Node[], span, depth, use === 'merged' || node.anchor !== undefined ? 'merged' : undefined)
+      ? convertItems(node, span, depth, use === 'merged' || node.anchor !== undefined ? 'merged' : undefined)
       : isMap(node)
-        ? convertMembers(node.items as Pair<Node, Node | null>[], span, depth, use === 'merged' || node.anchor !== undefined)
+        ? convertMembers(node, span, depth, use === 'merged' || node.anchor !== undefined)
         : leaf({ kind: 'scalar', value: isScalar(node) ? checkScalar(node, span) : null, span });
     if (node.anchor !== undefined) anchors.set(node.anchor, converted);
     return converted;
@@ -92,12 +90,20 @@ export function openConverter(
     return leaf({ kind: 'scalar', value: null, span });
   };
 
-  const convertItems = (nodes: readonly Node[], span: SourceSpan, depth: number, use: 'merged' | undefined): Converted => {
+  const convertItems = (node: YAMLSeq, span: SourceSpan, depth: number, use: 'merged' | undefined): Converted => {
     const before = values;
-    const items = nodes.map(item => convert(item, span, depth + 1, use));
+    const items = takeList(node, depth, span, use);
     const levels = items.reduce((most, item) => Math.max(most, item.levels), 0);
     const located: Located = { kind: 'list', items: items.map(item => item.located), span };
     return { located, values: values - before + 1, levels: levels + 1, items };
+  };
+
+  /** Those that were taken before, and the node's own. */
+  const takeList = (node: YAMLSeq, depth: number, span: SourceSpan, use?: 'merged'): Converted[] => {
+    const known = begun.get(offsetOf(node));
+    const items = Array.isArray(known) ? known : [];
+    for (const item of node.items as Node[]) items.push(convert(item, span, depth + 1, use));
+    return items;
   };
 
   const checkScalar = ({ value, source }: Scalar, span: SourceSpan): null | boolean | number | string => {
@@ -113,31 +119,35 @@ export function openConverter(
     return null;
   };
 
-  const convertMembers = (pairs: readonly Pair<Node, Node | null>[], span: SourceSpan, depth: number, isMergeable: boolean): Converted => {
-    const members = new Map<string, Member>();
-    const extents = isMergeable ? new Map<string, Extent>() : undefined;
-    const extent = { values: 1, levels: 0 };
+  const convertMembers = (node: YAMLMap, span: SourceSpan, depth: number, isMergeable: boolean): Converted => {
+    const { members, extents, extent } = takeMembers(node, span, depth, isMergeable);
+    const located: Located = { kind: 'map', members, span };
+    return { located, values: extent.values, levels: extent.levels + 1, ...(extents === undefined ? {} : { members: extents }) };
+  };
+
+  /** Those that were taken before, and the node's own. */
+  const takeMembers = (node: YAMLMap, span: SourceSpan, depth: number, isMergeable: boolean): OpenMap => {
+    const known = begun.get(offsetOf(node));
+    const map = known === undefined || Array.isArray(known) ? openMap(isMergeable) : known;
     const add = (name: string, value: Member, { values, levels }: Extent): void => {
-      members.set(name, value);
-      extents?.set(name, { values, levels });
-      extent.values += values;
-      extent.levels = Math.max(extent.levels, levels);
+      map.members.set(name, value);
+      map.extents?.set(name, { values, levels });
+      map.extent.values += values;
+      map.extent.levels = Math.max(map.extent.levels, levels);
     };
-    const written = new Set<string>();
-    for (const pair of pairs) {
+    for (const pair of node.items as Pair<Node, Node | null>[]) {
       const keySpan = pair.key.range ? spanOf(pair.key.range[0], pair.key.range[1]) : span;
       const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
       if (key === undefined) diagnostics.error('yaml-value', keySpan, 'a key must be plain text');
-      else if (written.has(key)) mistake(keySpan, `Map keys must be unique: "${key}" stands here twice`);
-      else if (key === '<<') merge(pair.value, { members, add }, keySpan, depth);
+      else if (map.written.has(key)) mistake(keySpan, `Map keys must be unique: "${key}" stands here twice`);
+      else if (key === '<<') merge(pair.value, { members: map.members, add }, keySpan, depth);
       else {
         const converted = convert(pair.value, keySpan, depth + 1);
         add(key, { keySpan, value: converted.located }, converted);
       }
-      if (key !== undefined) written.add(key);
+      if (key !== undefined) map.written.add(key);
     }
-    const located: Located = { kind: 'map', members, span };
-    return { located, values: extent.values, levels: extent.levels + 1, ...(extents === undefined ? {} : { members: extents }) };
+    return map;
   };
 
   /** What is written in the map itself goes first, and what stands earlier in a list of maps goes before what stands later. */
@@ -163,7 +173,33 @@ export function openConverter(
     }
   };
 
-  return { convert, replaceAt: (offset, converted) => void replaced.set(offset, converted) };
+  return {
+    convert,
+    takeItems(items, offset, depth) {
+      const span = spanOf(offset, offset);
+      if (isMap(items)) begun.set(offset, takeMembers(items, span, depth, false));
+      else if (isSeq(items)) begun.set(offset, takeList(items, depth, span));
+    },
+  };
+}
+
+/** A map whose members are being converted. */
+interface OpenMap {
+  readonly members: Map<string, Member>;
+  /** Of a map that may be merged. */
+  readonly extents: Map<string, Extent> | undefined;
+  readonly extent: { values: number; levels: number };
+  /** Keys that stand in the text, so that each stands there once. */
+  readonly written: Set<string>;
+}
+
+function openMap(isMergeable: boolean): OpenMap {
+  return { members: new Map(), extents: isMergeable ? new Map() : undefined, extent: { values: 1, levels: 0 }, written: new Set() };
+}
+
+/** Where a collection begins: no two begin at one place. */
+function offsetOf({ range }: Node): number {
+  return range?.[0] ?? -1;
 }
 
 function leaf(located: Located): Converted {

@@ -43,10 +43,8 @@ function parseLocated(text: string, lineCounter: LineCounter, spanOf: SpanOf, di
     mistakes++;
     diagnostics.error('yaml-syntax', span, message);
   };
-  const { convert, replaceAt } = openConverter(spanOf, mistake, diagnostics);
-  const composed = composeDocument(text, lineCounter, (node, offset, depth) =>
-    replaceAt(offset, convert(node, spanOf(offset, offset), depth)),
-  );
+  const { convert, takeItems } = openConverter(spanOf, mistake, diagnostics);
+  const composed = composeDocument(text, lineCounter, takeItems);
   if (composed.kind === 'too-large') throw new TooLarge(spanOf(composed.offset, composed.offset), composed.message);
   const { document, second } = composed;
   for (const problem of [...document.errors, ...document.warnings])

@@ -10,6 +10,7 @@ import type { PlannedStage } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ActionResult } from '../store/action-records.js';
 import { writeWhole } from '../store/files/write-file.js';
+import { haveStatedSizes } from '../store/find-artifacts.js';
 import { contentOf } from '../store/publish.js';
 import { findTouched, resign } from '../store/published.js';
 import { accept } from './keep-result.js';
@@ -51,7 +52,10 @@ export async function restoreResult(
   const { folder, names } = placeOf(session.plan, stage);
   const stands =
     before !== undefined && differingPorts(before.outputs, result.outputs).length === 0 && findTouched(folder, before, names) === undefined;
-  const fetch = () => publishStage(session, stage, result.outputs, contentOf(session.store, session.ports.artifacts ?? 'copies'));
+  const fetch = async () =>
+    (await haveStatedSizes(session.store, result.outputs))
+      ? publishStage(session, stage, result.outputs, contentOf(session.store, session.ports.artifacts ?? 'copies'))
+      : undefined;
   const published = stands ? before : await measure(session.ports, stage.id, 'restore', fetch);
   if (published === undefined) {
     const message = `a kept result of ${stage.id} is damaged or incomplete in the cache; it is not used`;

@@ -1,6 +1,6 @@
 /** One run of a stage's action: its inputs linked, its order made, and the runner of its plugin asked. */
 
-import { clipText } from '../../base/clip-text.js';
+import { clipText, MAX_PROGRESS_CHARACTERS } from '../../base/clip-text.js';
 import type { JsonObject } from '../../base/json.js';
 import { type Mask, maskJson } from '../../stage/mask.js';
 import { summarizeBuild } from '../action/build-summary.js';
@@ -130,7 +130,8 @@ function listenTo({ ports: { emit } }: Session, { id }: PlannedStage, { write, i
       for (const message of told.replace(/\r?\n$/, '').split(/\r?\n/)) emit({ kind: 'log', stage: id, level, message });
       if (level === 'warning') emit({ kind: 'warning', stage: id, code: 'stage-warning', message: told });
     },
-    progress: (done, total, what) => emit({ kind: 'progress', stage: id, done, total, what: mask.apply(what) }),
+    progress: (done, total, what) =>
+      emit({ kind: 'progress', stage: id, done, total, what: clipText(mask.apply(what), MAX_PROGRESS_CHARACTERS) }),
     identify: identity => identify(maskObject(identity, mask)),
     usage,
   };

@@ -6,6 +6,7 @@ import { isJsonObject } from '../../base/json.js';
 import { describeChange, findChanges } from '../action/changes.js';
 import { describeDevice } from '../action/declared.js';
 import type { Session } from '../action/session.js';
+import { checkIdentitySize } from '../model/device-identity.js';
 import { EngineError, messageOf } from '../model/engine-error.js';
 import type { PlannedStage } from '../model/plan.js';
 
@@ -19,12 +20,20 @@ export interface DeviceWatch {
 export function watchDevice(session: Session, stage: PlannedStage): DeviceWatch {
   const description = describeDevice(stage);
   const said: JsonObject[] = [];
+  let refused: unknown;
   return {
     identify(identity) {
+      try {
+        checkIdentitySize(identity);
+      } catch (error) {
+        refused = error;
+        return;
+      }
       if (description !== undefined && isJsonObject(identity)) note(session, stage, description, identity);
       said.push(identity);
     },
     get() {
+      if (refused !== undefined) throw refused;
       const [first, ...others] = said;
       if (description === undefined) {
         if (first !== undefined) throw new EngineError('device-undeclared', 'the plugin identifies a device that it does not declare');

@@ -14,6 +14,17 @@ export async function findArtifacts(store: BlobStore, contents: Contents): Promi
   return found;
 }
 
+/** Whether everything that a record names has the size that the record states. What is not there has none. */
+export async function haveStatedSizes(store: BlobStore, artifacts: Artifacts): Promise<boolean> {
+  const found = await findArtifacts(store, artifacts);
+  if (found === undefined) return false;
+  for (const [port, { digest, sizeBytes, treeSizeBytes }] of Object.entries(artifacts)) {
+    if (found[port]?.sizeBytes !== sizeBytes) return false;
+    if (treeSizeBytes !== undefined && (await store.sizeOf(digest)) !== treeSizeBytes) return false;
+  }
+  return true;
+}
+
 async function sizeOfTree(store: BlobStore, { digest }: Content): Promise<number | undefined> {
   const bytes = await store.read(digest);
   const tree = bytes === undefined ? undefined : decodeTree(bytes.toString());

@@ -1,6 +1,6 @@
 /** Commands beside files that are not Tanren's, and as another user than the one who built. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lchownSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliResult, type CliWorld, givenProject } from '../../support/cli-world.js';
 import { describeWith } from '../../support/guards.js';
@@ -122,6 +122,11 @@ describeWith(isRoot ? undefined : 'tests of another user change the user, and ne
 
   beforeEach(() => chmodSync(world.folder, 0o755));
 
+  const chownAll = (folder: string): void => {
+    chownSync(folder, NOBODY, NOBODY);
+    for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) lchownSync(join(folder, entry), NOBODY, NOBODY);
+  };
+
   it('is told by a failed build who owns what', () => {
     world.run('build');
     world.write('left.txt', 'c\n');
@@ -131,6 +136,32 @@ describeWith(isRoot ? undefined : 'tests of another user change the user, and ne
     const owner = new RegExp(`${world.folder}/artifacts belongs to root \\(uid 0\\), and this runs as nobody \\(uid ${NOBODY}\\)`);
     expect(outputOf(built)).toMatch(owner);
     expect(outputOf(built)).toContain(`chown -R ${NOBODY} ${world.folder}/cache`);
+  });
+
+  it('builds without help where a killed build of root has left its lock', () => {
+    world.run('build');
+    chownAll(world.folder);
+    // As the lock of the killed build stands there.
+    chownSync(join(world.folder, 'cache/lock/held.1'), 0, 0);
+    world.write('left.txt', 'c\n');
+    const built = asNobody('build');
+
+    expect([built.exitCode, outputOf(built)]).toEqual([0, expect.not.stringContaining('lock-unavailable')]);
+  });
+
+  it('is told whose lock it may not look at', () => {
+    world.run('build');
+    chownAll(world.folder);
+    const lock = join(world.folder, 'cache/lock/held.1');
+    chownSync(lock, 0, 0);
+    chmodSync(lock, 0o600);
+    world.write('left.txt', 'c\n');
+    const built = asNobody('build');
+
+    expect(outputOf(built)).toMatch(
+      new RegExp(`warning\\[lock-unavailable\\].*${lock} belongs to root \\(uid 0\\).* "chown -R ${NOBODY} ${lock}"`),
+    );
+    expect(built.exitCode).toBe(0);
   });
 
   it('gets a warning where root builds in a folder of that user', () => {

@@ -323,18 +323,19 @@ describe('importing', () => {
     expect(await importInto(there, archive)).toMatchObject({ records: 0, [as]: [digestJson(manifest)] });
   });
 
-  it.each([
+  it.each<[string, Record<string, string>, number?]>([
     ['an output that the stage has not', { text: 'there', more: 'there' }],
     ['no output that the stage must have', {}],
     ['an output whose blob is absent', { text: 'absent' }],
-  ])('a record in the cache with %s is a miss with a warning', async (_what, contents) => {
+    ['an output of another size than its blob', { text: 'there' }, 8],
+  ])('a record in the cache with %s is a miss with a warning', async (_what, contents, sizeBytes = 7) => {
     await here.build();
     const [name = '', text] = Object.entries(contentOf(here)).find(([, content]) => content.includes('"plugin":"strip"')) ?? [];
     const { manifest } = JSON.parse(text?.split('\n')[1] ?? '') as { manifest: Record<string, string> };
     const outputs = Object.fromEntries(
       Object.entries(contents).map(([port, content]) => [
         port,
-        { kind: 'file', digest: digestBytes(content === 'there' ? 'ONE\nTWO' : content), sizeBytes: 7, executable: false } as const,
+        { kind: 'file', digest: digestBytes(content === 'there' ? 'ONE\nTWO' : content), sizeBytes, executable: false } as const,
       ]),
     );
     rmSync(here.path('artifacts'), { recursive: true });

@@ -117,6 +117,7 @@ describe('a stage that measures on a device', () => {
       /device changed while the stage ran: driver: "1" → "2"/,
     ],
     ['never says what it is', { uses: 'gauge' }, '\n', 'device-unidentified', /without saying on which device/],
+    ['says too much', { uses: 'gauge' }, `${JSON.stringify({ name: 'x'.repeat(70_000) })}\n`, 'device-unidentified', /at most 65536/],
   ])('fails where the device %s', async (_, spec, said, code, message) => {
     world.write('board', said);
     world.stages = { latency: { ...spec, params: { device: world.path('board') }, inputs: { text: 'source.txt' } } };

@@ -1,12 +1,13 @@
 /** What runs in a worker process? One action: its document is read, its plugin imported, its outputs written; then the process ends. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clipText } from '../../../base/clip-text.js';
+import { clipText, MAX_PROGRESS_CHARACTERS } from '../../../base/clip-text.js';
 import { InternalError } from '../../../base/invariant.js';
 import type { Context } from '../../../stage/context.js';
 import { makeMask } from '../../../stage/mask.js';
 import { seededRandom } from '../../../stage/random.js';
 import { runTool, startTool } from '../../../stage/tool-runner.js';
+import { checkIdentitySize } from '../../model/device-identity.js';
 import { toFailure } from '../../model/failure.js';
 import type { ActionDocument, LocalDocument } from './action-document.js';
 import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './action-document.js';
@@ -57,14 +58,22 @@ const programs = {
 const context: Context = {
   ...watched,
   scratch,
-  progress: (done, total, what) => sayChecked({ kind: 'progress', done, total, what }, 'context.progress takes two numbers and a text'),
+  progress: (done, total, what) =>
+    sayChecked(
+      { kind: 'progress', done, total, what: typeof what === 'string' ? clipText(mask.apply(what), MAX_PROGRESS_CHARACTERS) : what },
+      'context.progress takes two numbers and a text',
+    ),
   random: label => seededRandom(action.key, label),
   memo: countParts(createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched)),
   build: action.build,
   env: declaredEnvironment(action.env),
   spawn: (command, options) => runTool(command, options, { ...programs, env: ownEnvironment() }),
   start: (command, options) => startTool(command, options, { ...programs, env: ownEnvironment() }),
-  identify: identity => sayChecked({ kind: 'identity', identity }, 'context.identify takes an object'),
+  identify: identity => {
+    const message: FromWorker = { kind: 'identity', identity };
+    if (isFromWorker(message)) checkIdentitySize(identity);
+    sayChecked(message, 'context.identify takes an object');
+  },
 };
 
 const tally = new Map<string, { kept: number; computed: number }>();

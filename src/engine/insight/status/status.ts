@@ -26,7 +26,7 @@ import type { EnginePorts } from '../../model/ports.js';
 import type { ActionResult } from '../../store/action-records.js';
 import { cacheFolderAt } from '../../store/cache-folder.js';
 import { decodeTree } from '../../store/files/tree.js';
-import { findArtifacts } from '../../store/find-artifacts.js';
+import { findArtifacts, haveStatedSizes } from '../../store/find-artifacts.js';
 import { findTouched, resign } from '../../store/published.js';
 import type { KnownDevice, Trust } from '../../store/state-log.js';
 import { createRivals, type Rivals } from './rivals.js';
@@ -252,6 +252,7 @@ async function resultsOf({ records }: Session, key: string): Promise<readonly Ac
 }
 
 async function isWhole({ store }: Session, artifacts: Artifacts): Promise<boolean> {
+  if (!(await haveStatedSizes(store, artifacts))) return false;
   for (const { kind, digest } of Object.values(artifacts)) {
     if ((await store.check(digest)) !== 'found') return false;
     const tree = kind === 'tree' ? decodeTree((await store.read(digest))?.toString() ?? '') : [];

@@ -29,8 +29,8 @@ export interface LockOptions {
 export async function acquireLock(folder: string, options: LockOptions): Promise<Lock> {
   options.signal.throwIfAborted();
   let told = false;
-  const wait = async (address: string): Promise<'dead' | 'ended'> => {
-    const end = await waitForEnd(address, options.signal, holder => {
+  const wait: Wait = async (address, path) => {
+    const end = await waitForEnd({ address, path }, options.signal, holder => {
       if (!told) options.onWaiting(holder);
       told = true;
     });
@@ -40,7 +40,8 @@ export async function acquireLock(folder: string, options: LockOptions): Promise
   return process.platform === 'win32' ? acquirePipe(folder, wait) : acquireSocket(folder, wait);
 }
 
-type Wait = (address: string) => Promise<'dead' | 'ended'>;
+/** @param path where the socket stands, for messages: the address may be a short link to it. */
+type Wait = (address: string, path: string) => Promise<'dead' | 'ended'>;
 
 async function acquireSocket(folder: string, wait: Wait): Promise<Lock> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -50,7 +51,7 @@ async function acquireSocket(folder: string, wait: Wait): Promise<Lock> {
   try {
     for (;;) {
       const highest = findHighest(folder);
-      if (highest > 0 && (await wait(join(short.path, `held.${highest}`))) === 'ended') continue;
+      if (highest > 0 && (await wait(join(short.path, `held.${highest}`), join(folder, `held.${highest}`))) === 'ended') continue;
       server ??= await listen(join(short.path, name));
       const own = highest + 1;
       if (!tryLink(join(folder, name), join(folder, `held.${own}`))) continue;
@@ -79,7 +80,7 @@ async function acquirePipe(folder: string, wait: Wait): Promise<Lock> {
       return { release: () => close(server) };
     } catch (error) {
       if (systemCode(error) !== 'EADDRINUSE') throw error;
-      await wait(address);
+      await wait(address, address);
     }
   }
 }
@@ -112,7 +113,11 @@ const LONGEST_WORD = 4_096;
 const LOOK_AGAIN = ['ENOENT', 'EAGAIN', 'ECONNRESET', 'EPIPE'];
 
 /** A holder that ends closes its connections: that ends the wait. 'dead': nobody listens. */
-function waitForEnd(address: string, signal: AbortSignal, onHeld: (holder: Holder | undefined) => void): Promise<'dead' | 'ended'> {
+function waitForEnd(
+  { address, path }: { readonly address: string; readonly path: string },
+  signal: AbortSignal,
+  onHeld: (holder: Holder | undefined) => void,
+): Promise<'dead' | 'ended'> {
   return new Promise((resolve, reject) => {
     const socket = connect(address);
     const stop = (): void => void socket.destroy();
@@ -146,7 +151,7 @@ function waitForEnd(address: string, signal: AbortSignal, onHeld: (holder: Holde
       if (code === 'ECONNREFUSED') return resolve('dead');
       // The link went away under us, the holder's queue is full, or it ended before it took us from its queue: look again.
       if (code !== undefined && LOOK_AGAIN.includes(code)) return resolve('ended');
-      reject(refused ?? new Error(`cannot connect to ${address}`));
+      reject(refused === undefined ? new Error(`cannot connect to ${address}`) : Object.assign(refused, { path }));
     });
     socket.resume();
   });
@@ -154,6 +159,9 @@ function waitForEnd(address: string, signal: AbortSignal, onHeld: (holder: Holde
 
 /** Who waits at a server of ours: told by closing. */
 const connections = new WeakMap<Server, Set<Socket>>();
+
+/** Whoever may look into the folder may wait: what root leaves in the folder of another user, that user finds dead. */
+const OPEN = process.platform === 'win32' ? {} : { readableAll: true, writableAll: true };
 
 function listen(address: string): Promise<Server> {
   return new Promise((resolve, reject) => {
@@ -167,7 +175,7 @@ function listen(address: string): Promise<Server> {
     });
     connections.set(server, waiting);
     server.on('error', reject);
-    server.listen({ path: address, backlog: 511 }, () => {
+    server.listen({ path: address, backlog: 511, ...OPEN }, () => {
       server.unref();
       resolve(server);
     });

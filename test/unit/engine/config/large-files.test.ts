@@ -36,6 +36,8 @@ describe('a large collection', () => {
     ['with mistakes in its parts', `map:\n${items(900, i => `  s${i}: {v: ${i === 300 ? '12345678901234567890' : i}, v: 2}\n`)}`],
     ['with a part that is no YAML', `map:\n${items(900, i => `  s${i}: {v: ${i === 300 ? '"a" "b"' : i}}\n`)}`],
     ['with nested maps on one line', `map:\n${items(900, i => (i === 300 ? `  s${i}: a: {b: 1}\n` : `  s${i}: {v: 1}\n`))}`],
+    ['of plain values', `map:\n${items(900, i => `  # about ${i}\n  s${i}: ${i}\n\n`)}  # the end\nlist:\n${items(900, i => `- ${i}\n`)}`],
+    ['with a key that stands there twice, far apart', `map:\n${items(900, i => `  s${i % 800}: ${i}\n`)}`],
     ['with tags', `map:\n${items(900, i => `  s${i}: {v: !!str ${i}}\n`)}`],
   ])('%s is the same in parts and at once', (_what, body) => {
     const [parts, whole] = [inParts(body), atOnce(body)];

@@ -1,0 +1,13 @@
+/** The bound of what a device says that it is: the identity is part of keys, records and messages. */
+import type { JsonObject } from '../../base/json.js';
+import { EngineError } from './engine-error.js';
+
+const MAX_CHARACTERS = 1 << 16;
+
+/** @throws EngineError `device-unidentified` where the identity is larger than that. */
+export function checkIdentitySize(identity: JsonObject): void {
+  const characters = JSON.stringify(identity).length;
+  if (characters <= MAX_CHARACTERS) return;
+  const message = `the identity of the device has ${characters} characters as JSON; it may have at most ${MAX_CHARACTERS}`;
+  throw new EngineError('device-unidentified', message, { help: 'name the device and its versions, and log the rest' });
+}
