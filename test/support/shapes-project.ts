@@ -49,7 +49,7 @@ export function givenShapesProject(images: number | 'all', dist: string = DIST):
       cwd: folder,
       encoding: 'utf8',
       maxBuffer: 1 << 28,
-      timeout: 300_000,
+      timeout: 900_000,
     });
     return { exitCode: result.status, stdout: result.stdout, stderr: result.stderr };
   };
