@@ -15,7 +15,7 @@ describe('pipelines/maskrcnn-coco.yaml', () => {
 
   const plan = (...args: readonly string[]) => {
     const words = [join(DIST, 'bin/tanren.js'), 'build', '-f', COCO_PIPELINE, '--dry-run', '--json', ...args];
-    const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8', timeout: 60_000 });
+    const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8', timeout: 300_000 });
     return { stdout, stderr };
   };
 

@@ -10,7 +10,7 @@ const COCO = 'pipelines/yolact-coco.yaml';
 
 function plan(cwd: string, file: string, ...args: readonly string[]) {
   const words = [join(DIST, 'bin/tanren.js'), 'build', '-f', file, '--dry-run', '--json', ...args];
-  return spawnSync(process.execPath, words, { cwd, encoding: 'utf8', timeout: 60_000 });
+  return spawnSync(process.execPath, words, { cwd, encoding: 'utf8', timeout: 300_000 });
 }
 
 const stagesOf = (stdout: string): string[] =>

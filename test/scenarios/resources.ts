@@ -29,7 +29,7 @@ function runScript(
   const tanren = `tanren() { "${process.execPath}" "${DIST}/bin/tanren.js" "$@"; }`;
   const [program = 'sh', ...args] = [...wrap, 'sh', '-ec', `${tanren}\n${script}`];
   const env = { ...process.env, NO_COLOR: '1', TEMPER: 'hard' };
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: forge.project.folder, env, encoding: 'utf8', timeout: 100_000 });
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: forge.project.folder, env, encoding: 'utf8', timeout: 300_000 });
   return { output: stdout + stderr, status };
 }
 
@@ -120,7 +120,7 @@ stages:
         const [program = '', ...args] = [...AS_NOBODY, process.execPath, join(DIST, 'bin/tanren.js'), 'build'];
         // Of the folders on the PATH, one may not be looked into.
         const env = { ...process.env, PATH: `/root/closed:${process.env.PATH}`, NO_COLOR: '1' };
-        const { status, stdout, stderr } = spawnSync(program, args, { cwd: world.folder, env, encoding: 'utf8', timeout: 60_000 });
+        const { status, stdout, stderr } = spawnSync(program, args, { cwd: world.folder, env, encoding: 'utf8', timeout: 300_000 });
         strictEqual(status, 0, stdout + stderr);
         ok(!stdout.includes('warning'), stdout);
         strictEqual(readdirSync(`${world.folder}/cache/tmp`).length, 0);

@@ -64,7 +64,7 @@ export function givenProject(files: Readonly<Record<string, string>>, environmen
   for (const [name, text] of Object.entries(files)) write(name, text);
   const options = { cwd: folder, env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...environment } };
   const runWith = ({ cwd, env }: typeof options, args: readonly string[]): CliResult => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [TANREN, ...args], { cwd, env, encoding: 'utf8', timeout: 100_000 });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [TANREN, ...args], { cwd, env, encoding: 'utf8', timeout: 300_000 });
     return { exitCode: status, stdout, stderr };
   };
   const startWith = (how: typeof options, args: readonly string[]): CliProcess => {

@@ -24,7 +24,7 @@ export function stepsOf(page: string): readonly ConsoleStep[] {
 export function playSteps(steps: readonly ConsoleStep[], cwd: string, env: NodeJS.ProcessEnv): readonly (readonly string[])[] {
   let exitCode = 0;
   return steps.map(({ command }) => {
-    const result = spawnSync('sh', ['-c', `exec 2>&1; (exit ${exitCode}); ${command}`], { cwd, env, encoding: 'utf8', timeout: 100_000 });
+    const result = spawnSync('sh', ['-c', `exec 2>&1; (exit ${exitCode}); ${command}`], { cwd, env, encoding: 'utf8', timeout: 300_000 });
     exitCode = result.status ?? 1;
     return withoutBlankEnds(result.stdout.split('\n'));
   });

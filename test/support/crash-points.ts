@@ -90,7 +90,7 @@ function listWrites(project: CliWorld, occasion: Occasion): readonly string[] {
 /** @returns what it died of; undefined where it did not. */
 function runDying(project: CliWorld, occasion: Occasion, environment: NodeJS.ProcessEnv): string | undefined {
   const args = ['--import', join(DIST, 'test/support/die-at-write.js'), join(DIST, 'bin/tanren.js'), ...COMMANDS[occasion]];
-  const options = { cwd: project.folder, env: { ...process.env, ...environment }, encoding: 'utf8', timeout: 60_000 } as const;
+  const options = { cwd: project.folder, env: { ...process.env, ...environment }, encoding: 'utf8', timeout: 300_000 } as const;
   const { signal, stderr } = spawnSync(process.execPath, args, options);
   return signal === 'SIGKILL' ? stderr.trim().split('\n').at(-1) : undefined;
 }

@@ -50,7 +50,7 @@ export function runRunner(bundle: SmallBundle, args: readonly string[], environm
   const { status, stdout, stderr } = spawnSync('python3', [bundle.path('runner.py'), ...args], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
-    timeout: 60_000,
+    timeout: 300_000,
   });
   return { exitCode: status, stdout, stderr };
 }
