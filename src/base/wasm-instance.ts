@@ -11,9 +11,9 @@ export interface WasmInstance {
   readonly functions: Readonly<Record<string, (...args: readonly number[]) => void>>;
 }
 
-/** Compiles and instantiates a module synchronously. @param source its bytes, or their base64 as generated modules hold it. */
-export function openWasm(source: Uint8Array | string): WasmInstance {
-  const bytes = typeof source === 'string' ? Buffer.from(source, 'base64') : source;
+/** Compiles and instantiates a module synchronously. @param base64 its bytes, as generated modules hold them. */
+export function openWasm(base64: string): WasmInstance {
+  const bytes = Buffer.from(base64, 'base64');
   const { memory, ...functions } = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
   return { memory: (memory as { readonly buffer: ArrayBuffer }).buffer, functions: functions as WasmInstance['functions'] };
 }

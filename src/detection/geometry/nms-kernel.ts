@@ -1,17 +1,15 @@
 /** WebAssembly kernel of box suppression, four boxes at a time. Results equal those of `coverPlainly` bit for bit. */
 import { getDefined } from '../../base/invariant.js';
-import { encodeWasm, type WasmCode, type WasmFunction } from '../../base/wasm-encoder.js';
 import { openWasm } from '../../base/wasm-instance.js';
-import { wasm } from '../../base/wasm-instructions.js';
 import type { Coverage } from './box-coverage.js';
 import type { Boxes } from './boxes.js';
+import { nmsWasm } from './generated/nms.js';
 
 /** Capacity of the kernel's memory, in boxes. */
 export const MOST_COVERED = 16384;
 const LANE_BYTES = 4 * MOST_COVERED;
 /** Byte offsets of six arrays, each with one number per box. */
 const [X1, Y1, X2, Y2, AREA, GONE] = [0, 1, 2, 3, 4, 5].map(list => list * LANE_BYTES) as [number, number, number, number, number, number];
-const PAGES = Math.ceil((6 * LANE_BYTES) / 65536);
 
 interface Kernel {
   readonly cover: (box: number, from: number, end: number, threshold: number) => void;
@@ -23,7 +21,7 @@ let opened: Kernel | undefined;
 
 function openKernel(): Kernel {
   if (opened !== undefined) return opened;
-  const { functions, memory } = openWasm(encodeWasm({ pages: PAGES, functions: [coverFunction()] }));
+  const { functions, memory } = openWasm(nmsWasm);
   opened = { cover: getDefined(functions.cover, 'cover'), floats: new Float32Array(memory), words: new Int32Array(memory) };
   return opened;
 }
@@ -58,29 +56,4 @@ function roundDown(value: number): number {
   const bits = new Int32Array(float.buffer);
   bits[0] = (bits[0] as number) - 1;
   return float[0] as number;
-}
-
-const { get, set, tee, loopWhile, i32, v128, f32x4 } = wasm;
-
-/** Marks each box, from byte `from` to `end` of the arrays, whose IoU with the box at byte `box` is above the threshold. The intersection of disjoint boxes is 0. */
-function coverFunction(): WasmFunction {
-  const [box, from, end, threshold] = [0, 1, 2, 3];
-  const [x1, y1, x2, y2, area, shared] = [4, 5, 6, 7, 8, 9];
-  const zero: WasmCode = [...i32.const(0), ...wasm.i32x4.splat];
-  const own = (list: number, local: number): WasmCode => [...get(box), ...v128.load32Splat(list), ...set(local)];
-  const side = (low: number, lowList: number, high: number, highList: number): WasmCode => [
-    ...[...get(high), ...get(from), ...v128.load(highList), ...f32x4.min, ...get(low), ...get(from), ...v128.load(lowList), ...f32x4.max],
-    ...[...f32x4.sub, ...zero, ...f32x4.max],
-  ];
-  const body = [
-    ...[...own(X1, x1), ...own(Y1, y1), ...own(X2, x2), ...own(Y2, y2), ...own(AREA, area)],
-    ...loopWhile(
-      [...side(x1, X1, x2, X2), ...side(y1, Y1, y2, Y2), ...f32x4.mul, ...set(shared)],
-      [...get(from), ...get(from), ...v128.load(GONE)],
-      [...get(shared), ...get(area), ...get(from), ...v128.load(AREA), ...f32x4.add, ...get(shared), ...f32x4.sub, ...f32x4.div],
-      [...get(threshold), ...f32x4.splat, ...f32x4.gt, ...v128.or, ...v128.store(GONE)],
-      [...get(from), ...i32.const(16), ...i32.add, ...tee(from), ...get(end), ...i32.ltU],
-    ),
-  ];
-  return { name: 'cover', params: ['i32', 'i32', 'i32', 'f32'], locals: Array<'v128'>(6).fill('v128'), body };
 }
