@@ -1,7 +1,7 @@
 /** How good is a classifier? What it says of every image, each kept on its own, then the shares that are right. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { type LabelledImage, type LabelledImages, listLabelledImages } from '../../src/detection/data/class-labels.js';
+import { type LabeledImage, type LabeledImages, listLabeledImages } from '../../src/detection/data/class-labels.js';
 import { findImageFile, takeFromFolders } from '../../src/detection/data/image-list.js';
 import { readImageInput } from '../../src/detection/data/image-samples.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
@@ -27,7 +27,7 @@ type ClassesJob = StageJob<EvaluateClassesParams>;
 export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const folder = getInputPath(inputs, 'images');
-  const labelled = await listLabelledImages(folder, findInputPath(inputs, 'labels'), params.classes);
+  const labelled = await listLabeledImages(folder, findInputPath(inputs, 'labels'), params.classes);
   const images = takeFromFolders(labelled.images, params.samples);
   const baseline = inputs.baseline === undefined ? undefined : await readInput(inputs, 'baseline', readJsonFile);
   const classifying = await openClassifying(job);
@@ -54,12 +54,12 @@ export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
   );
 }
 
-interface SaidClasses extends Pick<LabelledImages, 'folders'> {
+interface SaidClasses extends Pick<LabeledImages, 'folders'> {
   readonly classes: readonly string[] | undefined;
 }
 
 /** @throws StageError `class-count`. */
-function checkLabel({ fileName, label }: LabelledImage, { of }: BestClasses, { classes, folders }: SaidClasses): void {
+function checkLabel({ fileName, label }: LabeledImage, { of }: BestClasses, { classes, folders }: SaidClasses): void {
   if (classes !== undefined && classes.length !== of)
     throw new StageError('class-count', `the model has ${of} classes, ${classes.length} are named`, {
       help: 'correct `classes`, or name another `output`',

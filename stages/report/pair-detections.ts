@@ -1,7 +1,7 @@
 /** What did either side find in an image, and which of it is the same? Pairs by class and IoU, what only one side found, and how much they differ. */
 import type { CocoResult } from '../../src/detection/coco/results.js';
 import { rasterize } from '../../src/detection/coco/segmentation.js';
-import { type LabelledBoxes, matchDetections } from '../../src/detection/compare/match-detections.js';
+import { type LabeledBoxes, matchDetections } from '../../src/detection/compare/match-detections.js';
 import type { ImageSize } from '../../src/detection/image/image-size.js';
 import { rleBox } from '../../src/detection/masks/rle.js';
 
@@ -41,7 +41,7 @@ export function boxOf({ box, segmentation }: CocoResult, image: ImageSize): read
   return segmentation === undefined ? [0, 0, 0, 0] : rleBox(rasterize(segmentation, image));
 }
 
-function toBoxes(results: readonly CocoResult[], image: ImageSize): LabelledBoxes {
+function toBoxes(results: readonly CocoResult[], image: ImageSize): LabeledBoxes {
   const corners = results.flatMap(result => {
     const [x = 0, y = 0, width = 0, height = 0] = boxOf(result, image);
     return [x, y, x + width, y + height];

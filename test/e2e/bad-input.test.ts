@@ -69,7 +69,7 @@ describe('an input', () => {
       () => 'missing',
       'evaluate-float',
       'image-missing',
-      /image 1000: there is no file "000000001000\.jpg"/,
+      /image 1000: the image folder "[^"]+" has no file "000000001000\.jpg"/,
     ],
     ['half an annotations file', VAL, half, 'evaluate-float', 'json-malformed', /annotations\.json is not JSON/],
     ['annotations without images', VAL, withoutImages, 'evaluate-float', 'no-images', /the data set has no images/],

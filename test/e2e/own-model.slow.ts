@@ -118,7 +118,7 @@ ${stage}
 
     world.write('decoder.js', decoder.replace('found.classes.push(label)', 'found.classes.push(label + 5)'));
     const { exitCode, stderr, stdout } = world.run('build');
-    expect([exitCode, stdout + stderr]).toEqual([1, expect.stringMatching(/decoder-result.*the class 5; classes are 0 to 1/)]);
+    expect([exitCode, stdout + stderr]).toEqual([1, expect.stringMatching(/decoder-result.*the class 5; expected 0 to 1/)]);
     world.remove();
   });
 });

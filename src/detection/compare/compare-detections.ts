@@ -1,4 +1,4 @@
-/** How far are a detector's results from another's? Objects are partners by class and box IoU, never by their place in a list. */
+/** Compares the detections of two detectors. Objects are matched by class and box IoU, independent of their order. */
 
 import type { DetectedObjects } from '../detector/detector.js';
 import { findObjectMask } from '../detector/object-masks.js';
@@ -15,9 +15,9 @@ export interface LoneObject {
   readonly box: readonly number[];
 }
 
-/** Two objects of one class that are the same. */
+/** A matched pair of objects. */
 export interface Partners {
-  /** Of their scores, or of their masks' own scores where that is more. */
+  /** The larger of the differences of object scores and of mask scores. */
   readonly scoreDifference: number;
   readonly boxIou: number;
   readonly maskIou: number;
@@ -32,13 +32,13 @@ export interface DetectionComparison {
 }
 
 export interface MatchRule {
-  /** Partners have at least this box IoU. */
+  /** Minimum box IoU of a matched pair. */
   readonly matchIou: number;
-  /** Objects below this score are neither missed nor extra; pairs of two such objects do not count. */
+  /** Objects with a lower score are neither missed nor extra; pairs of two such objects are not counted. */
   readonly minScore: number;
 }
 
-/** Compares the objects of one image. The best partner by IoU is taken, references by falling score. */
+/** Compares the objects of one image. References, by falling score, match the candidate with the largest IoU. */
 export function compareDetections(
   image: number,
   reference: DetectedObjects,
@@ -77,7 +77,7 @@ export function mergeDetectionComparisons(parts: readonly DetectionComparison[])
   };
 }
 
-/** A comparison in numbers. Without partners the differences are 0 and the IoUs 1; without objects the shares are 0. */
+/** Figures of a comparison. Without pairs, differences are 0 and IoUs 1; without objects, shares are 0. */
 export interface DetectionFigures {
   readonly reference: number;
   readonly candidate: number;
@@ -124,7 +124,7 @@ function countFrom(scores: Float32Array, least: number): number {
   return scores.filter(score => score >= least).length;
 }
 
-/** Two empty masks are equal, and so are two that are not there. */
+/** 1 for two empty masks and for two missing masks. */
 function maskIouOf(a: Rle | undefined, b: Rle | undefined): number {
   if (a === undefined || b === undefined) return a === b ? 1 : 0;
   return rleArea(a) === 0 && rleArea(b) === 0 ? 1 : rleIou(a, b);

@@ -1,4 +1,4 @@
-/** How far are two forms of a detector's parts from each other, value by value? Each part of the candidate is fed what the reference's parts got. */
+/** Compares the outputs of the parts of two detectors, value by value. The candidate's parts run on the inputs of the reference's parts. */
 import { getDefined } from '../../base/invariant.js';
 import { type Comparison, compareArrays } from '../../tensor/compare.js';
 import { formatShape, sameShape } from '../../tensor/shape.js';
@@ -6,10 +6,10 @@ import type { Detector, ImageTrace } from '../detector/detector.js';
 import type { PartValuesByName } from '../detector/part-runner.js';
 import { DetectionError } from '../error/detection-error.js';
 
-/** Comparisons by the recipe's value names. */
+/** Comparisons by value name. */
 export type ValueComparisons = ReadonlyMap<string, Comparison>;
 
-/** All outputs of all parts for one image. `own`: the candidate on that image by itself; where a part got the same there, it is not run again. */
+/** Compares all outputs of all parts for one image. `own` is the candidate's own trace of the image: parts with equal inputs there are not run again. */
 export async function compareParts(reference: ImageTrace, candidate: Detector, own: ImageTrace): Promise<ValueComparisons> {
   const values: [string, Comparison][] = [];
   for (const { name } of candidate.parts) {
@@ -20,7 +20,7 @@ export async function compareParts(reference: ImageTrace, candidate: Detector, o
   return new Map(values);
 }
 
-/** Bit for bit. */
+/** Equality bit for bit. */
 function sameValues(some: PartValuesByName, others: PartValuesByName): boolean {
   return Object.entries(some).every(([name, { dims, data }]) => {
     const other = others[name];
@@ -32,16 +32,16 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Every value of `reference` against the candidate's of the same name. @throws DetectionError `part-values` where one is missing or has another shape. */
+/** Compares every value of `reference` with the candidate's value of the same name. @throws DetectionError `part-values` where it is missing or has another shape. */
 export function compareValues(reference: PartValuesByName, candidate: PartValuesByName): ValueComparisons {
   return new Map(
     Object.entries(reference).map(([name, tensor]) => {
       const other = candidate[name];
       if (other === undefined || !sameShape(other.dims, tensor.dims)) {
-        const found = other === undefined ? 'absent' : formatShape(other.dims);
+        const found = other === undefined ? 'missing' : formatShape(other.dims);
         throw new DetectionError(
           'part-values',
-          `value "${name}" is ${formatShape(tensor.dims)} in the reference and ${found} in the candidate`,
+          `value "${name}" is ${formatShape(tensor.dims)} in the reference, but ${found} in the candidate`,
         );
       }
       return [name, compareArrays(tensor.data, other.data)];

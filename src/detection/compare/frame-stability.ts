@@ -1,56 +1,56 @@
-/** How steady is a detector from one frame of a video to the next? Objects are followed by class and box IoU; what moves is not told apart from what trembles, so two detectors are compared on the same frames. */
+/** Stability of detections over the frames of a video. Objects are followed by class and box IoU. Motion is not separated from jitter, so compare detectors on the same frames. */
 
 import { type Rle, rleArea } from '../masks/rle.js';
 import { rleIou } from '../masks/rle-combine.js';
-import { type LabelledBoxes, matchDetections } from './match-detections.js';
+import { type LabeledBoxes, matchDetections } from './match-detections.js';
 
-/** What was found in one frame. */
-export interface FrameObjects extends LabelledBoxes {
-  /** Of the frame's size, in the order of the boxes; undefined where the detector finds boxes alone. */
+/** Objects found in one frame. */
+export interface FrameObjects extends LabeledBoxes {
+  /** Masks of the frame's size, in the order of the boxes; undefined where the detector finds only boxes. */
   readonly masks: readonly (Rle | undefined)[];
 }
 
 export interface StabilityRule {
-  /** Objects below it are not there. */
+  /** Objects with a lower score are ignored. */
   readonly minScore: number;
-  /** Box IoU from which an object is the one of the frame before. */
-  readonly leastIou: number;
-  /** Frames without it after which an object that is there again is a new one. */
+  /** Minimum box IoU of an object in consecutive frames. */
+  readonly minIou: number;
+  /** Maximum number of frames in which an object may be missing and still count as the same. */
   readonly longestGap: number;
 }
 
-export const STABILITY_RULE: StabilityRule = { minScore: 0.5, leastIou: 0.5, longestGap: 5 };
+export const STABILITY_RULE: StabilityRule = { minScore: 0.5, minIou: 0.5, longestGap: 5 };
 
-/** From one frame to the next. */
+/** Changes from one frame to the next. */
 export interface FrameStep {
-  /** Objects of the earlier and of the later frame. */
+  /** Number of objects in the earlier and in the later frame. */
   readonly before: number;
   readonly after: number;
-  /** Of each object that is in both. */
+  /** Objects in both frames. */
   readonly kept: readonly KeptObject[];
-  /** Objects of the earlier frame that have no partner in the later one. */
+  /** Number of objects only in the earlier frame. */
   readonly vanished: number;
-  /** Objects of the later frame that have none in the earlier one. */
+  /** Number of objects only in the later frame. */
   readonly appeared: number;
-  /** Of those, objects that had vanished where they now are, at most `longestGap` frames ago: flicker. */
+  /** Number of appeared objects that had vanished at the same place at most `longestGap` frames ago: flicker. */
   readonly returned: number;
 }
 
 export interface KeptObject {
   readonly boxIou: number;
-  /** Undefined where one of the two has no mask. Two empty masks are equal. */
+  /** Undefined where one of the two has no mask; 1 for two empty masks. */
   readonly maskIou: number | undefined;
   readonly scoreChange: number;
 }
 
-/** The steps between consecutive frames of one video: one less than frames. */
+/** The steps between consecutive frames of one video: one less than there are frames. */
 export function followFrames(frames: readonly FrameObjects[], rule: StabilityRule): readonly FrameStep[] {
-  const counting = frames.map(frame => keepFrom(frame, rule.minScore));
+  const counted = frames.map(frame => keepFrom(frame, rule.minScore));
   let gone: readonly GoneObject[] = [];
-  return counting.slice(1).map((after, index) => {
-    const before = counting[index] ?? after;
-    const { pairs, missed, extra } = matchDetections(before, after, rule.leastIou);
-    const found = findReturned(takeObjects(after, extra), gone, rule.leastIou);
+  return counted.slice(1).map((after, index) => {
+    const before = counted[index] ?? after;
+    const { pairs, missed, extra } = matchDetections(before, after, rule.minIou);
+    const found = findReturned(takeObjects(after, extra), gone, rule.minIou);
     const left = gone.filter(one => !found.has(one)).map(one => ({ ...one, missing: one.missing + 1 }));
     gone = [...left, ...missed.map(object => ({ objects: takeObjects(before, [object]), missing: 1 }))].filter(
       ({ missing }) => missing <= rule.longestGap,
@@ -70,16 +70,16 @@ export function followFrames(frames: readonly FrameObjects[], rule: StabilityRul
   });
 }
 
-/** Steps in numbers; IoU and jitter are undefined where no object was followed. */
+/** Figures of all steps. IoU and jitter are undefined where no object was followed. */
 export interface Stability {
-  /** Steps from a frame to the next. */
+  /** Number of steps. */
   readonly steps: number;
-  /** Objects, counted in every frame. */
+  /** Sum of the objects in all frames. */
   readonly objects: number;
-  /** Times that an object was there in the next frame too. */
+  /** Sum of the objects that were also in the next frame. */
   readonly kept: number;
   readonly meanBoxIou: number | undefined;
-  /** The value that a twentieth of the followed objects is below. */
+  /** 5th percentile. */
   readonly lowBoxIou: number | undefined;
   readonly meanMaskIou: number | undefined;
   readonly lowMaskIou: number | undefined;
@@ -90,7 +90,7 @@ export interface Stability {
   readonly flickers: number;
 }
 
-/** @param videos the steps of each. */
+/** @param videos steps of each video. */
 export function summarizeStability(videos: readonly (readonly FrameStep[])[]): Stability {
   const steps = videos.flat();
   const kept = steps.flatMap(step => step.kept);
@@ -113,20 +113,20 @@ export function summarizeStability(videos: readonly (readonly FrameStep[])[]): S
 }
 
 interface GoneObject {
-  /** It alone, as it was seen last. */
+  /** The object alone, as last detected. */
   readonly objects: FrameObjects;
-  /** Frames without it. */
+  /** Number of frames without it. */
   readonly missing: number;
 }
 
-/** Those of `gone` that are there again; each object that appeared is one of them at most. */
-function findReturned(appeared: FrameObjects, gone: readonly GoneObject[], leastIou: number): ReadonlySet<GoneObject> {
-  const places: LabelledBoxes = {
+/** The objects of `gone` that are back. Each appeared object matches at most one. */
+function findReturned(appeared: FrameObjects, gone: readonly GoneObject[], minIou: number): ReadonlySet<GoneObject> {
+  const places: LabeledBoxes = {
     boxes: Float32Array.from(gone.flatMap(({ objects }) => [...objects.boxes])),
     scores: Float32Array.from(gone, ({ objects }) => objects.scores[0] ?? 0),
     labels: gone.map(({ objects }) => objects.labels[0] ?? 0),
   };
-  return new Set(matchDetections(appeared, places, leastIou).pairs.flatMap(({ candidate }) => gone[candidate] ?? []));
+  return new Set(matchDetections(appeared, places, minIou).pairs.flatMap(({ candidate }) => gone[candidate] ?? []));
 }
 
 function keepFrom(frame: FrameObjects, minScore: number): FrameObjects {

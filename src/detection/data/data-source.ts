@@ -1,4 +1,4 @@
-/** Where do the samples of a stage come from? COCO annotations, a folder of images, or tensor files: exactly one of them. */
+/** The data source of a stage: COCO annotations, a folder of images, or tensor files. Exactly one of them is connected. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Json } from '../../base/json.js';
@@ -18,7 +18,7 @@ export interface ImageSource {
 
 export type DataSource = ImageSource | { readonly kind: 'tensors'; readonly path: string };
 
-/** What is connected: paths by port. */
+/** Paths of the connected ports. */
 export interface ImagePaths {
   /** A COCO data set. */
   readonly data?: Readonly<Record<string, string>> | undefined;
@@ -32,27 +32,27 @@ export interface DataPaths extends ImagePaths {
 }
 
 /**
- * @param count  the first so many images, by id or by name; undefined: all.
- * @throws DetectionError `data-source` unless exactly one is connected; `bad-annotations`, `coco-field`, `coco-file-name`, `coco-duplicate-id`, `no-images`, `too-few-images`.
+ * @param count  number of images, the first by id or by name; undefined: all.
+ * @throws DetectionError `data-source` unless exactly one source is connected; `bad-annotations`, `coco-field`, `coco-file-name`, `coco-duplicate-id`, `no-images`, `too-few-images`.
  */
 export async function openDataSource({ tensors, ...images }: DataPaths, count: number | undefined): Promise<DataSource> {
   if (tensors === undefined) return openImageSource(images, count);
-  if (images.data !== undefined || images.images !== undefined) throw notOneSource('tensors and images are both connected');
+  if (images.data !== undefined || images.images !== undefined) throw notOneSource('both tensors and images are connected');
   return { kind: 'tensors', path: tensors };
 }
 
 /** @throws as `openDataSource`. */
 export async function openImageSource({ data, images }: ImagePaths, count: number | undefined): Promise<ImageSource> {
-  if (data !== undefined && images !== undefined) throw notOneSource('data and images are both connected');
+  if (data !== undefined && images !== undefined) throw notOneSource('both `data` and `images` are connected');
   if (images !== undefined) return { kind: 'images', folder: images, images: takeFromFolders(await listImageFolder(images), count) };
-  if (data === undefined) throw notOneSource('no data is connected');
+  if (data === undefined) throw notOneSource('no data source is connected');
   const { annotations = '', images: folder = '' } = data;
   return { kind: 'images', folder, images: takeFirstImages(listImages(await readAnnotations(annotations)), count) };
 }
 
 function notOneSource(message: string): DetectionError {
   return new DetectionError('data-source', message, {
-    help: 'connect exactly one of data (COCO annotations and images), images (a folder), tensors (.npz, .npy, ONNX .pb), or captured tensors, of those that the stage takes',
+    help: 'connect exactly one of the data ports of the stage: data (COCO annotations and images), images (a folder), tensors (.npz, .npy, ONNX .pb), captured tensors',
   });
 }
 
@@ -62,20 +62,20 @@ async function readAnnotations(path: string): Promise<Json> {
     return JSON.parse(text) as Json;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new DetectionError('bad-annotations', `COCO annotations: ${basename(path)} is not JSON: ${reason}`, { cause });
+    throw new DetectionError('bad-annotations', `COCO annotations: ${basename(path)} is not valid JSON: ${reason}`, { cause });
   }
 }
 
 export interface PlainModelOptions {
   readonly inputs: readonly ModelInput[];
   readonly preprocess: Preprocessing | undefined;
-  /** The first so many; undefined: all. */
+  /** Number of samples; undefined: all. */
   readonly samples: number | undefined;
 }
 
 /**
- * The samples of a model that is no part of a detector.
- * @throws DetectionError `preprocess-missing` where images come without one, `image-input`; RuntimeError `no-samples`, `too-few-samples`.
+ * The samples of a model that is not part of a detector.
+ * @throws DetectionError `preprocess-missing` where images are connected without `preprocess`; `image-input`; RuntimeError `no-samples`, `too-few-samples`.
  */
 export async function openModelSamples(
   source: DataSource,
@@ -84,13 +84,13 @@ export async function openModelSamples(
   if (source.kind === 'tensors') {
     const found = await listTensorSamples(source.path, inputs);
     if (samples === undefined || samples <= found.length) return found.slice(0, samples);
-    throw new DetectionError('too-few-samples', `${samples} samples are asked for, there are ${found.length}`, {
-      help: `set samples to at most ${found.length}`,
+    throw new DetectionError('too-few-samples', `${samples} samples are requested, but there are only ${found.length}`, {
+      help: `set \`samples\` to at most ${found.length}`,
     });
   }
   if (preprocess === undefined) {
-    throw new DetectionError('preprocess-missing', 'images are connected, and nothing says how they become the input of the model', {
-      help: 'set `preprocess` (colours, range, mean, std, resize), or connect the recipe of the detector that the model is a part of',
+    throw new DetectionError('preprocess-missing', 'images are connected, but their preprocessing is not declared', {
+      help: 'set `preprocess` (colors, range, mean, std, resize), or connect the host recipe of the detector that the model belongs to',
     });
   }
   return makeImageSamples(source.images, source.folder, inputs, preprocess);

@@ -1,4 +1,4 @@
-/** Which images does a data set have? Those that its COCO annotations list, by id, or those of a folder, by name; each checked to be there. */
+/** Lists the images of a data set: from COCO annotations, or from a folder. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Json } from '../../base/json.js';
@@ -8,12 +8,12 @@ import { DetectionError } from '../error/detection-error.js';
 
 export interface ListedImage {
   readonly id: number;
-  /** As the annotations name it, relative to the image folder. */
+  /** Relative to the image folder. */
   readonly fileName: string;
 }
 
 /**
- * The images of a COCO annotations file, by ascending id. Nothing else of the file is looked at.
+ * The images of a COCO annotations file, by ascending id. The rest of the file is ignored.
  * @throws DetectionError `coco-field` where `images` is missing or an entry lacks id or file name, `coco-file-name`, `coco-duplicate-id`.
  */
 export function listImages(annotations: Json): ListedImage[] {
@@ -26,10 +26,10 @@ export function listImages(annotations: Json): ListedImage[] {
   return images.sort((a, b) => a.id - b.id);
 }
 
-/** Names that end so are images, in any case. */
+/** File extensions of images, compared without case. */
 export const IMAGE_EXTENSIONS: readonly string[] = ['.jpg', '.jpeg', '.png', '.webp', '.gif', '.tif', '.tiff'];
 
-/** The images in a folder and the folders in it, in the order of their paths, numbered from 1. Files with other extensions are left alone. */
+/** The images in a folder and its subfolders, in the order of their paths, numbered from 1. Files with other extensions are ignored. */
 export async function listImageFolder(folder: string): Promise<ListedImage[]> {
   const names = await listImageNames(folder, '');
   return names.map((fileName, index) => ({ id: index + 1, fileName }));
@@ -47,23 +47,23 @@ async function listImageNames(folder: string, under: string): Promise<string[]> 
 }
 
 /**
- * The first `count` images; all where undefined.
- * @throws DetectionError `no-images` where the set is empty, `too-few-images` where it has fewer.
+ * The first `count` images; all where `count` is undefined.
+ * @throws DetectionError `no-images` where there are none; `too-few-images` where there are fewer than `count`.
  */
 export function takeFirstImages<Image extends ListedImage>(images: readonly Image[], count: number | undefined): readonly Image[] {
   if (images.length === 0) throw new DetectionError('no-images', 'the data set has no images');
   if (count === undefined) return images;
   if (count > images.length) {
-    throw new DetectionError('too-few-images', `${count} images are asked for, the data set has ${images.length}`, {
-      help: `set samples to at most ${images.length}`,
+    throw new DetectionError('too-few-images', `${count} images are requested, but the data set has only ${images.length}`, {
+      help: `set \`samples\` to at most ${images.length}`,
     });
   }
   return images.slice(0, count);
 }
 
 /**
- * `count` images of a folder: the first of each folder in it, then the second of each, so that few samples of classes that lie in folders are of all
- * classes. All where undefined. In the order of their paths.
+ * `count` images of a folder, in the order of their paths; all where `count` is undefined. Takes the first image of each subfolder, then the second of
+ * each, so that a few samples of a data set with one folder per class cover all classes.
  * @throws as `takeFirstImages`.
  */
 export function takeFromFolders<Image extends ListedImage>(images: readonly Image[], count: number | undefined): readonly Image[] {
@@ -81,12 +81,12 @@ export function takeFromFolders<Image extends ListedImage>(images: readonly Imag
   return [...taken].sort((a, b) => a.id - b.id);
 }
 
-/** The path of an image. @throws DetectionError `image-missing` where there is no such file. */
+/** The path of an image. @throws DetectionError `image-missing` where the file does not exist. */
 export async function findImageFile(folder: string, { id, fileName }: ListedImage): Promise<string> {
   const path = join(folder, fileName);
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() === true) return path;
-  throw new DetectionError('image-missing', `image ${id}: there is no file "${fileName}" in the image folder "${basename(folder)}"`, {
-    help: 'check that annotations and images belong together',
+  throw new DetectionError('image-missing', `image ${id}: the image folder "${basename(folder)}" has no file "${fileName}"`, {
+    help: 'check that annotations and images match',
   });
 }

@@ -1,4 +1,4 @@
-/** What are the samples of a plain model that takes images? Each image of a list, preprocessed as declared. */
+/** Samples of a single model that takes images: each image of a list, preprocessed as declared. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ModelSample } from '../../runtime/feeds/model-sample.js';
@@ -11,8 +11,8 @@ import { type Preprocessing, preprocessImage } from '../image/preprocessing.js';
 import { findImageFile, type ListedImage } from './image-list.js';
 
 /**
- * @param inputs  the model's; one, float32 [1 or free, 3, H, W]; free H and W go with `resize: shorter` and `none`.
- * @throws DetectionError `image-input` where the model takes something else; with each sample those of `decodeImage` and `preprocessImage`.
+ * @param inputs  inputs of the model: one, float32 [1 or free, 3, H, W]. Free H and W need `resize: shorter` or `none`.
+ * @throws DetectionError `image-input` for other inputs; while reading a sample, as `decodeImage` and `preprocessImage`.
  */
 export function makeImageSamples(
   images: readonly ListedImage[],
@@ -31,7 +31,7 @@ export function makeImageSamples(
   }));
 }
 
-/** The one input of a model that takes images. @throws DetectionError `image-input`. */
+/** The single input of a model that takes images. @throws DetectionError `image-input`. */
 export function readImageInput(inputs: readonly ModelInput[]): { readonly name: string; readonly size: InputSize } {
   const [input, ...others] = inputs;
   const [batch, channels, height, width, ...more] = input?.dims ?? [];
@@ -45,8 +45,8 @@ export function readImageInput(inputs: readonly ModelInput[]): { readonly name: 
   const found = inputs.map(one => `"${one.name}" ${one.dtype ?? '?'} ${one.dims === undefined ? '[…]' : formatDims(one.dims)}`);
   throw new DetectionError(
     'image-input',
-    `images are made for one input float32 [1, 3, height, width]; the model takes ${found.join(', ') || 'nothing'}`,
-    { help: 'pin the shapes (`import`), or give tensors: .npz, .npy or ONNX .pb files' },
+    `images need a model with one input float32 [1, 3, height, width]; the model has ${found.join(', ') || 'no inputs'}`,
+    { help: 'pin the shapes with `import`, or connect tensors: .npz, .npy or ONNX .pb files' },
   );
 }
 

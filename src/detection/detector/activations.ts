@@ -1,8 +1,8 @@
-/** How do logits become probabilities? In float32, as torch's operators. */
+/** Softmax and sigmoid in float32, as in PyTorch. */
 
 const { fround } = Math;
 
-/** Softmax over rows of `classes` logits each; a new array. The largest logit is taken off first, so nothing overflows. */
+/** Softmax over rows of `classes` logits; a new array. Subtracts the largest logit first to avoid overflow. */
 export function softmaxRows(logits: Float32Array, classes: number): Float32Array {
   const probabilities = new Float32Array(logits.length);
   for (let row = 0; row < logits.length; row += classes) {

@@ -1,22 +1,22 @@
-/** How does the file that says what a checkpoint cannot hold become a typed config? Whole, or filled from a named set of defaults of which every value that was taken can be told. */
+/** Reads a detector config file: complete, or filled from a named set of defaults, with a list of the values that were filled. */
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { formatJsonProblems, type JsonProblem, type JsonReader, maybe, readJsonShape, text } from '../../base/json-shape.js';
 import { DetectionError } from '../error/detection-error.js';
 
-/** A config and where its values came from. */
+/** A config and the source of its values. */
 export interface ReadConfigFile<Config> {
   readonly config: Config;
-  /** Dotted paths of the fields that a named default supplied; empty where everything was written out. */
+  /** Dotted paths of the fields that the defaults supplied; empty where the file is complete. */
   readonly fromDefaults: readonly string[];
 }
 
-/** In the file, `architecture` may say for people which network the values belong to. */
+/** The file may have a field `architecture` as a note for readers. */
 const architectureNote = maybe(text());
 
 /**
- * @param value    the file's JSON; undefined where no file is given and everything comes from `defaults`.
- * @param defaults what fills missing fields; undefined: nothing may be missing.
- * @param help     how missing fields may be filled.
+ * @param value    the file's JSON; undefined where there is no file and all values come from `defaults`.
+ * @param defaults values of missing fields; undefined: the file must be complete.
+ * @param help     how to supply missing fields.
  * @throws DetectionError `bad-config` with every missing, unknown and wrong field.
  */
 export function readConfigFile<Config>(
@@ -46,11 +46,11 @@ function badConfig(problems: readonly JsonProblem[], help: string): DetectionErr
 
 interface Filled {
   readonly value: JsonObject;
-  /** Dotted paths of what was taken from the defaults, in their order. */
+  /** Dotted paths of the filled fields, in the order of the defaults. */
   readonly taken: readonly string[];
 }
 
-/** Fills the fields that `written` lacks; lists and `categories` are taken whole or not at all. */
+/** Fills missing fields. Lists and `categories` are replaced as a whole. */
 function fillDefaults(written: JsonObject, defaults: JsonObject): Filled {
   return fill(written, defaults, '');
 }

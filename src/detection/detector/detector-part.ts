@@ -1,9 +1,9 @@
-/** What does one network of a detector take? An image once, or as many RoIs as there are. */
+/** Parts of a detector: networks that take one image, or any number of RoIs. */
 import type { PartValues } from './part-values.js';
 
 export type DetectorPart = ImagePart | RoiPart;
 
-/** Fed once per image. */
+/** Runs once per image. */
 export interface ImagePart {
   readonly name: string;
   readonly values: PartValues;
@@ -11,7 +11,7 @@ export interface ImagePart {
   readonly inputs: DimsByName;
 }
 
-/** Fed RoIs: every input and output counts them in its first axis, which the dims here leave out. */
+/** Runs on RoIs. The first axis of every input and output counts RoIs; the dims here omit it. */
 export interface RoiPart {
   readonly name: string;
   readonly values: PartValues;
@@ -22,5 +22,5 @@ export interface RoiPart {
 
 export type DimsByName = Readonly<Record<string, readonly number[]>>;
 
-/** 'free': any number of RoIs at once; else exactly so many, and the host pads and cuts. */
+/** 'free': any number of RoIs per run. A number: a fixed batch, which the host pads. */
 export type RoiBatch = 'free' | number;

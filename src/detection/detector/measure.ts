@@ -1,28 +1,27 @@
-/** How long does each step of detecting take? Steps are done through `Measure`; who times them brings the clock. */
+/** Timing of the steps of a detection. The caller supplies the clock. */
 
 /**
- * Does one step's work and gives what it gives; a promise is the step's end when it settles. Steps stand side by side, not in each other, and may be done
- * several times. Names: `decode`, `transform`, the part's where one is run, `proposals`, `roi-align`, `detections`, `masks`, `paste`, `encode`.
+ * Runs one step and returns its result. A step that returns a promise ends when the promise settles. Steps do not nest, and may run several times. Names: `decode`, `transform`, the name of a part that runs, `proposals`, `roi-align`, `detections`, `masks`, `paste`, `encode`.
  */
 export type Measure = <T>(step: string, work: () => T) => T;
 
-/** Times nothing. */
+/** Does not measure. */
 export const unmeasured: Measure = (_step, work) => work();
 
 export interface StepTime {
   readonly step: string;
   readonly ms: number;
-  /** How often it was done. */
+  /** Number of runs. */
   readonly runs: number;
 }
 
 export interface Stopwatch {
   readonly measure: Measure;
-  /** What was measured since the last time, by the first use of each step. */
+  /** Times since the previous call, in the order of the first run of each step. */
   take(): readonly StepTime[];
 }
 
-/** @param now milliseconds, from any start. */
+/** @param now milliseconds from an arbitrary start. */
 export function makeStopwatch(now: () => number): Stopwatch {
   let times = new Map<string, { ms: number; runs: number }>();
   const begin = (step: string): (() => void) => {
@@ -41,7 +40,7 @@ export function makeStopwatch(now: () => number): Stopwatch {
       end();
       return result;
     }
-    // The same promise to whoever waits: that it is looked at changes nothing.
+    // The caller gets the same promise, and handles its rejection.
     void result.then(end, () => undefined);
     return result;
   };

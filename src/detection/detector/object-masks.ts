@@ -1,10 +1,10 @@
-/** Which pixels of the image belong to a found object? Its mask at the image's size, wherever the family's host left it. */
+/** Masks of found objects at the size of the image. */
 import { getDefined } from '../../base/invariant.js';
 import { pasteMask } from '../masks/paste-mask.js';
 import type { Rle } from '../masks/rle.js';
 import type { DetectedObjects } from './detector.js';
 
-/** The mask of object `index`, in the image; undefined where the detector finds boxes alone. */
+/** The mask of object `index`; undefined where the detector finds only boxes. */
 export function findObjectMask({ masks, boxes, size }: DetectedObjects, index: number): Rle | undefined {
   switch (masks.kind) {
     case 'none':

@@ -1,9 +1,9 @@
-/** How are found objects written down? As COCO results, masks as run lengths at the image's size. */
+/** Converts found objects to COCO results, with masks as run lengths at the size of the image. */
 import type { CocoResult } from '../coco/results.js';
 import type { DetectedObjects } from './detector.js';
 import { findObjectMask } from './object-masks.js';
 
-/** All objects of an image, the best first. */
+/** All objects of an image, in their order. */
 export function makeCocoResults(imageId: number, objects: DetectedObjects): CocoResult[] {
   const { maskScores } = objects;
   return Array.from(objects.scores, (score, index) => {

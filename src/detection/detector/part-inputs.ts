@@ -1,11 +1,11 @@
-/** What does each part of a detector see of an image file? Its calibration data: one image tensor, and ragged batches of pooled RoIs. */
+/** Inputs of each part of a detector for an image file, as calibration data: the image tensor, and pooled RoIs of any number. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { decodeImage } from '../image/decode-image.js';
 import type { Detector, PartInputs } from './detector.js';
 import { keepRows } from './part-tensors.js';
 
-/** The inputs of all parts, of those that are fed RoIs the first so many in the detector's order. @throws DetectionError as `decodeImage` and `Detector.findInputs`. */
+/** The inputs of all parts. RoI parts keep the first `most(part)` RoIs in the detector's order. @throws DetectionError as `decodeImage` and `Detector.findInputs`. */
 export async function collectPartInputs(detector: Detector, imagePath: string, most: (part: string) => number): Promise<PartInputs> {
   const inputs = await detector.findInputs(await decodeImage(await readFile(imagePath), basename(imagePath)));
   const kept = detector.parts.map(({ name, rois }) => {

@@ -1,4 +1,4 @@
-/** Who runs the parts of a detector? Sessions of one model per part, or of one model that holds all parts; the same to whoever asks. */
+/** Runs the parts of a detector on sessions: one model per part, or one model that holds all parts. */
 import { getDefined, invariant } from '../../base/invariant.js';
 import type { Session } from '../../runtime/session/session.js';
 import { formatShape, sameShape } from '../../tensor/shape.js';
@@ -6,28 +6,28 @@ import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import { DetectionError } from '../error/detection-error.js';
 import type { DetectorPart } from './detector-part.js';
 
-/** Values by the recipe's names. */
+/** Values by their names in the host recipe. */
 export type PartValuesByName = Readonly<Record<string, Tensor<'float32'>>>;
 
-/** Runs one part on its inputs as they are; gives all of its outputs. @throws DetectionError `part-values`, RuntimeError `model-run`. */
+/** Runs one part on its inputs, without batching, and returns all of its outputs. @throws DetectionError `part-values`, RuntimeError `model-run`. */
 export type RunPart = (part: string, inputs: PartValuesByName) => Promise<PartValuesByName>;
 
-/** One session per part. Their inputs and outputs must have the recipe's names. @throws DetectionError `part-values`. */
+/** One session per part. Inputs and outputs must have the names of the host recipe. @throws DetectionError `part-values`. */
 export function runnerOfParts(sessions: Readonly<Record<string, Session>>, parts: readonly DetectorPart[]): RunPart {
   const runners = new Map(parts.map(part => [part.name, runnerOfPart(getDefined(sessions[part.name], part.name), part)]));
   return (name, inputs) => getDefined(runners.get(name), name)(name, inputs);
 }
 
-/** A session of one part alone; asking for another part is a defect. @throws DetectionError `part-values`. */
+/** One session of one part. Running another part is an internal error. @throws DetectionError `part-values`. */
 export function runnerOfPart(session: Session, part: DetectorPart): RunPart {
   checkNames(part, session);
   return async (name, inputs) => {
-    invariant(name === part.name, `part ${name} is asked of the model of part ${part.name}`);
+    invariant(name === part.name, `part ${name} cannot run on the model of part ${part.name}`);
     return toFloats(name, await session.run(inputs, part.values.outputs));
   };
 }
 
-/** One session of a model that has the parts' inputs and outputs together. The other parts' inputs are fed zeros, for one RoI where the batch is free. */
+/** One session of a model that has the inputs and outputs of all parts. The inputs of the other parts are zeros, of one RoI where the batch is free. */
 export function runnerOfWhole(session: Session, parts: readonly DetectorPart[]): RunPart {
   for (const part of parts) checkNames(part, session);
   const idle = Object.assign({}, ...parts.map(makeIdleInputs)) as PartValuesByName;
@@ -40,14 +40,18 @@ export function runnerOfWhole(session: Session, parts: readonly DetectorPart[]):
   };
 }
 
-/** The value `name` that `part` gave, of the shape wanted. @throws DetectionError `part-values`. */
+/** The data of value `name`, after a check of its shape. @throws DetectionError `part-values`. */
 export function getPartValue(values: PartValuesByName, name: string, dims: readonly number[]): Float32Array {
   const tensor = values[name];
-  if (tensor === undefined) throw new DetectionError('part-values', `the detector's parts give no value "${name}"`);
+  if (tensor === undefined) throw new DetectionError('part-values', `the parts of the detector have no output "${name}"`);
   if (!sameShape(tensor.dims, dims)) {
-    throw new DetectionError('part-values', `value "${name}" is ${formatShape(tensor.dims)}, the recipe makes it ${formatShape(dims)}`, {
-      help: 'model, recipe and config must come from the same export',
-    });
+    throw new DetectionError(
+      'part-values',
+      `value "${name}" is ${formatShape(tensor.dims)}; the host recipe expects ${formatShape(dims)}`,
+      {
+        help: 'use the model, host recipe and detector config of the same export',
+      },
+    );
   }
   return tensor.data;
 }
@@ -60,8 +64,8 @@ function checkNames({ name, values }: DetectorPart, session: Session): void {
   if (missing.length === 0) return;
   throw new DetectionError(
     'part-values',
-    `the model of part ${name} lacks ${missing.join(', ')}; it has inputs ${session.inputNames.join(', ')} and outputs ${session.outputNames.join(', ')}`,
-    { help: 'connect each part to its own model, and the recipe that was written with them' },
+    `the model of part ${name} has no ${missing.join(', ')}; it has inputs ${session.inputNames.join(', ')} and outputs ${session.outputNames.join(', ')}`,
+    { help: 'connect each part to its own model, and the host recipe that was written with the models' },
   );
 }
 
@@ -78,7 +82,7 @@ function toFloats(part: string, values: Readonly<Record<string, Tensor>>): PartV
   return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, toFloat(`value "${name}" of part ${part}`, tensor)]));
 }
 
-/** Whole numbers, such as classes, come as floats too: those of 24 bits are exact. */
+/** Converts integers, such as classes, to float32. Integers of up to 24 bits are exact. */
 function toFloat(what: string, tensor: Tensor): Tensor<'float32'> {
   switch (tensor.dtype) {
     case 'float32':
@@ -89,6 +93,6 @@ function toFloat(what: string, tensor: Tensor): Tensor<'float32'> {
     case 'int8':
       return makeTensor('float32', tensor.dims, Float32Array.from(tensor.data as ArrayLike<number | bigint>, Number));
     default:
-      throw new DetectionError('part-values', `${what} is ${tensor.dtype}; float32 is wanted, or whole numbers`);
+      throw new DetectionError('part-values', `${what} is ${tensor.dtype}; expected float32 or integers`);
   }
 }

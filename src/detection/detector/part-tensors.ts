@@ -1,4 +1,4 @@
-/** What goes into each part of a detector for one image, and what comes out? Batches of RoIs as long as they are, or cut to a cap; never padded. */
+/** Inputs and outputs of each part of a detector for one image. Batches of RoIs are limited in size, but never padded. */
 import { getDefined } from '../../base/invariant.js';
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import type { RgbImage } from '../image/decode-image.js';
@@ -7,24 +7,24 @@ import type { PartValuesByName } from './part-runner.js';
 import { countRois } from './run-part.js';
 
 export interface PartTensors {
-  /** The part's inputs. The first axis of RoIs may be 0. */
+  /** Inputs of the part. The first axis may be 0 for RoIs. */
   readonly inputs: PartValuesByName;
-  /** What the part gives for exactly these inputs. */
+  /** Outputs of the part for these inputs. */
   readonly outputs: PartValuesByName;
-  /** RoIs before the cap; 1 of a part that is fed once per image. */
+  /** Number of RoIs before the limit; 1 for a part that runs once per image. */
   readonly seen: number;
 }
 
 export interface RoiCap {
   readonly max: number;
   /**
-   * Which RoIs are kept of more than `max`: the 'first', in the detector's order (proposals by falling objectness, detections by falling score);
-   * or `max` of them 'spread' evenly over that order: number floor(i · seen / max) for i < max.
+   * Which of more than `max` RoIs are kept. 'first': the first in the detector's order (proposals by falling objectness, detections by falling score).
+   * 'spread': `max` RoIs spread evenly over that order, with indices floor(i · seen / max) for i < max.
    */
   readonly keep: 'first' | 'spread';
 }
 
-/** Runs the detector on one image. A kept batch is run anew: sums may round otherwise in a batch of another length. @throws as `Detector.trace`. */
+/** Runs the detector on one image. A reduced batch is run again, because sums may round differently with another batch size. @throws as `Detector.trace`. */
 export async function tracePartTensors(detector: Detector, image: RgbImage, cap: RoiCap): Promise<Readonly<Record<string, PartTensors>>> {
   const trace = await detector.trace(image);
   const tensors: Record<string, PartTensors> = {};

@@ -1,7 +1,7 @@
-/** Where is a part of a detector cut out of the whole? Between named values; and their readers in a recipe. */
+/** The input and output values that delimit a part of a detector, and their reader. */
 import { fields, list, text } from '../../base/json-shape.js';
 
-/** Names of values. */
+/** Value names. */
 export interface PartValues {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];

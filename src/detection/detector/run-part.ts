@@ -1,4 +1,4 @@
-/** How is a network fed that takes RoIs? All at once, or cut and padded to its batch; not at all where there are none. */
+/** Runs a part on any number of RoIs: in one run, in padded batches, or not at all where there are none. */
 import { getDefined } from '../../base/invariant.js';
 import { formatShape } from '../../tensor/shape.js';
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
@@ -7,7 +7,7 @@ import type { DetectorPart, DimsByName } from './detector-part.js';
 import { getPartValue, type PartValuesByName, type RunPart } from './part-runner.js';
 
 /**
- * Runs a part on any number of RoIs, none included: where its batch is fixed, in batches of which the last is padded with zeros and cut.
+ * Runs a part on any number of RoIs, including none. Where its batch is fixed, the last batch is padded with zeros, and the padded results are removed.
  * @throws DetectionError `part-values`, RuntimeError `model-run`.
  */
 export async function runPart(run: RunPart, part: DetectorPart, inputs: PartValuesByName): Promise<PartValuesByName> {
@@ -24,7 +24,7 @@ export async function runPart(run: RunPart, part: DetectorPart, inputs: PartValu
   return Object.fromEntries(part.values.outputs.map(name => [name, joinBatches(name, batches, count)]));
 }
 
-/** How many RoIs the inputs of a part hold; 1 of a part that is fed once per image. */
+/** Number of RoIs in the inputs of a part; 1 for a part that runs once per image. */
 export function countRois({ name, values, rois }: DetectorPart, inputs: PartValuesByName): number {
   if (rois === 'none') return 1;
   const first = getDefined(inputs[values.inputs[0] ?? ''], `an input of ${name}`);

@@ -1,9 +1,9 @@
-/** How is a Darknet-53 built? Convolution, batch norm and leaky ReLU throughout, a stride-2 convolution before each stage, and two-convolution blocks. */
+/** Builds a Darknet-53 as ONNX nodes, and lists its tensors. */
 import { add, batchNorm, conv, type Flow, leakyRelu, type ModelBuilder } from './layers.js';
 import { BATCH_NORM_EPSILON } from './resnet.js';
 import { type ExpectedTensor, norm, type Size, weight } from './state-dict.js';
 
-/** A stride-2 convolution to `channels`, then blocks: 1×1 to `width`, 3×3 back to `channels`, and the sum with what came in. */
+/** A stride-2 convolution to `channels`, then blocks: 1×1 to `width`, 3×3 back to `channels`, and the sum with the block's input. */
 export interface DarknetStage {
   readonly blocks: number;
   readonly width: Size;
@@ -19,7 +19,7 @@ export const DARKNET_STEM = '_preconv';
 const SLOPE = 0.1;
 
 /**
- * The map after every stage, finest first: strides 2, 4, 8, ….
+ * The map after each stage, finest first: strides 2, 4, 8, …. Every convolution is followed by batch norm and leaky ReLU.
  * @see Redmon and Farhadi, YOLOv3, table 1; module names of dbolya/yolact's DarkNetBackbone below `body`.
  */
 export function buildDarknet(builder: ModelBuilder, { stages }: Darknet, image: Flow, body: string): Flow[] {
@@ -40,7 +40,7 @@ function buildUnit(builder: ModelBuilder, x: Flow, at: string, options: { stride
   return leakyRelu(builder, y, { module: `${at}.2` }, SLOPE);
 }
 
-/** Every tensor of the body, in module order. */
+/** All tensors of the body, in module order. */
 export function* darknetTensors({ stem, stages }: Darknet, body: string): Generator<ExpectedTensor> {
   yield* unitTensors(`${body}.${DARKNET_STEM}`, [stem, 3, 3, 3]);
   let before = stem;

@@ -1,4 +1,4 @@
-/** Which numbers go into the model where a checkpoint is not float32? The same values as float32: 16-bit floats exactly, float64 rounded. */
+/** Converts the tensors of a checkpoint to float32: 16-bit floats exactly, float64 with rounding. */
 import { decodeBfloat16Array, decodeFloat16Array } from '../../tensor/numeric/half.js';
 import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
@@ -6,11 +6,11 @@ import type { StateDict } from './state-dict.js';
 
 export interface Float32State {
   readonly state: StateDict;
-  /** How many tensors were converted, by the dtype that they had. */
+  /** Number of converted tensors, by original dtype. */
   readonly converted: Readonly<Record<string, number>>;
 }
 
-/** Tensors of other dtypes (counters) stay as they are. */
+/** Tensors of other dtypes, such as counters, are kept. */
 export function toFloat32State(checkpoint: StateDict): Float32State {
   const converted: Record<string, number> = {};
   const state = new Map<string, RawTensor>();

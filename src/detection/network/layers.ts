@@ -1,4 +1,4 @@
-/** How does one torch module become ONNX nodes? Small builders that name nodes by module path, share initializers, and carry shapes along. */
+/** Builders of ONNX nodes for single PyTorch modules. Nodes are named by module path, initializers are shared, and shapes are tracked. */
 import { getDefined } from '../../base/invariant.js';
 import { float, int, ints, string } from '../../onnx/ir/attribute.js';
 import { addInitializer, addInput, addNode, addValue, makeModel } from '../../onnx/ir/edit.js';
@@ -7,20 +7,20 @@ import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import type { StateDict } from './state-dict.js';
 
-/** A model being built from a state dict. Initializers keep their keys as names, and are made once however often they are used. */
+/** A model being built from a state dict. Initializers are named by their keys and are shared. */
 export interface ModelBuilder {
   readonly model: Model;
   readonly state: StateDict;
   readonly initializers: Map<string, ValueId>;
 }
 
-/** A float32 value with its shape; only a head's batch may be symbolic. */
+/** A float32 value with its shape. Only the batch dim of a head may be symbolic. */
 export interface Flow {
   readonly id: ValueId;
   readonly dims: readonly Dim[];
 }
 
-/** Where a node comes from: the state dict's module, and the name of its node and value where that is not the module's own path. */
+/** The module of a node in the state dict, and the names of node and value where they differ from the module path. */
 export interface Place {
   readonly module: string;
   readonly node?: string;
@@ -40,7 +40,7 @@ export function markOutput(builder: ModelBuilder, flow: Flow): void {
   builder.model.graph.outputs.push(flow.id);
 }
 
-/** Conv2d, with its bias where the state dict has one. Square kernel, stride and padding. */
+/** Conv2d with square kernel, stride and padding, and a bias where the state dict has one. */
 export function conv(builder: ModelBuilder, x: Flow, place: Place, options: { stride?: number; padding: number }): Flow {
   const { stride = 1, padding } = options;
   const [channels, , kernel = 1] = dimsOf(builder, `${place.module}.weight`);
@@ -62,7 +62,7 @@ export function conv(builder: ModelBuilder, x: Flow, place: Place, options: { st
   );
 }
 
-/** ConvTranspose2d without padding whose kernel equals its stride: every input cell becomes a kernel-sized block. */
+/** ConvTranspose2d without padding whose kernel size equals its stride: every input cell becomes one block. */
 export function convTranspose(builder: ModelBuilder, x: Flow, place: Place): Flow {
   const [, channels, kernel = 1] = dimsOf(builder, `${place.module}.weight`);
   const side = (dim: Dim): Dim => (typeof dim === 'number' ? dim * kernel : dim);
@@ -77,7 +77,7 @@ export function convTranspose(builder: ModelBuilder, x: Flow, place: Place): Flo
   return emit(builder, 'ConvTranspose', place, [x.id, ...weightAndBias(builder, place.module)], dims, attributes);
 }
 
-/** BatchNorm2d, trained or frozen, with its running statistics. */
+/** BatchNorm2d with running statistics, trained or frozen. */
 export function batchNorm(builder: ModelBuilder, x: Flow, place: Place, epsilon: number): Flow {
   const leaves = ['weight', 'bias', 'running_mean', 'running_var'];
   const constants = leaves.map(leaf => initializer(builder, `${place.module}.${leaf}`));
@@ -94,7 +94,7 @@ export function relu(builder: ModelBuilder, x: Flow, place: Place): Flow {
   return emit(builder, 'Relu', place, [x.id], x.dims);
 }
 
-/** x where it is positive, else slope · x. */
+/** x where x is positive, else slope · x. */
 export function leakyRelu(builder: ModelBuilder, x: Flow, place: Place, slope: number): Flow {
   return emit(builder, 'LeakyRelu', place, [x.id], x.dims, { alpha: float(slope) });
 }
@@ -103,7 +103,7 @@ export function add(builder: ModelBuilder, a: Flow, b: Flow, place: Place): Flow
   return emit(builder, 'Add', place, [a.id, b.id], a.dims);
 }
 
-/** One after the other along the channels. */
+/** Concatenation along the channel axis. */
 export function concat(builder: ModelBuilder, parts: readonly [Flow, ...Flow[]], place: Place): Flow {
   const [batch, , ...sides] = parts[0].dims;
   const channels = parts.reduce((sum, { dims: [, dim] }) => sum + (typeof dim === 'number' ? dim : 0), 0);
@@ -111,7 +111,7 @@ export function concat(builder: ModelBuilder, parts: readonly [Flow, ...Flow[]],
   return emit(builder, 'Concat', place, ids, [batch, channels, ...sides], { axis: int(1) });
 }
 
-/** All axes but the first become one. */
+/** Merges all axes except the first. */
 export function flatten(builder: ModelBuilder, x: Flow, place: Place): Flow {
   const size = x.dims.slice(1).reduce((product: number, dim) => product * (typeof dim === 'number' ? dim : 0), 1);
   return emit(builder, 'Flatten', place, [x.id], [x.dims[0], size], { axis: int(1) });
@@ -141,7 +141,7 @@ export function resizeNearestLike(builder: ModelBuilder, x: Flow, like: Flow, pl
   });
 }
 
-/** interpolate(mode='bilinear', align_corners=False) to height and width `to`: half-pixel centres, no antialiasing. */
+/** interpolate(mode='bilinear', align_corners=False) to height and width `to`: half-pixel centers, no antialiasing. */
 export function resizeBilinear(builder: ModelBuilder, x: Flow, to: readonly [Dim, Dim], place: Place): Flow {
   return resize(builder, x, to, place, { coordinate_transformation_mode: string('half_pixel'), mode: string('linear') });
 }

@@ -1,8 +1,8 @@
-/** How is a ResNet built? Stem and bottleneck blocks under torchvision's module names, which other detectors keep below a prefix of their own. */
+/** Builds a ResNet with torchvision's module names below a prefix, and lists its tensors. */
 import { add, batchNorm, conv, type Flow, type ModelBuilder, maxPool, relu } from './layers.js';
 import { type ExpectedTensor, norm, type Size, weight } from './state-dict.js';
 
-/** BatchNorm2d's eps, which nobody changes but where the norm is frozen. */
+/** Default eps of BatchNorm2d. Frozen norms may use another value. */
 export const BATCH_NORM_EPSILON = 1e-5;
 
 /** Bottleneck blocks: 1×1 to `width`, 3×3 (with the stride), 1×1 to `channels`. */
@@ -17,14 +17,14 @@ export interface ResNet {
   readonly stages: readonly ResNetStage[];
 }
 
-/** Where the modules stand: the stem's under `body`, those of stage n (from 0) under `stageAt(n)`. */
+/** Module prefixes: `body` for the stem, `stageAt(n)` for stage n, counted from 0. */
 export interface ResNetPlaces {
   readonly body: string;
   stageAt(stage: number): string;
 }
 
 /**
- * The map after every stage, finest first: strides 4, 8, 16, ….
+ * The map after each stage, finest first: strides 4, 8, 16, ….
  * @see torchvision ResNet (v1.5: the 3×3 convolution has the stride).
  */
 export function buildResNet(builder: ModelBuilder, { stages }: ResNet, image: Flow, places: ResNetPlaces, epsilon: number): Flow[] {
@@ -62,7 +62,7 @@ function buildBottleneck(
   return relu(builder, add(builder, y, kept, { module: `${at}.add` }), { module: `${at}.relu3` });
 }
 
-/** Every tensor of the body, in module order. `role`: 'buffer' where the norms are frozen. */
+/** All tensors of the body, in module order. `role` is 'buffer' where the norms are frozen. */
 export function* resNetTensors({ stem, stages }: ResNet, places: ResNetPlaces, role: 'parameter' | 'buffer'): Generator<ExpectedTensor> {
   yield* weight(`${places.body}.conv1`, [stem, 3, 7, 7]);
   yield* norm(`${places.body}.bn1`, stem, role);

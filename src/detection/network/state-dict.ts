@@ -1,19 +1,19 @@
-/** Does a state dict hold exactly the tensors of the network that it describes? Lists of expected tensors, module by module, and the check. */
+/** Lists of the tensors that a network expects, and the check of a state dict against them. */
 import type { Json } from '../../base/json.js';
 import { formatShape } from '../../tensor/shape.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import { DetectionError } from '../error/detection-error.js';
 
-/** Tensors under the parameter names of a framework. */
+/** Tensors by the parameter names of a framework. */
 export type StateDict = ReadonlyMap<string, RawTensor>;
 
-/** A size that could not be read, as the tensor that tells it is missing, is undefined: the missing key is reported instead. */
+/** Undefined where the tensor that determines the size is missing. The missing key is reported instead. */
 export type Size = number | undefined;
 
 export interface ExpectedTensor {
   readonly key: string;
   readonly dims: readonly Size[];
-  /** Parameters are trained and counted; 'counter' is num_batches_tracked, which may be missing and is not used. */
+  /** 'parameter': trained and counted. 'counter': num_batches_tracked, which may be missing and is not used. */
   readonly role: 'parameter' | 'buffer' | 'counter';
 }
 
@@ -26,7 +26,7 @@ export function* withBias(module: string, dims: readonly Size[]): Generator<Expe
   yield { key: `${module}.bias`, dims: [dims[0]], role: 'parameter' };
 }
 
-/** A batch norm; 'buffer' where it is frozen. */
+/** A batch norm. `role` is 'buffer' where it is frozen. */
 export function* norm(module: string, channels: Size, role: 'parameter' | 'buffer'): Generator<ExpectedTensor> {
   yield { key: `${module}.weight`, dims: [channels], role };
   yield { key: `${module}.bias`, dims: [channels], role };
@@ -39,7 +39,7 @@ export function times(size: Size, factor: number): Size {
   return size === undefined ? undefined : size * factor;
 }
 
-/** How many different numbers follow `prefix`. Counted, not the largest: a key with a huge number must not make a huge network. */
+/** Number of different integers that follow `prefix`. It counts instead of taking the maximum, so that a key with a huge number does not give a huge network. */
 export function countChildren(keys: Iterable<string>, prefix: string): number {
   const numbers = new Set<string>();
   for (const key of keys) {
@@ -50,17 +50,17 @@ export function countChildren(keys: Iterable<string>, prefix: string): number {
   return numbers.size;
 }
 
-/** How many of each kind of problem a message shows; details hold all. */
+/** Number of problems of each kind in a message; the details have all. */
 const SHOWN = 10;
 
-/** What a message calls the network, and what it advises where the keys do not even share a prefix with it. */
+/** Name of a network in messages, and the help where the keys share no prefix with it. */
 export interface NetworkFamily {
   readonly name: string;
   readonly help: string;
 }
 
 /**
- * Asserts that `state` holds every expected tensor with its shape as floating-point numbers, and no other.
+ * Asserts that `state` has exactly the expected tensors, with their shapes, as float32.
  * @throws DetectionError `checkpoint-mismatch` with every missing key, extra key, wrong shape and wrong dtype.
  */
 export function checkStateDict(state: StateDict, expected: readonly ExpectedTensor[], family: NetworkFamily): void {
@@ -75,7 +75,7 @@ export function checkStateDict(state: StateDict, expected: readonly ExpectedTens
   throw new DetectionError('checkpoint-mismatch', `the checkpoint is not a ${family.name}: ${parts.join('; ')}`, { details, help });
 }
 
-/** Trained numbers among the expected tensors, by what `groupOf` says of their keys. */
+/** Number of trained parameters among the expected tensors, by the group of their keys. */
 export function countTrained<G extends string>(
   expected: readonly ExpectedTensor[],
   groups: readonly G[],
@@ -105,9 +105,9 @@ function show(what: string, items: readonly string[]): string {
 }
 
 function helpFor(state: StateDict, expected: readonly ExpectedTensor[], { help }: NetworkFamily): string {
-  const wanted = expected[0]?.key ?? '';
-  const prefixed = [...state.keys()].find(key => key.endsWith(`.${wanted}`));
+  const expectedKey = expected[0]?.key ?? '';
+  const prefixed = [...state.keys()].find(key => key.endsWith(`.${expectedKey}`));
   return prefixed === undefined
     ? help
-    : `every key starts with "${prefixed.slice(0, -wanted.length)}": save the state dict of the inner module, without this prefix`;
+    : `every key starts with "${prefixed.slice(0, -expectedKey.length)}": save the state dict of the inner module, without this prefix`;
 }

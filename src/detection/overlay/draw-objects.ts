@@ -1,21 +1,21 @@
-/** What does a found object look like on its picture? Its mask tinted, its box, and a tag, in the pixels themselves. */
+/** Draws objects on an image: tinted masks, boxes and tags. */
 import type { RgbImage } from '../image/decode-image.js';
 import type { Rle } from '../masks/rle.js';
 import { drawLetters, LETTER, lettersWidth } from './letters.js';
 
 export interface DrawnObject {
-  /** x1 y1 x2 y2 in pixels; what lies outside the picture is left out. */
+  /** x1 y1 x2 y2 in pixels; clipped to the image. */
   readonly box: ArrayLike<number>;
-  /** Of the picture's size. */
+  /** Has the size of the image. */
   readonly mask: Rle | undefined;
   readonly tag: string;
-  /** Objects of one number have one colour. */
+  /** Color index. Objects with equal indices have the same color. */
   readonly color: number;
 }
 
 type Rgb = readonly [number, number, number];
 
-/** Told apart also by those who do not see red and green, in this order. Source: Okabe and Ito, Color Universal Design. */
+/** Distinguishable with color blindness. Source: Okabe and Ito, Color Universal Design. */
 const COLORS: readonly Rgb[] = [
   [230, 159, 0],
   [86, 180, 233],
@@ -27,13 +27,13 @@ const COLORS: readonly Rgb[] = [
 ];
 const INK: Rgb = [0, 0, 0];
 
-/** Part of a mask's colour in its pixels. */
+/** Opacity of masks. */
 const TINT = 0.5;
 
-/** Sides of a picture up to which lines are one pixel wide. */
+/** Image side, in pixels, per pixel of line width. */
 const PIXELS_PER_LINE = 480;
 
-/** A new picture with the objects on it, the first on top. */
+/** A new image with the objects on it, the first on top. */
 export function drawObjects(picture: RgbImage, objects: readonly DrawnObject[]): RgbImage {
   const canvas: Canvas = { ...picture, data: new Uint8Array(picture.data) };
   const line = Math.max(1, Math.round(Math.max(picture.width, picture.height) / PIXELS_PER_LINE));
@@ -65,7 +65,7 @@ function tint({ data, width }: Canvas, { counts, height }: Rle, color: Rgb): voi
   }
 }
 
-/** Fills what of a rectangle lies in the picture; sides are whole pixels. */
+/** Fills a rectangle of integer pixels, clipped to the image. */
 function fill({ data, width, height }: Canvas, [x1, y1, x2, y2]: readonly [number, number, number, number], color: Rgb): void {
   const [left, right] = [Math.max(x1, 0), Math.min(x2, width)];
   for (let y = Math.max(y1, 0); y < Math.min(y2, height); y++)
@@ -81,7 +81,7 @@ function drawFrame(canvas: Canvas, box: ArrayLike<number>, line: number, color: 
   fill(canvas, [x2 - line, y1, x2, y2], color);
 }
 
-/** Above the box where there is room, else inside it; not past the right edge. */
+/** Draws the tag above the box where there is room, else inside it; moved left at the right edge of the image. */
 function drawTag(canvas: Canvas, tag: string, box: ArrayLike<number>, line: number, color: Rgb): void {
   if (tag === '') return;
   const [x1, y1] = cornersOf(box);
@@ -95,7 +95,7 @@ function drawTag(canvas: Canvas, tag: string, box: ArrayLike<number>, line: numb
   });
 }
 
-/** The pixels that a box covers, at least one. */
+/** The pixels that a box covers, at least one per side. */
 function cornersOf(box: ArrayLike<number>): [number, number, number, number] {
   const [x1, y1] = [Math.floor(box[0] ?? 0), Math.floor(box[1] ?? 0)];
   return [x1, y1, Math.max(Math.ceil(box[2] ?? 0), x1 + 1), Math.max(Math.ceil(box[3] ?? 0), y1 + 1)];

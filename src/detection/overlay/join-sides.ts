@@ -1,9 +1,9 @@
-/** How do two pictures stand side by side? Both whole, with a white gap between. */
+/** Joins two images side by side with a white gap. */
 import type { RgbImage } from '../image/decode-image.js';
 
 const GAP = 8;
 
-/** The second to the right of the first; where one is lower, white stands below it. */
+/** Places `right` to the right of `left`. The area below the lower image is white. */
 export function joinSides(left: RgbImage, right: RgbImage): RgbImage {
   const [width, height] = [left.width + GAP + right.width, Math.max(left.height, right.height)];
   const data = new Uint8Array(3 * width * height).fill(255);

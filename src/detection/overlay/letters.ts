@@ -1,4 +1,4 @@
-/** How is a word drawn without a font? Capital letters, digits and a few signs of 5 by 7 dots: the same on every machine. */
+/** A bitmap font of capital letters, digits and some signs, 5 by 7 dots, so that text is equal on all machines. */
 
 export const LETTER = { width: 5, height: 7 } as const;
 
@@ -48,10 +48,10 @@ const DOTS: Readonly<Record<string, string>> = {
   ' ': '..... ..... ..... ..... ..... ..... .....',
 };
 
-/** What stands for a sign that has no drawing. */
+/** Replacement for characters that the font does not have. */
 const OTHER = '##### #...# #...# #...# #...# #...# #####';
 
-/** Calls `dot` for every dot of a line of text, from its upper left corner; one dot lies between letters. Lower case is drawn as upper case. */
+/** Calls `dot` for every dot of a line of text, relative to its upper left corner, with one dot between letters. Lower case is drawn as upper case. */
 export function drawLetters(text: string, dot: (x: number, y: number) => void): void {
   for (const [index, letter] of [...text.toUpperCase().replaceAll('_', ' ')].entries()) {
     for (const [y, row] of (DOTS[letter] ?? OTHER).split(' ').entries()) {
@@ -60,7 +60,7 @@ export function drawLetters(text: string, dot: (x: number, y: number) => void): 
   }
 }
 
-/** Dots that a line of text is wide. */
+/** Width of a line of text in dots. */
 export function lettersWidth(text: string): number {
   return Math.max([...text].length * (LETTER.width + 1) - 1, 0);
 }

@@ -177,7 +177,7 @@ describe('calibrate', () => {
     it('more samples than images', async () => {
       expect(await failureOf(() => run('backbone', { samples: 1000 }))).toMatchObject({
         code: 'too-few-images',
-        message: '1000 images are asked for, the data set has 32',
+        message: '1000 images are requested, but the data set has only 32',
       });
     });
 

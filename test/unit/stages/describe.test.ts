@@ -58,7 +58,7 @@ describe('describe', () => {
   it('COCO has 80 categories; a detector that selects by itself needs no suppression', async () => {
     const params = { categories: 'coco', decoder: { detections: { scores: 'y', boxes: 'y', classes: 'n' } } };
     const failing = await failureOf(() => run(params));
-    expect(failing).toMatchObject({ code: 'decoder-shape', message: 'output "y" is [1, 10, 7]; the decoder reads [any]' });
+    expect(failing).toMatchObject({ code: 'decoder-shape', message: 'output "y" is [1, 10, 7]; the decoder expects [any]' });
   });
 
   it('puts the text of a decoder of one’s own into the recipe, so that another text is another recipe', async () => {

@@ -165,23 +165,19 @@ describe('split by structure', () => {
       ({ graph }) => {
         for (const node of all({ graph } as Model, 'RoiAlign')) node.opType = 'MaxRoiPool';
       },
-      'RoiAlign nodes; there is none',
+      'RoiAlign nodes, found none',
     ],
-    ['a scale is another', model => void first(model, 'RoiAlign').attributes.set('spatial_scale', float(0.2)), 'has scale'],
+    ['a scale is wrong', model => void first(model, 'RoiAlign').attributes.set('spatial_scale', float(0.2)), 'has spatial_scale'],
     [
-      'coordinates are others',
+      'the coordinate transformation differs',
       model => void first(model, 'RoiAlign').attributes.set('coordinate_transformation_mode', string('half_pixel')),
-      'has coordinates half_pixel, not output_half_pixel',
+      'has coordinate_transformation_mode half_pixel, expected output_half_pixel',
     ],
-    [
-      'it pools the greatest',
-      model => void first(model, 'RoiAlign').attributes.set('mode', string('max')),
-      'takes the max, not the average',
-    ],
+    ['it pools the maximum', model => void first(model, 'RoiAlign').attributes.set('mode', string('max')), 'has mode max, expected avg'],
     [
       'levels pool to different sizes',
       model => void first(model, 'RoiAlign').attributes.delete('sampling_ratio'),
-      'one size and sampling ratio for all levels',
+      'equal size and sampling ratio for all levels',
     ],
     [
       'an RPN output is missing',
@@ -195,9 +191,9 @@ describe('split by structure', () => {
         if (output !== undefined) getValue(graph, output).type = { kind: 'tensor', dtype: 'float32', dims: [1, 12, 12, 16] };
         if (output !== undefined) graph.inputs.push(output);
       },
-      'two RPN outputs side by side',
+      'two parallel RPN outputs',
     ],
-  ])('says what it looked for where %s', async (_, change, message) => {
+  ])('the error says what was expected where %s', async (_, change, message) => {
     const failure = await failureOf(() => takeChanged(change));
     expect(failure.code).toBe('maskrcnn-structure');
     expect(failure.message).toContain(message);

@@ -1,4 +1,4 @@
-/** Which RoIs are objects, of which class, and where exactly? Source: torchvision RoIHeads.postprocess_detections. */
+/** Selects detections from the outputs of the box head. Source: torchvision RoIHeads.postprocess_detections. */
 import { softmaxRows } from '../../detector/activations.js';
 import { decodeBoxes } from '../../geometry/box-coder.js';
 import { type Boxes, clipBoxes, findLargeBoxes, gatherBoxes } from '../../geometry/boxes.js';
@@ -6,12 +6,12 @@ import { batchedNonMaximumSuppression } from '../../geometry/nms.js';
 import type { ImageSize } from '../../image/image-size.js';
 import type { BoxConfig } from './config.js';
 
-/** Boxes with a shorter side are no detections, in pixels. */
+/** Minimum side of a detected box, in pixels. */
 const MIN_SIDE = 1e-2;
 
-/** Detections of one image, the best first. */
+/** Detections of one image, by falling score. */
 export interface BoxDetections {
-  /** In the resized image. */
+  /** In pixels of the resized image. */
   readonly boxes: Boxes;
   readonly scores: Float32Array;
   /** 1 … classes − 1. */
@@ -19,7 +19,7 @@ export interface BoxDetections {
 }
 
 export interface BoxPredictions {
-  /** In the resized image. */
+  /** In pixels of the resized image. */
   readonly rois: Boxes;
   /** [RoIs, classes] */
   readonly classLogits: Float32Array;
@@ -29,7 +29,10 @@ export interface BoxPredictions {
   readonly classes: number;
 }
 
-/** Softmax, one box per class, clipped to `resized`; above the score threshold, not tiny; non-maximum suppression within each class; the best `detectionsPerImage`. */
+/**
+ * Applies softmax, decodes one box per class, clips it to `resized`, and keeps boxes of sufficient score and size. Then non-maximum suppression within each
+ * class, and the best `detectionsPerImage`.
+ */
 export function selectDetections(predictions: BoxPredictions, resized: ImageSize, config: BoxConfig): BoxDetections {
   const { rois, classes } = predictions;
   const probabilities = softmaxRows(predictions.classLogits, classes);
@@ -55,7 +58,7 @@ export function selectDetections(predictions: BoxPredictions, resized: ImageSize
   };
 }
 
-/** Indices (RoI · classes + label) of the probabilities above the threshold, the background's left out. */
+/** Indices (RoI · classes + label) of the probabilities above the threshold, without the background. */
 function findLikely(probabilities: Float32Array, classes: number, threshold: number): number[] {
   const likely: number[] = [];
   for (let index = 0; index < probabilities.length; index++) {

@@ -1,4 +1,4 @@
-/** Which config values does a named default supply? Those of torchvision's `maskrcnn_resnet50_fpn_v2`, trained on COCO. */
+/** Named defaults of the detector config: those of torchvision's `maskrcnn_resnet50_fpn_v2`, trained on COCO. */
 import type { JsonObject } from '../../../base/json.js';
 import { COCO_CATEGORIES } from '../../coco/categories.js';
 
@@ -20,7 +20,7 @@ export const DEFAULTS: Readonly<Record<DefaultsName, JsonObject>> = {
     },
     mask: { roiSize: 14, samplingRatio: 2, threshold: 0.5 },
     numClasses: 91,
-    /** Category ids are the labels: the network has 91 classes. */
+    // The labels are the category ids: the network has 91 classes.
     categories: COCO_CATEGORIES,
   },
 };

@@ -1,10 +1,10 @@
-/** What does a detector need that its checkpoint cannot hold? Sizes, anchors, thresholds and categories: the explicit detector config. */
+/** The detector config of Mask R-CNN: the values that a checkpoint does not contain, such as sizes, anchors, thresholds and categories. */
 import type { Json } from '../../../base/json.js';
 import { fields, integer, type JsonReader, list, number, record, text } from '../../../base/json-shape.js';
 import { type ReadConfigFile, readConfigFile } from '../../detector/config-file.js';
 import { DEFAULTS, type DefaultsName } from './config-defaults.js';
 
-/** The values of torchvision's `MaskRCNN`, by readable names. */
+/** The arguments of torchvision's `MaskRCNN`, with readable names. */
 export interface DetectorConfig {
   readonly input: InputConfig;
   readonly anchors: AnchorConfig;
@@ -13,12 +13,12 @@ export interface DetectorConfig {
   readonly mask: MaskConfig;
   /** Background included. */
   readonly numClasses: number;
-  /** Label (1 … numClasses − 1, as decimal text) → name. Labels without a name are predicted but no category of the data set. */
+  /** Label (1 … numClasses − 1, as decimal text) → name. Labels without a name are predicted, but are not categories of the data set. */
   readonly categories: Readonly<Record<string, string>>;
 }
 
 export interface InputConfig {
-  /** The shorter side after resizing, in pixels, as far as `maxSize` allows. */
+  /** The shorter side after resizing, in pixels, unless the longer one would exceed `maxSize`. */
   readonly minSize: number;
   readonly maxSize: number;
   /** Per channel, R G B, of values in 0…1. */
@@ -36,7 +36,7 @@ export interface AnchorConfig {
 }
 
 export interface RpnConfig {
-  /** Best anchors kept per level before, and proposals kept per image after, non-maximum suppression. */
+  /** Number of best anchors kept per level before non-maximum suppression, and of proposals kept per image after it. */
   readonly preNmsTopN: number;
   readonly postNmsTopN: number;
   readonly nmsThreshold: number;
@@ -57,7 +57,7 @@ export interface BoxConfig {
 export interface MaskConfig {
   readonly roiSize: number;
   readonly samplingRatio: number;
-  /** Probability above which a pixel belongs to the mask. */
+  /** Pixels above this probability belong to the mask. */
   readonly threshold: number;
 }
 
@@ -66,7 +66,7 @@ export type ReadConfig = ReadConfigFile<DetectorConfig>;
 const probability = number({ min: 0, max: 1 });
 const positive = number({ above: 0 });
 
-/** Reads the typed form of a config that is complete; also used for the copy inside a recipe. */
+/** Reader of complete configs, in config files and in host recipes. */
 export const detectorConfigReader: JsonReader<DetectorConfig> = checked(
   fields<DetectorConfig>({
     input: fields<InputConfig>({
@@ -100,8 +100,8 @@ export const detectorConfigReader: JsonReader<DetectorConfig> = checked(
 /**
  * Parses a detector config.
  *
- * @param value    the file's JSON; undefined where no file is given and everything comes from `defaults`.
- * @param defaults the named set that fills what is missing; undefined: nothing may be missing.
+ * @param value    the file's JSON; undefined where there is no file and all values come from `defaults`.
+ * @param defaults name of the defaults for missing values; undefined: the config must be complete.
  * @throws DetectionError `bad-config` with every missing, unknown and wrong field.
  */
 export function parseDetectorConfig(value: Json | undefined, defaults: DefaultsName | undefined): ReadConfig {
@@ -110,11 +110,11 @@ export function parseDetectorConfig(value: Json | undefined, defaults: DefaultsN
     value,
     detectorConfigReader,
     filled,
-    'the param `defaults: torchvision` fills missing ones with the values of torchvision',
+    'the param `defaults: torchvision` fills missing fields with the values of torchvision',
   );
 }
 
-/** Adds what no single field can say. */
+/** Adds checks that involve several fields. */
 function checked(reader: JsonReader<DetectorConfig>): JsonReader<DetectorConfig> {
   return (value, path, problems) => {
     const before = problems.length;

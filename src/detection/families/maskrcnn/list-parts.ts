@@ -1,4 +1,4 @@
-/** What do the three networks of a Mask R-CNN take and give? As its recipe says. */
+/** The three parts of a Mask R-CNN, with the inputs and outputs of its host recipe. */
 import type { DetectorPart } from '../../detector/detector-part.js';
 import type { MaskRcnnRecipe } from './recipe.js';
 

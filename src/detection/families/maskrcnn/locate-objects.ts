@@ -1,4 +1,4 @@
-/** How do three networks and the host make a detector? As torchvision's MaskRCNN at test time, one image at a time, every intermediate result in hand. */
+/** The steps of Mask R-CNN's host for one image, as in torchvision's MaskRCNN at test time. */
 
 import type { Tensor } from '../../../tensor/tensor.js';
 import { sigmoid } from '../../detector/activations.js';
@@ -17,12 +17,12 @@ import { poolFeatures } from './roi-pooling.js';
 import type { MaskRcnnSettings } from './settings.js';
 
 export interface MaskRcnn extends MaskRcnnSettings {
-  /** Runs a part as it is. */
+  /** Runs a part without batching. */
   readonly run: RunPart;
   readonly measure: Measure;
 }
 
-/** What the first two parts find in an image. */
+/** Results of the first two parts for an image, and the inputs of the third. */
 export interface LocatedObjects {
   readonly backbone: PartValuesByName;
   readonly proposals: Proposals;
@@ -34,7 +34,7 @@ export interface LocatedObjects {
   readonly maskFeatures: Tensor<'float32'>;
 }
 
-/** From the prepared image to boxes, and to what the mask head will see. */
+/** Computes the boxes of a prepared image, and the input of the mask head. */
 export async function locateObjects(detector: MaskRcnn, image: FittedImage): Promise<LocatedObjects> {
   const { recipe, config, measure } = detector;
   const backbone = await runNetwork(detector, 'backbone', image.tensor);
@@ -46,7 +46,7 @@ export async function locateObjects(detector: MaskRcnn, image: FittedImage): Pro
   return { backbone, proposals, boxFeatures, boxHead, detections, maskFeatures };
 }
 
-/** Runs a part on its one input, RoIs in batches of the recipe's size. */
+/** Runs a part on its single input, RoIs in batches of the recipe's size. */
 export function runNetwork(detector: MaskRcnn, name: MaskRcnnPart, input: Tensor<'float32'>): Promise<PartValuesByName> {
   const part = getPart(detector, name);
   return detector.measure(name, () => runPart(detector.run, part, { [part.values.inputs[0] ?? '']: input }));
@@ -57,7 +57,7 @@ function getPart({ recipe }: MaskRcnn, name: MaskRcnnPart): DetectorPart {
   return { backbone, box_head: boxHead, mask_head: maskHead }[name];
 }
 
-/** The detections that the box head's outputs mean for RoIs `rois`. */
+/** The detections of the box head's outputs for the RoIs `rois`. */
 export function readDetections(
   { recipe, config }: Pick<MaskRcnnSettings, 'recipe' | 'config'>,
   boxHead: PartValuesByName,
@@ -70,7 +70,7 @@ export function readDetections(
   return selectDetections({ rois, classLogits, boxRegression, classes }, resized, config.box);
 }
 
-/** Of each detection's logits those of its class, as probabilities. */
+/** Mask probabilities of each detection's class. */
 export function readMasks(
   { recipe, config }: Pick<MaskRcnnSettings, 'recipe' | 'config'>,
   maskHead: PartValuesByName,
@@ -87,7 +87,7 @@ export function readMasks(
   return { kind: 'squares', side, data, threshold: config.mask.threshold };
 }
 
-/** The objects that were located, with their masks, in the original image. */
+/** The located objects with their masks, in the original image. */
 export function readObjects(
   detector: Pick<MaskRcnn, 'recipe' | 'config' | 'measure'>,
   image: FittedImage,

@@ -1,4 +1,4 @@
-/** What does the host have to know to join the parts of a torchvision Mask R-CNN? The recipe, and the names that its values have in every part of ours. */
+/** Makes the host recipe of a Mask R-CNN, with the value names that all exported and cut parts have. */
 
 import type { FitPolicy } from '../../detector/detector-family.js';
 import type { RoiBatch } from '../../detector/detector-part.js';
@@ -6,7 +6,7 @@ import type { ImageSize } from '../../image/image-size.js';
 import type { DetectorConfig } from './config.js';
 import type { InputSize, MaskRcnnRecipe, PyramidLevel } from './recipe.js';
 
-/** Pyramid levels have strides 4, 8, 16, 32 and, for the pooled one, 64. */
+/** Stride of the finest pyramid level. The strides are 4, 8, 16, 32, and 64 for the pooled level. */
 export const FINEST_STRIDE = 4;
 
 /** @see torchvision MultiScaleRoIAlign: canonical_scale and canonical_level. */
@@ -14,10 +14,10 @@ const ROI_ASSIGNMENT = { canonicalScale: 224, canonicalLevel: 4 } as const;
 
 export type LevelNames = Pick<PyramidLevel, 'feature' | 'objectness' | 'deltas'>;
 
-/** A level without its stride, which follows from its place. */
+/** A level without its stride, which follows from its index. */
 export type BuiltLevel = Omit<PyramidLevel, 'stride'>;
 
-/** The values of pyramid level `level`, finest 0; the pooled level has no feature. */
+/** Value names of pyramid level `level`, counted from 0 for the finest. The pooled level has no feature. */
 export function levelNames(level: number, feature: 'feature' | 'none'): LevelNames {
   return { feature: feature === 'none' ? 'none' : `feature_${level}`, objectness: `objectness_${level}`, deltas: `rpn_deltas_${level}` };
 }
@@ -27,7 +27,7 @@ export interface RecipeOptions {
   readonly width: number;
   readonly roiBatch: { readonly box: RoiBatch; readonly mask: RoiBatch };
   readonly fit: FitPolicy;
-  /** Fixed where absent. */
+  /** 'fixed' where absent. */
   readonly size?: InputSize | undefined;
 }
 
@@ -74,7 +74,7 @@ export function makeRecipe(built: readonly BuiltLevel[], channels: number, confi
   };
 }
 
-/** The size of a level's maps for an input of so many pixels: each halving rounds up. */
+/** Size of a level's maps for an input size. Each halving rounds up. */
 export function sizeOfLevel({ stride }: Pick<PyramidLevel, 'stride'>, { height, width }: ImageSize): ImageSize {
   return { height: Math.ceil(height / stride), width: Math.ceil(width / stride) };
 }

@@ -1,4 +1,4 @@
-/** How does a Mask R-CNN answer what any detector is asked? Its parts run in order, with RoIAlign on this machine between them. */
+/** The host of Mask R-CNN: runs the parts in order, and RoIAlign between them on this machine. */
 import type { DetectorHost, HostServices, PartInputs } from '../../detector/detector.js';
 import type { RgbImage } from '../../image/decode-image.js';
 import type { FittedImage } from '../../image/fit-image.js';
@@ -7,23 +7,23 @@ import { prepareImage } from './prepare-image.js';
 import type { MaskRcnnRecipe } from './recipe.js';
 import type { MaskRcnnSettings } from './settings.js';
 
-export function openMaskRcnn(setup: MaskRcnnSettings, { run, measure }: HostServices): DetectorHost {
-  const detector: MaskRcnn = { ...setup, run, measure };
-  const prepare = (image: RgbImage): FittedImage => measure('transform', () => prepareImage(setup, image));
+export function openMaskRcnn(settings: MaskRcnnSettings, { run, measure }: HostServices): DetectorHost {
+  const detector: MaskRcnn = { ...settings, run, measure };
+  const prepare = (image: RgbImage): FittedImage => measure('transform', () => prepareImage(settings, image));
   return {
     async trace(image) {
       const fitted = prepare(image);
       const located = await locateObjects(detector, fitted);
       const maskHead = await runNetwork(detector, 'mask_head', located.maskFeatures);
       return {
-        inputs: nameInputs(setup.recipe, fitted, located),
+        inputs: nameInputs(settings.recipe, fitted, located),
         outputs: { backbone: located.backbone, box_head: located.boxHead, mask_head: maskHead },
         objects: readObjects(detector, fitted, located, maskHead),
       };
     },
     async findInputs(image) {
       const fitted = prepare(image);
-      return nameInputs(setup.recipe, fitted, await locateObjects(detector, fitted));
+      return nameInputs(settings.recipe, fitted, await locateObjects(detector, fitted));
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Where may objects be? The best anchors of every level, moved by the predicted offsets and thinned out. Source: torchvision RegionProposalNetwork.filter_proposals at test time. */
+/** Region proposals from the backbone's outputs. Source: torchvision RegionProposalNetwork.filter_proposals at test time. */
 import { sigmoid } from '../../detector/activations.js';
 import { getPartValue, type PartValuesByName } from '../../detector/part-runner.js';
 import { makeAnchorsAt } from '../../geometry/anchors.js';
@@ -12,24 +12,24 @@ import type { DetectorConfig } from './config.js';
 import { sizeOfLevel } from './make-recipe.js';
 import type { MaskRcnnRecipe, PyramidLevel } from './recipe.js';
 
-/** Boxes with a shorter side are no proposals, in pixels. */
+/** Minimum side of a proposal, in pixels. */
 const MIN_SIDE = 1e-3;
 
-/** The RPN's offsets are not scaled. */
+/** The RPN's deltas are not scaled. */
 const UNIT_WEIGHTS = [1, 1, 1, 1] as const;
 
 export interface Proposals {
-  /** In the resized image, the best first. */
+  /** In pixels of the resized image, by falling score. */
   readonly boxes: Boxes;
   readonly scores: Float32Array;
 }
 
-/** Of the image in the input: where it is, where anchors are, and the input's size. */
+/** Sizes of the resized image, of the area that anchors cover, and of the input. */
 export type ImagePlace = Pick<FittedSizes, 'resized' | 'covered' | 'padded'>;
 
 /**
- * The proposals of one image from the backbone's outputs (before permute and reshape): per level the `preNmsTopN` best of those in `covered`, decoded,
- * clipped to `resized`, non-maximum suppression within each level, then the `postNmsTopN` best of all.
+ * The proposals of one image from the backbone's outputs (before permute and reshape). Per level, the best `preNmsTopN` anchors in `covered` are decoded
+ * and clipped to `resized`. Then non-maximum suppression within each level, and the best `postNmsTopN` of all levels.
  */
 export function findProposals(values: PartValuesByName, place: ImagePlace, recipe: MaskRcnnRecipe, config: DetectorConfig): Proposals {
   const levels = recipe.levels.map((level, index) => readLevel(values, level, { index, place, config }));
@@ -46,7 +46,7 @@ interface LevelJob {
   readonly config: DetectorConfig;
 }
 
-/** The level's best anchors as boxes. */
+/** The best anchors of a level, decoded to boxes. */
 function readLevel(
   values: PartValuesByName,
   level: PyramidLevel,
@@ -67,7 +67,7 @@ function readLevel(
   return { boxes: gatherBoxes(boxes, kept), scores: Float32Array.from(kept, row => scores[row] as number) };
 }
 
-/** The upper left corner of every map. */
+/** Crops every map to its upper left corner. */
 function cropMaps(maps: Float32Array, from: ImageSize, to: ImageSize): Float32Array {
   if (from.height === to.height && from.width === to.width) return maps;
   const count = maps.length / (from.height * from.width);
@@ -81,7 +81,7 @@ function cropMaps(maps: Float32Array, from: ImageSize, to: ImageSize): Float32Ar
   return cropped;
 }
 
-/** An RPN output [1, A · k, h, w] as [h · w, A · k]: in the order of the anchors. */
+/** Transposes an RPN output [1, A · k, h, w] to [h · w, A · k], the order of the anchors. */
 function toCellsFirst(values: Float32Array, area: number): Float32Array {
   const rows = values.length / area;
   const turned = new Float32Array(values.length);
@@ -91,7 +91,7 @@ function toCellsFirst(values: Float32Array, area: number): Float32Array {
   return turned;
 }
 
-/** The four deltas of each anchor of `best` out of [1, A · 4, h, w]. */
+/** The four deltas of each anchor in `best`, from [1, A · 4, h, w]. */
 function takeDeltas(values: Float32Array, best: Int32Array, perCell: number, area: number): Float32Array {
   const taken = new Float32Array(4 * best.length);
   for (let i = 0; i < best.length; i++) {

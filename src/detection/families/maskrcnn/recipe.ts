@@ -1,4 +1,4 @@
-/** How does the host join the parts of torchvision's Mask R-CNN? Its member of the recipes. */
+/** The host recipe of torchvision's Mask R-CNN, and its reader. */
 import type { Json } from '../../../base/json.js';
 import { either, fields, integer, type JsonReader, list, literal, text } from '../../../base/json-shape.js';
 import type { FitPolicy } from '../../detector/detector-family.js';
@@ -9,42 +9,42 @@ import { type DetectorConfig, detectorConfigReader } from './config.js';
 import type { MaskRcnnPart } from './part-names.js';
 
 /**
- * torchvision's Mask R-CNN. The host prepares the image, runs `backbone`, makes anchors and proposals, pools RoIs, runs `box_head`, selects
- * detections, pools again, runs `mask_head`, and pastes the masks.
+ * torchvision's Mask R-CNN. The host prepares the image, runs `backbone`, computes proposals, pools RoIs, runs `box_head`, selects detections, pools
+ * their RoIs, runs `mask_head`, and pastes the masks.
  */
 export interface MaskRcnnRecipe extends HostRecipe {
   readonly architecture: 'maskrcnn';
   readonly image: ImageInput;
   readonly parts: Readonly<Record<MaskRcnnPart, PartValues>>;
-  /** Finest first. The last level has no feature output: only proposals come from it. */
+  /** Finest first. The last level has no feature output; it only provides proposals. */
   readonly levels: readonly PyramidLevel[];
   readonly roi: RoiAssignment;
   readonly boxHead: RoiHead & { readonly classLogits: string; readonly boxRegression: string };
   readonly maskHead: RoiHead & { readonly maskLogits: string };
-  /** The config that `export` was given, defaults filled in. `evaluate` takes its thresholds from its own config input. */
+  /** The config used by `export`, with defaults filled in. A config that is connected to a later stage replaces it. */
   readonly config: DetectorConfig;
 }
 
 export interface ImageInput {
-  /** Input of the backbone: float32 [1, 3, height, width], R G B, normalised by the config's mean and std, padded with zeros right and below. */
+  /** Input of the backbone: float32 [1, 3, height, width], R G B, normalized by the config's mean and std, padded with zeros on the right and at the bottom. */
   readonly value: string;
   readonly height: number;
   readonly width: number;
   readonly size: InputSize;
-  /** How an image of another size is fitted where nobody says otherwise. */
+  /** Default policy for images of other sizes. */
   readonly fit: FitPolicy;
 }
 
-/** 'fixed': height and width are what the backbone takes. 'free': it takes any multiples of 32; height and width are those of the fit policy `static`. */
+/** 'fixed': the backbone takes this height and width only. 'free': it takes any multiples of 32, and height and width apply to the fit policy `static`. */
 export type InputSize = 'fixed' | 'free';
 
 export interface PyramidLevel {
-  /** Nominal pixels per cell: RoIAlign's scale is 1 / stride. Anchors use floor(input / level size) instead, which may differ on the last level. */
+  /** Nominal pixels per cell; RoIAlign's scale is 1 / stride. Anchors use floor(input / level size), which can differ on the last level. */
   readonly stride: number;
   /** Size of the level's maps at the recipe's input size. */
   readonly height: number;
   readonly width: number;
-  /** Output [1, C, height, width] that RoIs are pooled from; 'none' where only proposals come from the level. */
+  /** Output [1, C, height, width] that RoIs are pooled from; 'none' where the level only provides proposals. */
   readonly feature: string | 'none';
   /** Outputs [1, A, height, width] and [1, 4A, height, width]: before permute, reshape and sigmoid. */
   readonly objectness: string;
@@ -52,8 +52,8 @@ export interface PyramidLevel {
 }
 
 /**
- * Which level a RoI is pooled from: k = floor(canonicalLevel + log2(sqrt(area) / canonicalScale) + 1e-6), clipped to the levels with a feature,
- * of which the finest is log2 of its stride. (Lin et al., Feature Pyramid Networks, equation 1, as torchvision's LevelMapper computes it.)
+ * Assigns an RoI to level k = floor(canonicalLevel + log2(sqrt(area) / canonicalScale) + 1e-6), clipped to the levels with a feature. The level of the
+ * finest is log2 of its stride. (Lin et al., Feature Pyramid Networks, equation 1, as computed by torchvision's LevelMapper.)
  */
 export interface RoiAssignment {
   readonly canonicalScale: number;
@@ -80,7 +80,7 @@ export const roiHeadReaders = {
   batch: roiBatch,
 } as const;
 
-/** Readers of what the recipes of Mask R-CNN and its extensions have in common. */
+/** Readers of the fields that the recipes of Mask R-CNN and its extensions share. */
 export const networkReaders = {
   format: literal('tanren-recipe'),
   version: literal(1),

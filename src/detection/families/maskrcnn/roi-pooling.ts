@@ -1,4 +1,4 @@
-/** What does each RoI see? A fixed grid of features out of the pyramid level that fits its size, as the input of a head. */
+/** Pools the input of a head: a fixed grid of features per RoI, from the pyramid level that fits its size. */
 import { invariant } from '../../../base/invariant.js';
 import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
 import { getPartValue, type PartValuesByName } from '../../detector/part-runner.js';
@@ -8,7 +8,7 @@ import type { ImageSize } from '../../image/image-size.js';
 import { sizeOfLevel } from './make-recipe.js';
 import type { MaskRcnnRecipe, RoiHead } from './recipe.js';
 
-/** The head's input [n, channels, size, size] for `boxes` (in the resized image), row i for box i, from the backbone's outputs for an input of so many pixels. */
+/** The head's input [n, channels, size, size] for `boxes` (in the resized image), row i for box i. `values` are the backbone's outputs for an input of size `input`. */
 export function poolFeatures(
   values: PartValuesByName,
   boxes: Boxes,

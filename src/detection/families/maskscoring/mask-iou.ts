@@ -1,8 +1,8 @@
-/** How good is each found mask? What the MaskIoU head is shown of it, and the score that its answer makes. */
+/** Input of the MaskIoU head for each mask, and mask scores from its output. */
 import { invariant } from '../../../base/invariant.js';
 import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
 
-/** Per object a square of probabilities over its box. */
+/** Per object, a square grid of probabilities over its box. */
 interface Masks {
   readonly side: number;
   /** [objects, side, side] */
@@ -10,11 +10,11 @@ interface Masks {
 }
 
 /**
- * The masks at half their side, the largest of each 2×2 probabilities: float32 [objects, 1, side / 2, side / 2].
+ * Max-pools the masks to half their side: float32 [objects, 1, side / 2, side / 2].
  * @see torch max_pool2d with kernel 2 and stride 2.
  */
 export function poolMasks({ side, data }: Masks): Tensor<'float32'> {
-  invariant(side % 2 === 0, `a mask of ${side}×${side} has no half`);
+  invariant(side % 2 === 0, `a mask of ${side}×${side} cannot be halved`);
   const half = side / 2;
   const objects = data.length / (side * side);
   const pooled = new Float32Array(objects * half * half);
@@ -32,8 +32,8 @@ export function poolMasks({ side, data }: Masks): Tensor<'float32'> {
 }
 
 /**
- * The mask score of each object: its class score times the IoU that the head predicts for its class, in float32. The IoU is taken as it comes,
- * not held to 0…1, as in the original: only the order counts.
+ * The mask score of each object: its class score times the IoU that the head predicts for its class, in float32. As in the original, the IoU is not
+ * clamped to 0…1, because only the order matters.
  *
  * @param ious [objects, classes]
  * @see zjhuang22/maskscoring_rcnn MaskIoUPostProcessor.

@@ -1,4 +1,4 @@
-/** How does Mask Scoring R-CNN answer what any detector is asked? As Mask R-CNN does; then its fourth part looks at the masks. */
+/** The host of Mask Scoring R-CNN: the host of Mask R-CNN, then the MaskIoU head on the masks. */
 import { getDefined, invariant } from '../../../base/invariant.js';
 import type { DetectedObjects, DetectorHost, HostServices, PartInputs } from '../../detector/detector.js';
 import { getPartValue, type PartValuesByName } from '../../detector/part-runner.js';
@@ -13,26 +13,26 @@ export function openMaskScoring({ recipe, config, fit }: MaskScoringSettings, ho
   const head = describeMaskIouHead(recipe);
   const { input, maskProbability, maskIou } = recipe.maskIouHead;
 
-  const show = (inputs: PartInputs, { masks }: DetectedObjects): PartValuesByName => {
-    invariant(masks.kind === 'squares', `Mask R-CNN gives squares of probabilities, not ${masks.kind}`);
+  const makeHeadInput = (inputs: PartInputs, { masks }: DetectedObjects): PartValuesByName => {
+    invariant(masks.kind === 'squares', `expected masks of kind squares from Mask R-CNN, got ${masks.kind}`);
     const features = getDefined(inputs.mask_head?.[recipe.maskHead.input], recipe.maskHead.input);
     return { [input]: features, [maskProbability]: host.measure('masks', () => poolMasks(masks)) };
   };
   return {
     async trace(image) {
       const { inputs, outputs, objects } = await network.trace(image);
-      const shown = show(inputs, objects);
-      const scored = await host.measure('maskiou_head', () => runPart(host.run, head, shown));
+      const headInput = makeHeadInput(inputs, objects);
+      const scored = await host.measure('maskiou_head', () => runPart(host.run, head, headInput));
       const ious = getPartValue(scored, maskIou, [objects.labels.length, config.numClasses]);
       return {
-        inputs: { ...inputs, maskiou_head: shown },
+        inputs: { ...inputs, maskiou_head: headInput },
         outputs: { ...outputs, maskiou_head: scored },
         objects: { ...objects, maskScores: scoreMasks(objects.scores, objects.labels, ious, config.numClasses) },
       };
     },
     async findInputs(image) {
       const { inputs, objects } = await network.trace(image);
-      return { ...inputs, maskiou_head: show(inputs, objects) };
+      return { ...inputs, maskiou_head: makeHeadInput(inputs, objects) };
     },
   };
 }

@@ -1,4 +1,4 @@
-/** How does the host join the parts of Mask Scoring R-CNN? As Mask R-CNN's, and a fourth part that says how good each mask is. */
+/** The host recipe of Mask Scoring R-CNN: that of Mask R-CNN, with a fourth part that predicts the quality of each mask. */
 import { fields, type JsonReader, literal, text } from '../../../base/json-shape.js';
 import { type PartValues, partValuesReader } from '../../detector/part-values.js';
 import { type MaskRcnnRecipe, networkPartReaders, networkReaders, type RoiHead, roiHeadReaders } from '../maskrcnn/recipe.js';
@@ -15,13 +15,13 @@ export interface MaskScoringRecipe extends Omit<MaskRcnnRecipe, 'architecture' |
 }
 
 export interface MaskIouHead extends RoiHead {
-  /** Its second input: float32 [batch, 1, size, size]. */
+  /** Second input: float32 [batch, 1, size, size]. */
   readonly maskProbability: string;
-  /** Its output: float32 [batch, classes]. */
+  /** Output: float32 [batch, classes]. */
   readonly maskIou: string;
 }
 
-/** The recipe of the same network without the head, and what the head adds. */
+/** Adds the MaskIoU head to the recipe of a Mask R-CNN. */
 export function makeMaskScoringRecipe(network: MaskRcnnRecipe, batch: RoiHead['batch']): MaskScoringRecipe {
   const { channels, size, samplingRatio } = network.maskHead;
   return {
@@ -40,7 +40,7 @@ export function makeMaskScoringRecipe(network: MaskRcnnRecipe, batch: RoiHead['b
   };
 }
 
-/** The recipe of the same network without the head. */
+/** The recipe of the Mask R-CNN without the MaskIoU head. */
 export function withoutMaskIouHead({ maskIouHead: _, ...recipe }: MaskScoringRecipe): MaskRcnnRecipe {
   const { backbone, box_head, mask_head } = recipe.parts;
   return { ...recipe, architecture: 'maskrcnn', parts: { backbone, box_head, mask_head } };

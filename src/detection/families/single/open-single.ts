@@ -1,4 +1,4 @@
-/** How does a detector of one network answer what any detector is asked? Preprocess, run, decode, select. */
+/** The host of a single-network detector: preprocess, run, decode, select. */
 import type { DetectorHost, HostServices } from '../../detector/detector.js';
 import { openDecode } from './decoder/decode.js';
 import { selectObjects } from './select-objects.js';

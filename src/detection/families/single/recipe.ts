@@ -1,4 +1,4 @@
-/** How does the host use one plain network as a detector? Preprocessing, decoder, selection and categories: its member of the recipes. */
+/** The host recipe of a single-network detector: preprocessing, decoder, selection and categories. */
 import type { Json } from '../../../base/json.js';
 import { either, fields, integer, type JsonReader, list, literal, number, text } from '../../../base/json-shape.js';
 import type { HostRecipe } from '../../detector/host-recipe.js';
@@ -8,51 +8,51 @@ import { preprocessingReader } from '../../image/preprocessing-reader.js';
 import type { Decoder } from './decoder/decoder.js';
 import { decoderReader } from './decoder/decoder-reader.js';
 
-/** The host preprocesses the image, runs `model`, decodes its outputs to boxes, selects, and maps them back to the image. */
+/** The host preprocesses the image, runs `model`, decodes its outputs to boxes, selects detections, and maps them back to the image. */
 export interface SingleRecipe extends HostRecipe {
   readonly architecture: 'single';
   readonly image: SingleInput;
   readonly parts: { readonly model: PartValues };
   readonly decoder: Decoder;
   readonly selection: Selection;
-  /** In the order of the network's classes, background left out. */
+  /** In the order of the network's classes, without the background. */
   readonly categories: readonly Category[];
 }
 
 export interface SingleInput {
   /** The network's input: float32 [1, 3, height, width]. */
   readonly value: string;
-  /** 'free': any. */
+  /** 'free': any size. */
   readonly height: number | 'free';
   readonly width: number | 'free';
   readonly preprocess: Preprocessing;
 }
 
 export interface Category {
-  /** The data set's. */
+  /** Id in the data set. */
   readonly id: number;
   readonly name: string;
 }
 
-/** Which candidates are detections, in this order. */
+/** Selection of detections among the candidates. The steps are applied in the order of the fields. */
 export interface Selection {
-  /** Scores at or below it are nothing. */
+  /** Candidates must exceed this score. */
   readonly scoreThreshold: number;
-  /** 'best': of each place its best class. 'all': every class above the threshold. */
+  /** 'best': only the best class of each position. 'all': every class above the threshold. */
   readonly labels: 'best' | 'all';
-  /** The best so many go into suppression. */
+  /** Maximum number of candidates for suppression. */
   readonly candidates: number;
   readonly nms: Suppression | 'none';
-  /** The best so many are detections. */
+  /** Maximum number of detections. */
   readonly perImage: number;
-  /** Whether boxes are cut to the image. */
+  /** Whether boxes are clipped to the image. */
   readonly clip: 'image' | 'none';
 }
 
-/** Greedy, by descending score: a box goes that overlaps a better one by an IoU above `threshold`. */
+/** Greedy non-maximum suppression: removes boxes whose IoU with a better box is above `threshold`. */
 export interface Suppression {
   readonly threshold: number;
-  /** 'each': only boxes of the same class suppress one another. */
+  /** 'each': only boxes of the same class suppress each other. */
   readonly classes: 'each' | 'together';
 }
 

@@ -1,4 +1,4 @@
-/** Which candidates are the objects of an image, and where in it? The best, without what covers the same thing, mapped back through the placement. */
+/** Selects objects among decoded candidates, and maps them back to the original image. */
 
 import type { DetectedObjects, ObjectMasks } from '../../detector/detector.js';
 import { type Boxes, clipBoxes, gatherBoxes } from '../../geometry/boxes.js';
@@ -9,7 +9,7 @@ import { pasteMask } from '../../masks/paste-mask.js';
 import type { CandidateMasks, Candidates } from './decoder/candidates.js';
 import type { Category, Selection } from './recipe.js';
 
-/** Objects in the original image, the best first, labelled by category id. Boxes that are not finite are none. */
+/** Objects in the original image by falling score, labeled by category id. Boxes that are not finite are ignored. */
 export function selectObjects(
   found: Candidates,
   placement: Placement,
@@ -27,17 +27,17 @@ export function selectObjects(
   };
 }
 
-/** Above the threshold and finite, the best `candidates` of them, the best first. */
+/** The best `candidates` with finite boxes and scores above the threshold, by falling score. */
 function takeBest({ boxes, scores }: Candidates, { scoreThreshold, candidates }: Selection): readonly number[] {
   const least = Math.fround(scoreThreshold);
-  const able: number[] = [];
+  const valid: number[] = [];
   for (let i = 0; i < scores.length; i++)
-    if ((scores[i] as number) > least && boxes.subarray(4 * i, 4 * i + 4).every(Number.isFinite)) able.push(i);
+    if ((scores[i] as number) > least && boxes.subarray(4 * i, 4 * i + 4).every(Number.isFinite)) valid.push(i);
   const order = topK(
-    Float32Array.from(able, i => scores[i] as number),
+    Float32Array.from(valid, i => scores[i] as number),
     candidates,
   );
-  return Array.from(order, i => able[i] as number);
+  return Array.from(order, i => valid[i] as number);
 }
 
 function suppress(found: Candidates, best: readonly number[], { nms }: Selection): readonly number[] {

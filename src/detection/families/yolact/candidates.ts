@@ -1,4 +1,4 @@
-/** Which priors may be objects? Those whose best class is likely enough: softmax, decoded box and mask coefficients, read out of the network's maps. */
+/** Reads candidate objects from the network's maps: class probabilities, decoded boxes and mask coefficients of priors above the score threshold. */
 import { getDefined } from '../../../base/invariant.js';
 import { softmaxRows } from '../../detector/activations.js';
 import { getPartValue, type PartValuesByName } from '../../detector/part-runner.js';
@@ -19,7 +19,7 @@ export interface Candidates {
 
 const { fround, exp, tanh } = Math;
 
-/** What is read of one level: its maps, and per prior which number it has and where it stands in them. */
+/** The maps and priors of one level. */
 interface Level {
   readonly area: number;
   /** Priors per cell. */
@@ -31,7 +31,7 @@ interface Level {
 }
 
 /**
- * @param values  outputs of the network: before permute, softmax and tanh.
+ * @param values  outputs of the network, before permute, softmax and tanh.
  * @param priors  per level: see `makePriors`.
  * @throws DetectionError `part-values`.
  * @see dbolya/yolact Detect.detect.
@@ -85,8 +85,8 @@ function readLevel(
 }
 
 /**
- * Priors whose best class may exceed the threshold, in their order: its probability is at most that among itself and the background alone, which
- * needs no sum over all classes. The margin covers rounding.
+ * Priors whose best class may exceed the threshold, in their order. The probability is at most that of the softmax over the best class and the
+ * background only, which needs no sum over all classes. The margin covers rounding.
  */
 function* findLikely({ classes: logits, area, shapes }: Level, classes: number, threshold: number): Generator<number> {
   const margin = 1e-3;
@@ -107,7 +107,7 @@ function* findLikely({ classes: logits, area, shapes }: Level, classes: number, 
     }
 }
 
-/** The `count` values of one prior, out of a map whose channels are those of its shapes one after another. */
+/** The `count` values of one prior, from a map with the channels of all shapes one after another. */
 function gather(map: Float32Array, { area, shapes }: Level, prior: number, count: number): Float32Array {
   const cell = Math.floor(prior / shapes);
   const from = (prior % shapes) * count * area + cell;
@@ -118,16 +118,16 @@ function gather(map: Float32Array, { area, shapes }: Level, prior: number, count
 function decode(deltas: Float32Array, prior: Float32Array, { priors }: YolactConfig): number[] {
   const [dx = 0, dy = 0, dw = 0, dh = 0] = deltas;
   const [x = 0, y = 0, w = 0, h = 0] = prior;
-  const [centre, size] = [fround(priors.variances[0] ?? 0), fround(priors.variances[1] ?? 0)];
+  const [center, size] = [fround(priors.variances[0] ?? 0), fround(priors.variances[1] ?? 0)];
   const side = (delta: number, of: number): number => fround(of * fround(exp(fround(delta * size))));
   const low = (delta: number, at: number, of: number, extent: number): number =>
-    fround(fround(at + fround(fround(delta * centre) * of)) - extent / 2);
+    fround(fround(at + fround(fround(delta * center) * of)) - extent / 2);
   const [width, height] = [side(dw, w), side(dh, h)];
   const [left, top] = [low(dx, x, w, width), low(dy, y, h, height)];
   return [left, top, fround(left + width), fround(top + height)];
 }
 
-/** The best but the background's. */
+/** The largest probability without the background. */
 function largest(row: Float32Array): number {
   let most = 0;
   for (let label = 1; label < row.length; label++) most = Math.max(most, row[label] as number);

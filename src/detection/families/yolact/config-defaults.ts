@@ -1,12 +1,12 @@
-/** Which config values does a named default supply? Those of the published COCO weights, in the original's configuration. */
+/** Named defaults of the detector config: those of the published COCO weights, from the original's configuration. */
 import type { JsonObject } from '../../../base/json.js';
 import { COCO_CATEGORIES } from '../../coco/categories.js';
 
-/** 'yolact': yolact_base and yolact_resnet50, 550 pixels. The others by their own names. */
+/** 'yolact': yolact_base and yolact_resnet50, 550 pixels. The other names are those of the original. */
 export const YOLACT_DEFAULT_NAMES = ['yolact', 'yolact-darknet53', 'yolact-im400', 'yolact-im700'] as const;
 export type YolactDefaults = (typeof YOLACT_DEFAULT_NAMES)[number];
 
-/** ImageNet's means and deviations as the ResNets were trained with; DarkNet takes 0…1. */
+/** ImageNet means and standard deviations for ResNet; DarkNet takes 0…1. */
 const RESNET_INPUT = { mean: [123.68, 116.78, 103.94], std: [58.4, 57.12, 57.38] };
 const DARKNET_INPUT = { mean: [0, 0, 0], std: [255, 255, 255] };
 
@@ -21,7 +21,7 @@ export const YOLACT_DEFAULTS: Readonly<Record<YolactDefaults, JsonObject>> = {
   'yolact-im700': makeDefaults(RESNET_INPUT, 700),
 };
 
-/** `side`: of the images that the network was trained on; scales follow it, cut to whole pixels. */
+/** `side` is the side of the training images. Scales are proportional to it, truncated to integers. */
 function makeDefaults(input: JsonObject, side: number): JsonObject {
   return {
     input,

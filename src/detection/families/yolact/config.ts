@@ -1,4 +1,4 @@
-/** What does a YOLACT need that its checkpoint cannot hold? Colours, priors, thresholds and categories, under the names of the original's configuration. */
+/** The detector config of YOLACT: the values that a checkpoint does not contain, such as color statistics, priors, thresholds and categories. */
 import type { Json } from '../../../base/json.js';
 import { fields, flag, integer, type JsonReader, list, literal, number, text } from '../../../base/json-shape.js';
 import { type ReadConfigFile, readConfigFile } from '../../detector/config-file.js';
@@ -9,7 +9,7 @@ export interface YolactConfig {
   readonly priors: PriorConfig;
   readonly detection: DetectionConfig;
   readonly mask: YolactMaskConfig;
-  /** The network's classes from 1 on, in their order; class 0 is the background. */
+  /** The network's classes from 1 on; class 0 is the background. */
   readonly categories: readonly Category[];
 }
 
@@ -22,39 +22,39 @@ export interface YolactInput {
 export interface PriorConfig {
   /** Per pyramid level, finest first. */
   readonly scales: readonly (readonly number[])[];
-  /** For every level. */
+  /** The same for every level. */
   readonly aspectRatios: readonly number[];
-  /** Scales count pixels of the network's input; else cells of the level. */
+  /** Whether scales are pixels of the network's input; else cells of the level. */
   readonly usePixelScales: boolean;
-  /** Aspect ratios are given as their roots. */
+  /** Whether aspect ratios are given as their square roots. */
   readonly preapplySqrt: boolean;
-  /** Every prior is as high as wide: what the published weights were trained with, by an oversight. */
+  /** Whether every prior is square. The published weights were trained with this bug of the original. */
   readonly useSquareAnchors: boolean;
-  /** Of the centre and of the size. */
+  /** Variance of the center and of the size. */
   readonly variances: readonly number[];
 }
 
 export interface DetectionConfig {
   /**
-   * 'fast': per class, in one pass over the IoU matrix; a box that is itself suppressed still suppresses. 'fast-cross-class': the same, over each
-   * box's best class. 'traditional': greedy, per class, in pixels of the input.
+   * 'fast': per class, in one pass over the IoU matrix, where suppressed boxes also suppress others. 'fast-cross-class': the same over all boxes, each
+   * with its best class only. 'traditional': greedy, per class, in pixels of the input.
    */
   readonly nms: 'fast' | 'fast-cross-class' | 'traditional';
-  /** Probability of its best class that a box must exceed. */
+  /** The probability of a box's best class must exceed this. */
   readonly scoreThreshold: number;
   readonly nmsThreshold: number;
-  /** Boxes per class (of all, with 'fast-cross-class') that a fast suppression looks at. */
+  /** Number of boxes per class (in total, with 'fast-cross-class') that a fast suppression considers. */
   readonly topK: number;
   readonly maxDetections: number;
 }
 
 export interface YolactMaskConfig {
-  /** Probability above which a pixel belongs to the mask. */
+  /** Pixels above this probability belong to the mask. */
   readonly threshold: number;
 }
 
 export interface Category {
-  /** The data set's. */
+  /** Id in the data set. */
   readonly id: number;
   readonly name: string;
 }
@@ -86,19 +86,24 @@ export const yolactConfigReader: JsonReader<YolactConfig> = withDistinctIds(
 );
 
 /**
- * @param value    the file's JSON; undefined where no file is given and everything comes from `defaults`.
- * @param defaults the named set that fills what is missing; undefined: nothing may be missing.
+ * @param value    the file's JSON; undefined where there is no file and all values come from `defaults`.
+ * @param defaults name of the defaults for missing values; undefined: the config must be complete.
  * @throws DetectionError `bad-config` with every missing, unknown and wrong field.
  */
 export function parseYolactConfig(value: Json | undefined, defaults: YolactDefaults | undefined): ReadConfigFile<YolactConfig> {
   const filled = defaults === undefined ? undefined : YOLACT_DEFAULTS[defaults];
-  return readConfigFile(value, yolactConfigReader, filled, 'the param `defaults: yolact` fills missing ones with those of the original');
+  return readConfigFile(
+    value,
+    yolactConfigReader,
+    filled,
+    'the param `defaults: yolact` fills missing fields with the values of the original',
+  );
 }
 
-/** The background included. */
+/** Number of classes, background included. */
 export const countClasses = ({ categories }: Pick<YolactConfig, 'categories'>): number => categories.length + 1;
 
-/** Priors in every cell of a level. */
+/** Number of priors per cell of a level. */
 export const countPriors = ({ scales, aspectRatios }: PriorConfig, level: number): number =>
   (scales[level]?.length ?? 0) * aspectRatios.length;
 
@@ -109,7 +114,7 @@ function withDistinctIds(reader: JsonReader<YolactConfig>): JsonReader<YolactCon
     if (config === undefined || problems.length > before) return config;
     const seen = new Set<number>();
     for (const [index, { id }] of config.categories.entries()) {
-      if (seen.has(id)) problems.push({ path: `${path === '' ? '' : `${path}.`}categories[${index}].id`, message: `${id} stands twice` });
+      if (seen.has(id)) problems.push({ path: `${path === '' ? '' : `${path}.`}categories[${index}].id`, message: `duplicate id ${id}` });
       seen.add(id);
     }
     return config;

@@ -1,11 +1,11 @@
-/** Which pixels belong to each object? Prototypes times coefficients, sigmoid, cropped to the box, resized to the image, cut at the threshold. */
+/** Assembles masks: prototypes times coefficients, sigmoid, cropped to the box, resized to the image, and thresholded. */
 
 import type { ImageSize } from '../../image/image-size.js';
 import { type AxisSamples, sampleAxis } from '../../image/resize.js';
 import { makeRunWriter, type Rle, type RunWriter } from '../../masks/rle.js';
 
 export interface Prototypes {
-  /** [channels, height, width]: before ReLU. */
+  /** [channels, height, width], before ReLU. */
   readonly data: Float32Array;
   readonly channels: number;
   readonly height: number;
@@ -15,19 +15,19 @@ export interface Prototypes {
 export interface MaskRequest {
   /** [objects, channels] */
   readonly coefficients: Float32Array;
-  /** Relative to the image: x1 y1 x2 y2 per object. */
+  /** x1 y1 x2 y2 per object, as fractions of the image. */
   readonly boxes: Float32Array;
   readonly image: ImageSize;
-  /** Probability above which a pixel is set. */
+  /** Pixels above this probability are set. */
   readonly threshold: number;
 }
 
-/** Cells around a box that its crop leaves, at the prototypes' resolution. */
+/** Padding of the crop around a box, in prototype cells. */
 const PADDING = 1;
 
 /**
- * The masks of all objects, in the image: σ(C · ReLU(P)) as one product of coefficients and prototypes, of which only the cells inside an object's
- * crop are computed, as all others are zero.
+ * The masks of all objects in the image: σ(C · ReLU(P)), the product of coefficients and prototypes. Only cells inside an object's crop are computed,
+ * because all others are zero.
  * @see dbolya/yolact output_utils.postprocess, box_utils.crop.
  */
 export function assembleMasks(prototypes: Prototypes, { coefficients, boxes, image, threshold }: MaskRequest): Rle[] {
@@ -51,7 +51,7 @@ function relu(values: Float32Array): Float32Array {
   return positive;
 }
 
-/** Cells from `left` and `top`, without `right` and `bottom`. */
+/** Range of cells; `right` and `bottom` are exclusive. */
 interface Crop {
   readonly left: number;
   readonly right: number;
@@ -59,7 +59,7 @@ interface Crop {
   readonly bottom: number;
 }
 
-/** A cell is inside where its number is at least the padded box's low side and below its high side. */
+/** A cell is inside where its index is at least the low side of the padded box and below its high side. */
 function cropOf(box: Float32Array, { height, width }: Prototypes): Crop {
   const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = box;
   const [left, right] = cropAxis(x1, x2, width);
@@ -76,12 +76,12 @@ function cropAxis(a: number, b: number, cells: number): readonly [number, number
   return [start, Math.max(Math.ceil(high), start)];
 }
 
-/** Row `c` of C · P inside the crop, four products at a time, then its sigmoid. `plane` is zero there before. */
+/** Computes one row of C · P inside the crop, four products at a time, then the sigmoid. `plane` must be zero inside the crop. */
 function multiplyInto(plane: Float32Array, positive: Float32Array, row: Float32Array, crop: Crop, { height, width }: Prototypes): void {
   const area = height * width;
   for (let channel = 0; channel < row.length; channel += 4) {
     const [a = 0, b = 0, c = 0, d = 0] = row.subarray(channel, channel + 4);
-    // Beyond the last channel the factor is 0, and the prototype is any.
+    // Beyond the last channel the factor is 0, so any prototype can be used.
     const start = (offset: number): number => Math.min(channel + offset, row.length - 1) * area;
     const [p, q, r, s] = [start(0), start(1), start(2), start(3)];
     for (let y = crop.top; y < crop.bottom; y++) {
@@ -103,9 +103,9 @@ function clear(plane: Float32Array, { left, right, top, bottom }: Crop, width: n
   for (let y = top; y < bottom; y++) plane.fill(0, y * width + left, y * width + right);
 }
 
-/** One axis: where each position of the image takes its value, and which positions lie between a cell and the next. */
+/** Sampling of one axis, and the image positions between each cell and the next. */
 interface PlacedCells extends AxisSamples {
-  /** Per cell, the first position whose lower cell it is; one more for the end. */
+  /** Per cell, the first position that has it as lower cell; one more entry for the end. */
   readonly first: Int32Array;
 }
 
@@ -126,13 +126,13 @@ interface Pasting {
   readonly crop: Crop;
   readonly image: ImageSize;
   readonly threshold: number;
-  /** Of the plane. */
+  /** Width of the plane. */
   readonly width: number;
 }
 
 /**
- * Resizes the plane bilinearly to the image and cuts it. What lies between values on one side of the threshold is on that side too, so only
- * positions between cells on both sides are computed.
+ * Resizes the plane bilinearly to the image and applies the threshold. Positions between cells on the same side of the threshold are on that side too,
+ * so only positions between cells on different sides are computed.
  */
 function paste(plane: Float32Array, { columns, rows, crop, image, threshold, width }: Pasting): Rle {
   const writer = makeRunWriter(image.height, image.width);
@@ -156,14 +156,14 @@ function paste(plane: Float32Array, { columns, rows, crop, image, threshold, wid
   return writer.finish();
 }
 
-/** 1 for the columns of the plane that have a value above the threshold. */
+/** 1 for the columns of the plane with a value above the threshold. */
 function findColumnsAbove(plane: Float32Array, { left, right, top, bottom }: Crop, width: number, threshold: number): Uint8Array {
   const above = new Uint8Array(width);
   for (let y = top; y < bottom; y++) for (let x = left; x < right; x++) if ((plane[y * width + x] as number) > threshold) above[x] = 1;
   return above;
 }
 
-/** One column of the image, out of one of cells; pushes runs, not pixels. */
+/** Writes one column of the image from a column of cells, as runs instead of single pixels. */
 function writeColumn(
   writer: RunWriter,
   column: Float32Array,
@@ -176,7 +176,7 @@ function writeColumn(
     const high = column[Math.min(cell + 1, column.length - 1)] as number;
     const end = rows.first[cell + 1] as number;
     const mixed = low > threshold !== high > threshold;
-    // Of an even stretch the first position tells of all.
+    // Where both cells are on the same side, the first position decides for all.
     for (let y = rows.first[cell] as number; y < end; y = mixed ? y + 1 : end) {
       const weight = rows.weight[y] as number;
       const value = mixed ? Math.fround(low * (1 - weight) + high * weight) : low;

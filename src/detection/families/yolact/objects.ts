@@ -1,4 +1,4 @@
-/** What do the network's outputs mean? Objects with category, score, box in whole pixels, and mask in the image. */
+/** Converts the network's outputs to objects: category, score, box in integer pixels, and mask. */
 
 import { getPartValue, type PartValuesByName } from '../../detector/part-runner.js';
 import type { Boxes } from '../../geometry/boxes.js';
@@ -11,10 +11,10 @@ import { makePriors } from './priors.js';
 import type { YolactRecipe } from './recipe.js';
 import { type Selection, selectCandidates } from './suppression.js';
 
-/** How outputs are read: everything that is the same for every image. */
+/** Values that are the same for every image. */
 export interface YolactHost {
   readonly recipe: YolactRecipe;
-  /** Thresholds and counts are these, not the recipe's copy. */
+  /** Thresholds and counts. Replaces the recipe's copy. */
   readonly config: YolactConfig;
   /** Per level. */
   readonly priors: readonly Float32Array[];
@@ -25,11 +25,11 @@ export function makeHost(recipe: YolactRecipe, config: YolactConfig): YolactHost
   return { recipe, config, priors };
 }
 
-/** Objects whose box has no pixel left are gone. The best first. */
+/** Selected objects by falling score, without those whose box has no pixel. */
 export interface FoundBoxes {
   readonly candidates: Candidates;
   readonly selection: Selection;
-  /** x1 y1 x2 y2 in the image, whole pixels. */
+  /** x1 y1 x2 y2 in integer pixels of the image. */
   readonly boxes: Boxes;
 }
 
@@ -56,7 +56,7 @@ export function findBoxes({ recipe, config, priors }: YolactHost, values: PartVa
   };
 }
 
-/** The masks of what was found, in the image. @throws DetectionError `part-values`. */
+/** The masks of the found objects, in the image. @throws DetectionError `part-values`. */
 export function findMasks(
   { recipe, config }: YolactHost,
   values: PartValuesByName,
@@ -82,7 +82,7 @@ export function categoriesOf(classes: Int32Array, { categories }: YolactConfig):
 }
 
 /**
- * A relative box in whole pixels of the image: sides in order, cut to the image, fractions dropped.
+ * Converts a relative box to integer pixels of the image: sorts the sides, clips to the image, and truncates.
  * @see dbolya/yolact box_utils.sanitize_coordinates, then `long()`.
  */
 function toPixels(box: Float32Array, { width, height }: ImageSize): number[] {

@@ -1,4 +1,4 @@
-/** How does a YOLACT answer what any detector is asked? Its one network runs, and the host reads what it gives. */
+/** The host of YOLACT: runs the network, and converts its outputs to objects. */
 
 import type { Tensor } from '../../../tensor/tensor.js';
 import type { DetectorHost, HostServices } from '../../detector/detector.js';

@@ -1,4 +1,4 @@
-/** How does an image become the network's input? Stretched to the square, bilinear, in 0…255; minus mean, over deviation. */
+/** Prepares an image for YOLACT: bilinear resize to a square without keeping the aspect ratio, then mean and standard deviation in 0…255. */
 import type { Tensor } from '../../../tensor/tensor.js';
 import type { RgbImage } from '../../image/decode-image.js';
 import { type Preprocessing, preprocessImage } from '../../image/preprocessing.js';

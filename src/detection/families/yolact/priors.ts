@@ -1,19 +1,15 @@
-/** Which boxes does the network start from? One per cell, scale and aspect ratio, relative to the image: centre x and y, width, height. */
+/** Prior boxes: one per cell, scale and aspect ratio, as center x and y, width and height relative to the image. */
+import type { ImageSize } from '../../image/image-size.js';
 import type { PriorConfig } from './config.js';
 
-export interface LevelSize {
-  readonly height: number;
-  readonly width: number;
-}
-
 /**
- * The priors of one level, `x y w h` each: cells row by row, in each the scales, for each scale the aspect ratios. Computed in double precision,
- * rounded to float32.
+ * The priors of one level, each `x y w h`: cells row by row, per cell the scales, per scale the aspect ratios. Computed in double precision and rounded
+ * to float32.
  *
- * @param side of the network's input, in pixels: what pixel scales are divided by.
+ * @param side side of the network's input in pixels, by which pixel scales are divided.
  * @see dbolya/yolact PredictionModule.make_priors.
  */
-export function makePriors(size: LevelSize, level: number, config: PriorConfig, side: number): Float32Array {
+export function makePriors(size: ImageSize, level: number, config: PriorConfig, side: number): Float32Array {
   const shapes = (config.scales[level] ?? []).flatMap(scale => config.aspectRatios.map(ratio => shapeOf(scale, ratio, size, config, side)));
   const priors = new Float32Array(size.height * size.width * shapes.length * 4);
   let at = 0;
@@ -29,7 +25,7 @@ export function makePriors(size: LevelSize, level: number, config: PriorConfig, 
   return priors;
 }
 
-function shapeOf(scale: number, ratio: number, size: LevelSize, config: PriorConfig, side: number): readonly [number, number] {
+function shapeOf(scale: number, ratio: number, size: ImageSize, config: PriorConfig, side: number): readonly [number, number] {
   const stretch = config.preapplySqrt ? ratio : Math.sqrt(ratio);
   const width = (scale * stretch) / (config.usePixelScales ? side : size.width);
   if (config.useSquareAnchors) return [width, width];

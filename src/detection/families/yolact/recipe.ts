@@ -1,10 +1,10 @@
-/** How does the host join the parts of a YOLACT? One network, whose outputs it reads level by level. */
+/** The host recipe of YOLACT, and its reader. */
 import { fields, integer, type JsonReader, list, literal, text } from '../../../base/json-shape.js';
 import type { HostRecipe } from '../../detector/host-recipe.js';
 import { type PartValues, partValuesReader } from '../../detector/part-values.js';
 import { type YolactConfig, yolactConfigReader } from './config.js';
 
-/** dbolya/yolact. The host prepares the image, runs `network`, makes priors, decodes and suppresses boxes, and assembles the masks. */
+/** dbolya/yolact. The host prepares the image, runs `network`, decodes and suppresses boxes, and assembles the masks. */
 export interface YolactRecipe extends HostRecipe {
   readonly architecture: 'yolact';
   readonly image: YolactImage;
@@ -12,12 +12,12 @@ export interface YolactRecipe extends HostRecipe {
   /** Finest first. */
   readonly levels: readonly YolactLevel[];
   readonly prototypes: YolactPrototypes;
-  /** The config that `export` was given, defaults filled in. */
+  /** The config used by `export`, with defaults filled in. */
   readonly config: YolactConfig;
 }
 
 export interface YolactImage {
-  /** Input of the network: float32 [1, 3, height, width], R G B, the whole image stretched to it, by the config's mean and std. */
+  /** Input of the network: float32 [1, 3, height, width], R G B, the whole image resized to it and normalized by the config's mean and std. */
   readonly value: string;
   readonly height: number;
   readonly width: number;
@@ -26,18 +26,18 @@ export interface YolactImage {
 export interface YolactLevel {
   readonly height: number;
   readonly width: number;
-  /** Output [1, 4A, height, width]: before permute. */
+  /** Output [1, 4A, height, width], before permute. */
   readonly boxes: string;
-  /** Output [1, A · classes, height, width]: before permute and softmax. */
+  /** Output [1, A · classes, height, width], before permute and softmax. */
   readonly classes: string;
-  /** Output [1, A · k, height, width]: before permute and tanh. */
+  /** Output [1, A · k, height, width], before permute and tanh. */
   readonly coefficients: string;
 }
 
 export interface YolactPrototypes {
-  /** Output [1, k, height, width]: before ReLU. */
+  /** Output [1, k, height, width], before ReLU. */
   readonly value: string;
-  /** k: prototypes, and coefficients of a box. */
+  /** k: the number of prototypes, and of coefficients per box. */
   readonly channels: number;
   readonly height: number;
   readonly width: number;

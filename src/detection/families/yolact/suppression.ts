@@ -1,20 +1,20 @@
-/** Which candidates are objects, and of which class? YOLACT's non-maximum suppressions: fast, fast across classes, and traditional. */
+/** YOLACT's non-maximum suppressions: fast, fast across classes, and traditional. */
 import { assertNever } from '../../../base/assert-never.js';
 import { type Boxes, boxAreas, boxIou } from '../../geometry/boxes.js';
 import { sortByScore, topK } from '../../geometry/top-k.js';
 import type { Candidates } from './candidates.js';
 import type { DetectionConfig } from './config.js';
 
-/** The best first. */
+/** Selected pairs of candidate and class, by falling score. */
 export interface Selection {
-  /** Indices of candidates; one may stand under several classes. */
+  /** Indices of candidates. A candidate may be selected for several classes. */
   readonly candidates: Int32Array;
   /** 1 … classes − 1. */
   readonly classes: Int32Array;
   readonly scores: Float32Array;
 }
 
-/** `side`: of the network's input, in pixels, in which the traditional suppression measures. */
+/** `side` is the side of the network's input in pixels, the unit of the traditional suppression. */
 export function selectCandidates(candidates: Candidates, config: DetectionConfig, side: number): Selection {
   switch (config.nms) {
     case 'fast':
@@ -35,10 +35,10 @@ export function selectCandidates(candidates: Candidates, config: DetectionConfig
 const { fround } = Math;
 
 /**
- * Per class, of the `topK` best those whose IoU with no better one of them is above the threshold; of all these the best. Whether the better one
- * stays is not asked: the original takes the largest of each column of a matrix of IoUs.
+ * Per class, keeps those of the `topK` best whose IoU with every better one is at most the threshold, then the best of all classes. Suppressed boxes
+ * also suppress others: the original takes the column maximum of an IoU matrix.
  *
- * Here pairs of box and class are looked at by falling score, until enough stay: each is only held against the better ones of its class.
+ * This implementation visits pairs of box and class by falling score until enough are kept. Each is compared only with the better ones of its class.
  * @see Bolya et al., YOLACT, section 3.3; dbolya/yolact Detect.fast_nms, without its second threshold.
  */
 function perClassFast({ boxes, probabilities, classes }: Candidates, config: DetectionConfig): Selection {
@@ -59,7 +59,7 @@ function perClassFast({ boxes, probabilities, classes }: Candidates, config: Det
   return pickPairs(kept, scores, count);
 }
 
-/** Indices by falling score, few at first and more as they are asked for: mostly the first suffice. */
+/** Generates indices by falling score in growing batches, because the first few usually suffice. */
 function* byFallingScore(scores: Float32Array, wanted: number): Generator<number> {
   let given = 0;
   for (let count = 4 * wanted; given < scores.length; count *= 4) {
@@ -68,7 +68,7 @@ function* byFallingScore(scores: Float32Array, wanted: number): Generator<number
   }
 }
 
-/** @see dbolya/yolact Detect.cc_fast_nms: every candidate has its best class alone, and only `topK` limits how many stay. */
+/** Every candidate has only its best class, and only `topK` limits the result. @see dbolya/yolact Detect.cc_fast_nms. */
 function acrossClasses(candidates: Candidates, config: DetectionConfig): Selection {
   const { probabilities, classes } = candidates;
   const count = probabilities.length / classes;
@@ -84,7 +84,7 @@ function acrossClasses(candidates: Candidates, config: DetectionConfig): Selecti
   return { candidates: kept, classes: kept.map(index => labels[index] ?? 0), scores: Float32Array.from(kept, index => scores[index] ?? 0) };
 }
 
-/** The same over all candidates at once, by falling score. */
+/** Fast suppression over all candidates, by falling score. */
 function suppressAcross(boxes: Boxes, scores: Float32Array, { topK: count, nmsThreshold }: DetectionConfig): number[] {
   const order = [...topK(scores, count)];
   const areas = boxAreas(boxes);
@@ -94,7 +94,7 @@ function suppressAcross(boxes: Boxes, scores: Float32Array, { topK: count, nmsTh
   return order.filter((box, index) => !order.slice(0, index).some(better => covers(better, box)));
 }
 
-/** The best of what a greedy suppression leaves of each class. @see dbolya/yolact Detect.traditional_nms. */
+/** Greedy suppression per class, then the best of all classes. @see dbolya/yolact Detect.traditional_nms. */
 function perClassGreedy({ probabilities, classes }: Candidates, pixels: Boxes, config: DetectionConfig): Selection {
   const count = probabilities.length / classes;
   const scores = byClass(probabilities, classes);
@@ -113,8 +113,8 @@ function perClassGreedy({ probabilities, classes }: Candidates, pixels: Boxes, c
 }
 
 /**
- * Greedy, over the candidates of one class above the score threshold: one goes where its IoU with a better one that stays reaches the threshold.
- * Boxes count their last pixel as inside, so that a side is x2 − x1 + 1 long.
+ * Greedy suppression of the candidates of one class above the score threshold: removes a candidate whose IoU with a better kept one reaches the
+ * threshold. Boxes include their last pixel, so that a side has the length x2 − x1 + 1.
  * @see dbolya/yolact Detect.traditional_nms and utils/cython_nms.pyx.
  */
 function suppressGreedily(boxes: Boxes, scores: Float32Array, { scoreThreshold, nmsThreshold }: DetectionConfig): number[] {
@@ -137,7 +137,7 @@ function pixelIou(boxes: Boxes, i: number, j: number): number {
   return fround(shared / fround(fround(area(i) + area(j)) - shared));
 }
 
-/** Probabilities [classes − 1, candidates]: class after class, without the background. */
+/** Transposes probabilities to [classes − 1, candidates], without the background. */
 function byClass(probabilities: Float32Array, classes: number): Float32Array {
   const count = probabilities.length / classes;
   const scores = new Float32Array((classes - 1) * count);
@@ -146,7 +146,7 @@ function byClass(probabilities: Float32Array, classes: number): Float32Array {
   return scores;
 }
 
-/** `pairs`: indices into `scores`, which `byClass` made of `count` candidates. */
+/** `pairs` are indices into `scores`, the result of `byClass` for `count` candidates. */
 function pickPairs(pairs: readonly number[], scores: Float32Array, count: number): Selection {
   return {
     candidates: Int32Array.from(pairs, pair => pair % count),

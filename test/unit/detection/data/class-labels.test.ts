@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { listLabelledImages } from '../../../../src/detection/data/class-labels.js';
+import { listLabeledImages } from '../../../../src/detection/data/class-labels.js';
 import { failureOf } from '../../../support/error-code.js';
 import { temporaryFolder } from '../../../support/run-stage.js';
 
@@ -25,7 +25,7 @@ async function given(files: readonly string[], labels?: string): Promise<{ image
 
 async function list(files: readonly string[], labels?: string, classes?: readonly string[]) {
   const there = await given(files, labels);
-  const { images: found } = await listLabelledImages(there.images, there.labels, classes);
+  const { images: found } = await listLabeledImages(there.images, there.labels, classes);
   return found.map(({ fileName, label }) => `${fileName}: ${label}`);
 }
 
@@ -53,20 +53,20 @@ describe('labels', () => {
       'labels-missing',
       /^2 of 3 images have no label: "b.png", "c.png"$/,
     ],
-    ['lines of other images', ['a.png'], 'a.png 0\nz.png 1', undefined, 'labels-unknown', /name the image "z.png"/],
-    ['a line without a label', ['a.png'], 'a.png', undefined, 'labels-malformed', /line 1: there is no name and label/],
-    ['a label that is no number', ['a.png'], '\na.png cat', undefined, 'labels-malformed', /line 2: "cat" is no number/],
-    ['a class that is not there', ['a.png'], 'a.png cow', ['cat', 'dog'], 'labels-malformed', /"cow" is none of the 2 classes/],
-    ['a number beyond the classes', ['a.png'], 'a.png 2', ['cat', 'dog'], 'labels-malformed', /"2" is none of the 2 classes/],
-    ['an image twice', ['a.png'], 'a.png 0\na.png 1', undefined, 'labels-malformed', /line 2: "a.png" has a label already/],
+    ['lines of other images', ['a.png'], 'a.png 0\nz.png 1', undefined, 'labels-unknown', /the labels file names the image "z.png"/],
+    ['a line without a label', ['a.png'], 'a.png', undefined, 'labels-malformed', /line 1: name or label is missing/],
+    ['a label that is not a number', ['a.png'], '\na.png cat', undefined, 'labels-malformed', /line 2: "cat" is not a number/],
+    ['an unknown class', ['a.png'], 'a.png cow', ['cat', 'dog'], 'labels-malformed', /"cow" is not one of the 2 classes/],
+    ['a number beyond the classes', ['a.png'], 'a.png 2', ['cat', 'dog'], 'labels-malformed', /"2" is not one of the 2 classes/],
+    ['an image twice', ['a.png'], 'a.png 0\na.png 1', undefined, 'labels-malformed', /line 2: "a.png" already has a label/],
     ['images beside the folders', ['cat/a.png', 'b.png'], undefined, undefined, 'labels-missing', /1 of 2 images have no label: "b.png"/],
     [
-      'a folder that is no class',
+      'a folder that is not a class',
       ['cat/a.png', 'cow/b.png'],
       undefined,
       ['cat', 'dog'],
       'labels-unknown',
-      /the folder "cow" is none of the 2/,
+      /the folder "cow" is not among the 2/,
     ],
     ['no images', [], undefined, undefined, 'no-images', /has no images/],
   ])('refuse %s', async (_what, files, labels, classes, code, message) => {

@@ -1,4 +1,4 @@
-/** What does a whole detector do between the parts that an NPU runs? Three more pieces of its graph, for a CPU: up to the box head, up to the mask head, and the rest. */
+/** Extracts the CPU subgraphs of a whole detector: the nodes before the box head, before the mask head, and after it. */
 
 import { getDefined } from '../../../../base/invariant.js';
 import { getNode, getValue } from '../../../../onnx/ir/edit.js';
@@ -19,12 +19,12 @@ export interface ExtractedModel {
 }
 
 /**
- * The pieces of `whole` around its parts, so that parts and pieces one after the other compute what the whole computes from `image` on: `backbone`,
- * `to_box` (proposals, and what is pooled from them), `box_head`, `to_mask` (detections, and what is pooled from them), `mask_head`, `rest` (what
- * else the whole gives). A piece holds what is needed for its outputs and is in no piece before it.
+ * The subgraphs of `whole` around its parts. Run in order, parts and subgraphs compute the outputs of the whole from `image`: `backbone`, `to_box`
+ * (proposals and their pooled features), `box_head`, `to_mask` (detections and their pooled features), `mask_head`, `rest` (the remaining outputs of the
+ * whole). A subgraph has the nodes that its outputs need and that no earlier subgraph has.
  *
- * @param places where the values of the recipe are in `whole`: see `extractParts`.
- * @throws DetectionError `maskrcnn-structure` where a piece would need the image itself.
+ * @param places the values of the recipe in `whole`: see `extractParts`.
+ * @throws DetectionError `maskrcnn-structure` where a subgraph would need the image itself.
  */
 export function extractCpuSubgraphs(
   whole: Model,
@@ -48,26 +48,26 @@ export function extractCpuSubgraphs(
     rest: nodesBehind(graph.outputs),
   };
 
-  const ends = CPU_SUBGRAPHS.map(piece => {
-    const made = new Set(nodes[piece].flatMap(({ outputs }) => outputs.filter(id => id !== undefined)).filter(id => live.has(id)));
-    const reads = new Set(nodes[piece].flatMap(node => [...valuesReadBy(node)]).filter(id => live.has(id) && !made.has(id)));
-    return { piece, made, reads };
+  const ends = CPU_SUBGRAPHS.map(name => {
+    const made = new Set(nodes[name].flatMap(({ outputs }) => outputs.filter(id => id !== undefined)).filter(id => live.has(id)));
+    const reads = new Set(nodes[name].flatMap(node => [...valuesReadBy(node)]).filter(id => live.has(id) && !made.has(id)));
+    return { name, made, reads };
   });
   const wanted = new Set([...heads, ...graph.outputs, ...ends.flatMap(({ reads }) => [...reads])]);
   const types = inferShapes(whole, { stated: 'ignore' });
   const nameOf = namesOf(whole, places);
   const end = (id: ValueId): NamedValue => ({ id, name: nameOf(id) });
   const input = (id: ValueId): TypedInput => ({ ...end(id), type: typeOf(types.get(id), getValue(graph, id).type, nameOf(id)) });
-  const pieces = ends.map(({ piece, made, reads }): [string, ExtractedModel] => {
+  const subgraphs = ends.map(({ name, made, reads }): [string, ExtractedModel] => {
     const inputs = [...reads].sort((a, b) => a - b).map(input);
     const outputs = [...made].filter(id => wanted.has(id)).map(end);
     const names = (side: readonly NamedValue[]): string[] => side.map(({ name }) => name);
-    return [piece, { values: { inputs: names(inputs), outputs: names(outputs) }, model: extractNamed(whole, inputs, outputs) }];
+    return [name, { values: { inputs: names(inputs), outputs: names(outputs) }, model: extractNamed(whole, inputs, outputs) }];
   });
-  return Object.fromEntries(pieces) as Record<CpuSubgraph, ExtractedModel>;
+  return Object.fromEntries(subgraphs) as Record<CpuSubgraph, ExtractedModel>;
 }
 
-/** The values that depend on what the parts give; the others are constants, which every piece has for itself. */
+/** The values that depend on outputs of the parts. All others are constants, which every subgraph has its own copy of. */
 function findLive({ graph }: Model, given: ReadonlySet<ValueId>): ReadonlySet<ValueId> {
   const live = new Set(given);
   for (const node of graph.nodes.values()) {
@@ -77,7 +77,7 @@ function findLive({ graph }: Model, given: ReadonlySet<ValueId>): ReadonlySet<Va
   return live;
 }
 
-/** The nodes that `targets` need, up to what is given. */
+/** The nodes that `targets` need, back to the given values. */
 function collectBehind({ graph }: Model, targets: readonly ValueId[], given: ReadonlySet<ValueId>): readonly Node[] {
   const nodes = new Set<Node>();
   const seen = new Set<ValueId>(given);
@@ -88,8 +88,8 @@ function collectBehind({ graph }: Model, targets: readonly ValueId[], given: Rea
     const { producer, constant, name } = getValue(graph, step.value);
     if (producer === undefined && constant === undefined)
       throw notFound(
-        `pieces that begin behind the first convolution; ${step.reader === undefined ? 'an output is' : `${describeNode(step.reader, graph)} reads`} the model's input "${name}"`,
-        'pin the size of the model’s input by `import`, which folds what follows from it',
+        `subgraphs that begin after the first convolution, but ${step.reader === undefined ? 'an output is' : `${describeNode(step.reader, graph)} reads`} the model's input "${name}"`,
+        'pin the input size of the model with `import`',
       );
     if (producer === undefined) continue;
     const node = getNode(graph, producer);
@@ -99,7 +99,7 @@ function collectBehind({ graph }: Model, targets: readonly ValueId[], given: Rea
   return [...nodes].sort((a, b) => a.id - b.id);
 }
 
-/** The recipe's names for its values; others keep theirs, unless that is a name of the recipe. */
+/** Values of the recipe have their names in it. Other values keep their names, unless the recipe uses them. */
 function namesOf({ graph }: Model, places: ValuePlaces): (id: ValueId) => string {
   const ours = new Map([...places].map(([name, id]) => [id, name]));
   return id => {
@@ -108,10 +108,10 @@ function namesOf({ graph }: Model, places: ValuePlaces): (id: ValueId) => string
   };
 }
 
-/** A runtime needs the type of what it is fed; sizes that are not surely known stay free. */
+/** The type of a subgraph's input. Sizes that are not certain stay free. */
 function typeOf(inferred: Known | undefined, stated: ValueType | undefined, name: string): ValueType {
   if (stated?.kind === 'other') return stated;
   const dtype = inferred?.dtype ?? stated?.dtype;
-  if (dtype === undefined) throw notFound(`a value of known type between two pieces; that of "${name}" is not known`);
+  if (dtype === undefined) throw notFound(`known types of the values between subgraphs, but the type of "${name}" is not known`);
   return { kind: 'tensor', dtype, dims: inferred?.dims?.map(dim => (isMadeDim(dim) ? undefined : dim)) };
 }

@@ -1,4 +1,4 @@
-/** How do the parts come out of an exported Mask R-CNN? Cut at what was located, under the recipe's names and with its shapes, so that they are as `export` makes them. */
+/** Extracts the parts of an exported Mask R-CNN, with the names and shapes that `export` gives them. */
 
 import { getDefined } from '../../../../base/invariant.js';
 import type { Dim, Model, ValueId } from '../../../../onnx/ir/model.js';
@@ -18,12 +18,12 @@ export interface ExtractedParts {
   readonly places: ValuePlaces;
 }
 
-/** Per value of the recipe, where it is in the whole. */
+/** The value of the whole model for each value name of the recipe. */
 export type ValuePlaces = ReadonlyMap<string, ValueId>;
 
 /**
- * Takes `backbone`, `box_head` and `mask_head` out of the whole detector `model`, which is not changed. The heads take any number of RoIs.
- * @throws DetectionError `maskrcnn-structure`; `config-mismatch` with every value of `config` that contradicts the model; OnnxError `cut-open`.
+ * Extracts `backbone`, `box_head` and `mask_head` from the whole detector `model`, which is not changed. The heads take any number of RoIs.
+ * @throws DetectionError `maskrcnn-structure`; `config-mismatch` with every config value that contradicts the model; OnnxError `cut-open`.
  */
 export function extractParts(model: Model, config: DetectorConfig, fit: FitPolicy): ExtractedParts {
   const located = locateParts(model);
@@ -54,7 +54,6 @@ export function extractParts(model: Model, config: DetectorConfig, fit: FitPolic
   };
 }
 
-/** The value of the whole that each name of the recipe means. */
 function placesOf({ image, levels, boxHead, maskHead }: LocatedParts, recipe: MaskRcnnRecipe): ValuePlaces {
   const places = new Map<string, ValueId>([
     [recipe.image.value, image.value],
@@ -88,7 +87,7 @@ function takePart(
   );
 }
 
-/** What the model's nodes say and the config says again. */
+/** Compares the config with the values that the model's nodes determine. */
 function checkConfig(config: DetectorConfig, { classes, anchorsPerCell, levels, boxHead, maskHead }: LocatedParts): void {
   const { sizes, aspectRatios } = config.anchors;
   const facts: readonly (readonly [string, unknown, unknown])[] = [
@@ -106,6 +105,6 @@ function checkConfig(config: DetectorConfig, { classes, anchorsPerCell, levels, 
   if (problems.length === 0) return;
   throw new DetectionError('config-mismatch', `the detector config does not fit the model: ${problems.join('; ')}`, {
     details: problems,
-    help: 'the config describes how the network was trained and exported; take the one that belongs to the model',
+    help: 'the config describes how the network was trained and exported; use the one that belongs to the model',
   });
 }

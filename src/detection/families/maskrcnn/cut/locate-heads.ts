@@ -1,4 +1,4 @@
-/** Which values do the heads of an exported Mask R-CNN read, and from which maps are they pooled? What stands around its RoiAlign nodes tells. */
+/** Finds the heads of an exported Mask R-CNN: their input values and the maps that RoIs are pooled from, around the RoiAlign nodes. */
 import { getFloat, getInt, getString } from '../../../../onnx/ir/attribute.js';
 import type { Model, Node, ValueId } from '../../../../onnx/ir/model.js';
 import { describeNode } from '../../../../onnx/shape-inference/context/node-context.js';
@@ -14,20 +14,20 @@ export interface LocatedHead {
 
 export interface FoundHead {
   readonly place: LocatedHead;
-  /** The maps that it is pooled from, finest first. */
+  /** Maps that its RoIs are pooled from, finest first. */
   readonly maps: readonly ValueId[];
-  /** Its last weighted nodes. */
+  /** Last weighted nodes of the head. */
   readonly ends: readonly Node[];
 }
 
 /**
- * RoiAligns whose results meet in one value, however they are scattered and joined, feed one head.
- * @throws DetectionError `maskrcnn-structure` where there is none, or one pools as torchvision does not.
+ * RoiAlign nodes whose results end up in the same value belong to one head.
+ * @throws DetectionError `maskrcnn-structure` where there are none, or where pooling differs from torchvision's.
  */
 export function findHeads(flow: Flow, model: Model): readonly FoundHead[] {
   const aligns = [...flow.graph.nodes.values()].filter(node => node.domain === '' && node.opType === 'RoiAlign');
   if (aligns.length === 0)
-    throw notFound('RoiAlign nodes; there is none', 'a model without its post-processing is cut by `parts`, or exported by `export`');
+    throw notFound('RoiAlign nodes, found none', 'cut a model without post-processing by `parts`, or build it with `export`');
   const groups = new Map<ValueId, Node[]>();
   for (const align of aligns) {
     const input = findHeadInput(flow, align);
@@ -36,13 +36,13 @@ export function findHeads(flow: Flow, model: Model): readonly FoundHead[] {
   return [...groups].map(([input, nodes]) => readHead(flow, model, input, nodes));
 }
 
-/** The value that the first weighted nodes behind a RoiAlign read, before it is flattened for a fully connected one. */
+/** The value that the first weighted nodes after a RoiAlign read, before it is flattened for a fully connected layer. */
 function findHeadInput(flow: Flow, align: Node): ValueId {
   const [output] = align.outputs;
   const inputs = new Set((output === undefined ? [] : findNextWeighted(flow, output)).map(node => beforeFlattening(flow, node.inputs[0])));
   const [input, ...others] = inputs;
   if (input === undefined || others.length > 0)
-    throw notFound(`one value in which the RoIs meet behind ${describeNode(align, flow.graph)}; ${inputs.size} are there`);
+    throw notFound(`one value that collects the RoIs after ${describeNode(align, flow.graph)}, found ${inputs.size}`);
   return input;
 }
 
@@ -55,13 +55,13 @@ function readHead(flow: Flow, model: Model, input: ValueId, aligns: readonly Nod
   const ordered = [...aligns].sort((a, b) => scaleOf(b) - scaleOf(a));
   for (const [level, align] of ordered.entries()) {
     const problem = findPoolingProblem(model, align, level);
-    if (problem !== undefined) throw notFound(`pooling as torchvision does; ${describeNode(align, flow.graph)} ${problem}`);
+    if (problem !== undefined) throw notFound(`pooling as in torchvision, but ${describeNode(align, flow.graph)} ${problem}`);
   }
   const [first] = ordered;
   const size = first === undefined ? 0 : getInt(first, 'output_height', 1);
   const samplingRatio = first === undefined ? 0 : getInt(first, 'sampling_ratio', 0);
   if (ordered.some(align => getInt(align, 'output_height', 1) !== size || getInt(align, 'sampling_ratio', 0) !== samplingRatio))
-    throw notFound(`one size and sampling ratio for all levels of a head; ${listNodes(flow, ordered)} differ`);
+    throw notFound(`equal size and sampling ratio for all levels of a head, but ${listNodes(flow, ordered)} differ`);
   const maps = ordered.map(align => align.inputs[0]).filter(map => map !== undefined);
   return { place: { input, size, samplingRatio }, maps, ends: findLastWeighted(flow, input) };
 }
@@ -70,11 +70,12 @@ const scaleOf = (align: Node): number => getFloat(align, 'spatial_scale', 1);
 
 function findPoolingProblem(model: Model, align: Node, level: number): string | undefined {
   const [height, width] = [getInt(align, 'output_height', 1), getInt(align, 'output_width', 1)];
-  if (height !== width) return `gives ${height}×${width}, no square`;
-  if (getString(align, 'mode', 'avg') !== 'avg') return `takes the ${getString(align, 'mode', 'avg')}, not the average`;
+  if (height !== width) return `has output ${height}×${width}, which is not square`;
+  if (getString(align, 'mode', 'avg') !== 'avg') return `has mode ${getString(align, 'mode', 'avg')}, expected avg`;
   const places = getString(align, 'coordinate_transformation_mode', (model.opsets.get('') ?? 1) < 16 ? 'output_half_pixel' : 'half_pixel');
-  if (places !== 'output_half_pixel') return `has coordinates ${places}, not output_half_pixel (torchvision's aligned=False)`;
+  if (places !== 'output_half_pixel')
+    return `has coordinate_transformation_mode ${places}, expected output_half_pixel (torchvision's aligned=False)`;
   const scale = 1 / (FINEST_STRIDE * 2 ** level);
-  if (scaleOf(align) !== scale) return `has scale ${scaleOf(align)}; at level ${level} it should be ${scale}`;
+  if (scaleOf(align) !== scale) return `has spatial_scale ${scaleOf(align)}, expected ${scale} at level ${level}`;
   return undefined;
 }

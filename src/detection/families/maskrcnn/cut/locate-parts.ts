@@ -1,4 +1,4 @@
-/** Where in an exported Mask R-CNN are the parts that an NPU runs? Found by what the nodes do, from the RoiAligns outwards; names are not looked at. */
+/** Finds the parts of an exported Mask R-CNN by what its nodes do, starting from the RoiAlign nodes. Names are not used. */
 import type { Dim, Model, Node, ValueId } from '../../../../onnx/ir/model.js';
 import { isStatic } from '../../../../onnx/shape-inference/context/dims.js';
 import { describeNode, formatDims } from '../../../../onnx/shape-inference/context/node-context.js';
@@ -6,9 +6,9 @@ import { findHeads, type LocatedHead } from './locate-heads.js';
 import { type Flow, findFirstWeighted, findLastWeighted, outputChannels, readFlow } from './network-flow.js';
 import { listNames, listNodes, notFound } from './not-found.js';
 
-/** Values of the whole model, and what its nodes say of sizes. */
+/** Values and sizes of the parts in the whole model. */
 export interface LocatedParts {
-  /** What the first convolution reads: normalised, padded. */
+  /** Input of the first convolution: the normalized, padded image. */
   readonly image: { readonly value: ValueId; readonly height: number; readonly width: number };
   /** Finest first; the last has no feature. */
   readonly levels: readonly LocatedLevel[];
@@ -28,37 +28,37 @@ export interface LocatedLevel {
 }
 
 /**
- * Finds the parts of a Mask R-CNN in `model`, whose shapes are static as far as an image of one size makes them so: as `import` leaves them.
- * @throws DetectionError `maskrcnn-structure`, saying which piece was looked for and what was found instead.
+ * Finds the parts of a Mask R-CNN in `model`. Shapes that follow from the image size must be static, as `import` makes them.
+ * @throws DetectionError `maskrcnn-structure` with what was expected and what was found.
  */
 export function locateParts(model: Model): LocatedParts {
   const flow = readFlow(model);
   const heads = findHeads(flow, model);
   const [first, second] = heads;
   if (first === undefined || second === undefined || heads.length !== 2)
-    throw notFound(`two heads behind RoiAlign nodes, one for boxes and one for masks; ${heads.length} are there`);
+    throw notFound(`two heads after RoiAlign nodes, one for boxes and one for masks, found ${heads.length}`);
   const features = first.maps;
   if (features.join() !== second.maps.join())
     throw notFound(
-      `both heads pooling from the same maps; one reads ${listNames(flow, features)}, the other ${listNames(flow, second.maps)}`,
+      `both heads to pool from the same maps, but one reads ${listNames(flow, features)}, the other ${listNames(flow, second.maps)}`,
     );
 
   const box = heads.find(head => head.ends.length === 2);
   const mask = heads.find(head => head.ends.length === 1);
   if (box === undefined || mask === undefined)
     throw notFound(
-      `a box head with two outputs and a mask head with one; the heads end in ${heads.map(head => listNodes(flow, head.ends)).join(' and in ')}`,
+      `a box head with two outputs and a mask head with one, but the heads end in ${heads.map(head => listNodes(flow, head.ends)).join(' and in ')}`,
     );
   const [classEnd, boxEnd] = orderBy(box.ends, node => outputChannels(flow, node));
   const [maskEnd] = mask.ends;
   const classes = classEnd === undefined ? 0 : outputChannels(flow, classEnd);
   if (classEnd === undefined || boxEnd === undefined || outputChannels(flow, boxEnd) !== 4 * classes)
     throw notFound(
-      `four box offsets per class; the box head gives ${box.ends.map(node => outputChannels(flow, node)).join(' and ')} values per RoI`,
+      `four box deltas per class, but the box head has ${box.ends.map(node => outputChannels(flow, node)).join(' and ')} values per RoI`,
     );
   if (maskEnd === undefined || outputChannels(flow, maskEnd) !== classes)
     throw notFound(
-      `a mask per class; the mask head gives ${mask.ends.map(node => outputChannels(flow, node)).join()}, the box head has ${classes} classes`,
+      `one mask per class, but the mask head has ${mask.ends.map(node => outputChannels(flow, node)).join()} masks and the box head ${classes} classes`,
     );
 
   const { levels, anchorsPerCell } = findLevels(flow, features);
@@ -73,7 +73,7 @@ export function locateParts(model: Model): LocatedParts {
   };
 }
 
-/** The RPN head stands behind every feature, and behind the one pooled from the last: two convolutions side by side per level. */
+/** Finds the RPN outputs of every feature and of the level pooled from the last one: two parallel convolutions per level. */
 function findLevels(
   flow: Flow,
   features: readonly ValueId[],
@@ -86,15 +86,16 @@ function findLevels(
     ({ level }) => -level.height * level.width,
   );
   if (levels.length !== features.length + 1)
-    throw notFound(`${features.length + 1} levels of the RPN: one per feature and a pooled one; ${levels.length} are there`);
+    throw notFound(`${features.length + 1} levels of the RPN, one per feature and a pooled one, found ${levels.length}`);
   const [anchorsPerCell = 0, ...others] = new Set(levels.map(({ anchors }) => anchors));
-  if (others.length > 0) throw notFound(`as many anchors on each level; they are ${levels.map(({ anchors }) => anchors).join(', ')}`);
+  if (others.length > 0)
+    throw notFound(`an equal number of anchors on each level, found ${levels.map(({ anchors }) => anchors).join(', ')}`);
   const located = levels.map(({ level }, index): LocatedLevel => {
     const feature = features[index] ?? 'none';
     const size = feature === 'none' ? level : getMapSize(flow, feature);
     if (size.height !== level.height || size.width !== level.width)
       throw notFound(
-        `an RPN output of ${size.height}×${size.width} for "${feature === 'none' ? '' : flow.nameOf(feature)}"; the nearest is ${level.height}×${level.width}`,
+        `an RPN output of ${size.height}×${size.width} for "${feature === 'none' ? '' : flow.nameOf(feature)}", but the nearest is ${level.height}×${level.width}`,
       );
     return { ...level, feature };
   });
@@ -106,7 +107,7 @@ function readLevel(flow: Flow, pair: readonly Node[]): { readonly level: Omit<Lo
   const anchors = scores === undefined ? 0 : outputChannels(flow, scores);
   if (scores === undefined || deltas === undefined || pair.length !== 2 || outputChannels(flow, deltas) !== 4 * anchors)
     throw notFound(
-      `two RPN outputs side by side, the second with four values per anchor; ${listNodes(flow, pair)} give ${pair.map(node => outputChannels(flow, node)).join(' and ')}`,
+      `two parallel RPN outputs, the second with four values per anchor, but ${listNodes(flow, pair)} have ${pair.map(node => outputChannels(flow, node)).join(' and ')} channels`,
     );
   const { height, width } = getMapSize(flow, endValue(flow, scores));
   return { level: { height, width, objectness: endValue(flow, scores), deltas: endValue(flow, deltas) }, anchors };
@@ -117,13 +118,13 @@ function findImage(flow: Flow, features: readonly ValueId[]): LocatedParts['imag
   const [stem, ...others] = firsts;
   const value = stem?.inputs[0];
   if (stem?.opType !== 'Conv' || value === undefined || others.length > 0)
-    throw notFound(`one first convolution behind the features; there are ${listNodes(flow, firsts)}`);
+    throw notFound(`a single first convolution before the features, found ${listNodes(flow, firsts)}`);
   const dims = flow.dimsOf(value);
   const [batch, channels, height, width] = dims ?? [];
   if (!isStatic(dims) || batch !== 1 || channels !== 3 || typeof height !== 'number' || typeof width !== 'number')
     throw notFound(
-      `one image [1, 3, height, width] before ${describeNode(stem, flow.graph)}; "${flow.nameOf(value)}" is ${formatDims(dims)}`,
-      'pin the size of the model’s input by `import`, which folds what follows from it',
+      `one image [1, 3, height, width] as input of ${describeNode(stem, flow.graph)}, but "${flow.nameOf(value)}" is ${formatDims(dims)}`,
+      'pin the input size of the model with `import`',
     );
   return { value, height, width };
 }
@@ -133,13 +134,13 @@ function getMapSize(flow: Flow, map: ValueId | undefined): { readonly channels: 
   const [, channels, height, width] = dims ?? [];
   if (map === undefined || typeof channels !== 'number' || typeof height !== 'number' || typeof width !== 'number')
     throw notFound(
-      `a map of known size; "${map === undefined ? '' : flow.nameOf(map)}" is ${formatDims(dims)}`,
-      'pin the size of the model’s input by `import`, which folds what follows from it',
+      `a map of static size, but "${map === undefined ? '' : flow.nameOf(map)}" is ${formatDims(dims)}`,
+      'pin the input size of the model with `import`',
     );
   return { channels, height, width };
 }
 
-/** What a weighted node gives, a bias that is added after it included. */
+/** The output of a weighted node, after a separate bias addition where there is one. */
 function endValue(flow: Flow, node: Node): ValueId {
   const [output] = node.outputs;
   if (output === undefined) throw notFound(`an output of ${describeNode(node, flow.graph)}`);

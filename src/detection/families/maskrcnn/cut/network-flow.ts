@@ -1,4 +1,4 @@
-/** Where does a network end, and where does another begin? Walks along the data of a graph, from weighted node to weighted node, past whatever stands between. */
+/** Walks along the data flow of a graph between weighted nodes, to find where a network begins and ends. */
 import { getInt } from '../../../../onnx/ir/attribute.js';
 import { indexUses } from '../../../../onnx/ir/edit.js';
 import type { Constant, Dim, Graph, Model, Node, ValueId } from '../../../../onnx/ir/model.js';
@@ -8,21 +8,21 @@ import { inferShapes } from '../../../../onnx/shape-inference/infer-shapes.js';
 /** Operators with a constant weight at input 1 and data at input 0. */
 const WEIGHTED = new Set(['Conv', 'ConvTranspose', 'Gemm', 'MatMul']);
 
-/** Operators inside a network, between its weighted nodes. */
-const BETWEEN = new Set([
+/** Operators inside of a network, between its weighted nodes. */
+const INNER = new Set([
   ...['Add', 'Mul', 'BatchNormalization', 'Relu', 'LeakyRelu', 'Clip', 'HardSwish', 'Identity', 'Dropout', 'Cast'],
   ...['Flatten', 'Reshape', 'Squeeze', 'MaxPool', 'AveragePool', 'GlobalAveragePool', 'DepthToSpace'],
 ]);
 
-/** Operators that tell of a tensor's form, not of its elements. */
-const FORM = new Set(['Shape', 'Size']);
+/** Operators that read only the shape of a tensor. */
+const SHAPE_READERS = new Set(['Shape', 'Size']);
 
 export interface Flow {
   readonly graph: Graph;
   nameOf(value: ValueId): string;
   dimsOf(value: ValueId): readonly Dim[] | undefined;
   producerOf(value: ValueId): Node | undefined;
-  /** Nodes of the main graph that read it as data. */
+  /** Nodes of the main graph that read the elements of the value. */
   readersOf(value: ValueId): readonly Node[];
   constantOf(value: ValueId | undefined): Constant | undefined;
 }
@@ -40,7 +40,8 @@ export function readFlow(model: Model): Flow {
       const producer = graph.values.get(value)?.producer;
       return producer === undefined ? undefined : graph.nodes.get(producer);
     },
-    readersOf: value => (uses.get(value) ?? []).filter(({ index, node }) => index >= 0 && !FORM.has(node.opType)).map(({ node }) => node),
+    readersOf: value =>
+      (uses.get(value) ?? []).filter(({ index, node }) => index >= 0 && !SHAPE_READERS.has(node.opType)).map(({ node }) => node),
     constantOf: value => findConstantValue(model, value),
   };
 }
@@ -49,7 +50,7 @@ export function isWeighted(flow: Flow, node: Node): boolean {
   return node.domain === '' && WEIGHTED.has(node.opType) && flow.constantOf(node.inputs[1]) !== undefined;
 }
 
-/** How many channels a weighted node gives. */
+/** Number of output channels of a weighted node. */
 export function outputChannels(flow: Flow, node: Node): number {
   const dims = flow.constantOf(node.inputs[1])?.dims ?? [];
   switch (node.opType) {
@@ -64,14 +65,14 @@ export function outputChannels(flow: Flow, node: Node): number {
   }
 }
 
-/** The first weighted nodes that see `from`, whatever moves or joins its elements on the way. */
+/** The first weighted nodes after `from`, through any other operators. */
 export function findNextWeighted(flow: Flow, from: ValueId): readonly Node[] {
   return walk(flow, from, () => 'pass');
 }
 
-/** The weighted nodes at which the network that begins at `from` ends: no other follows within it. */
+/** The last weighted nodes of the network that begins at `from`. */
 export function findLastWeighted(flow: Flow, from: ValueId): readonly Node[] {
-  const within = (node: Node): 'pass' | 'stop' => (node.domain === '' && BETWEEN.has(node.opType) ? 'pass' : 'stop');
+  const within = (node: Node): 'pass' | 'stop' => (node.domain === '' && INNER.has(node.opType) ? 'pass' : 'stop');
   const last: Node[] = [];
   const pending = [...walk(flow, from, within)];
   const seen = new Set(pending);
@@ -87,7 +88,7 @@ export function findLastWeighted(flow: Flow, from: ValueId): readonly Node[] {
   return last;
 }
 
-/** Weighted nodes reached from `from` without passing another, or a node at which `decide` stops. */
+/** The weighted nodes reached from `from` without passing another weighted node or a node where `decide` stops. */
 function walk(flow: Flow, from: ValueId, decide: (node: Node) => 'pass' | 'stop'): readonly Node[] {
   const found: Node[] = [];
   const pending = [from];
@@ -103,11 +104,11 @@ function walk(flow: Flow, from: ValueId, decide: (node: Node) => 'pass' | 'stop'
   return found;
 }
 
-/** The weighted nodes behind `from` with none before them: where the network that makes it begins. */
+/** The first weighted nodes of the network that computes `from`: no weighted node precedes them. */
 export function findFirstWeighted(flow: Flow, from: readonly ValueId[]): readonly Node[] {
   const known = new Map<ValueId, boolean>();
   const firsts: Node[] = [];
-  /** Whether a weighted node is among what makes `value`; every value is looked at once. */
+  // Visits every value once, and records whether a weighted node precedes it.
   const pending: { readonly value: ValueId; readonly after: boolean }[] = from.map(value => ({ value, after: false }));
   for (let step = pending.pop(); step !== undefined; step = pending.pop()) {
     const { value, after } = step;

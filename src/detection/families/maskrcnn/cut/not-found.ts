@@ -1,4 +1,4 @@
-/** What does a person read where a model is no Mask R-CNN that we know? Which piece was looked for, and what was found. */
+/** Error for models that do not have the structure of a known Mask R-CNN. */
 import type { Node, ValueId } from '../../../../onnx/ir/model.js';
 import { describeNode } from '../../../../onnx/shape-inference/context/node-context.js';
 import { DetectionError } from '../../../error/detection-error.js';
@@ -8,7 +8,10 @@ export const listNodes = (flow: Flow, nodes: readonly Node[]): string =>
   nodes.map(node => describeNode(node, flow.graph)).join(', ') || 'nothing';
 export const listNames = (flow: Flow, values: readonly ValueId[]): string => values.map(value => `"${flow.nameOf(value)}"`).join(', ');
 
-/** `wanted`: the piece that was looked for, and what is there instead. */
-export function notFound(wanted: string, help = 'this recipe reads torchvision’s Mask R-CNN; cut other models by `parts`'): DetectionError {
-  return new DetectionError('maskrcnn-structure', `the model is no Mask R-CNN that the recipe knows: expected ${wanted}`, { help });
+/** `expected` says what was expected, and what was found instead. */
+export function notFound(
+  expected: string,
+  help = 'only torchvision’s Mask R-CNN is supported; cut other models by `parts`',
+): DetectionError {
+  return new DetectionError('maskrcnn-structure', `the model does not have the structure of a Mask R-CNN: expected ${expected}`, { help });
 }

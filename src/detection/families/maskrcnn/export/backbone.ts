@@ -1,4 +1,4 @@
-/** How is the first part built? ResNet body, feature pyramid with its pooled extra level, and the RPN head shared over the levels. */
+/** Builds the first part of Mask R-CNN: ResNet body, feature pyramid with a pooled level, and the RPN head shared by all levels. */
 import { getDefined } from '../../../../base/invariant.js';
 import {
   add,
@@ -18,7 +18,7 @@ import { type BlockNorm, BODY_PLACES, type MaskRcnnSpec, PYRAMID_LEVELS } from '
 
 /**
  * Adds the part to `builder`: input `image` [1, 3, height, width]; outputs `feature_0` … `feature_3`, `objectness_0` …, `rpn_deltas_0` ….
- * The pooled level's map is the inner value `feature_pool`.
+ * The map of the pooled level is the internal value `feature_pool`.
  * @see torchvision FeaturePyramidNetwork with LastLevelMaxPool, RPNHead.
  */
 export function buildBackbone(
@@ -63,7 +63,7 @@ function buildPyramid(builder: ModelBuilder, { pyramid }: MaskRcnnSpec, maps: re
   return features;
 }
 
-/** Conv2dNormActivation without activation: `at`.0 is the convolution, `at`.1 its norm. */
+/** Conv2dNormActivation without activation: the convolution at `at`.0, its norm at `at`.1. */
 function normedConv(builder: ModelBuilder, x: Flow, at: string, norm: BlockNorm, options: { padding: number; value?: string }): Flow {
   const { padding, value } = options;
   const last = (module: string): { module: string; value?: string } => (value === undefined ? { module } : { module, value });

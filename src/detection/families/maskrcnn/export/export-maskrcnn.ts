@@ -1,4 +1,4 @@
-/** How does a Mask R-CNN checkpoint become a model that an NPU can run, and a recipe for the host? */
+/** Builds the ONNX model and the host recipe of a torchvision Mask R-CNN from its checkpoint. */
 import { getDefined } from '../../../../base/invariant.js';
 import type { Model } from '../../../../onnx/ir/model.js';
 import type { FitPolicy } from '../../../detector/detector-family.js';
@@ -21,9 +21,9 @@ export interface MaskRcnnExportOptions {
   readonly width: number;
   readonly roiBatch: { readonly box: RoiBatch; readonly mask: RoiBatch };
   readonly fit: FitPolicy;
-  /** Fixed where absent. */
+  /** 'fixed' where absent. */
   readonly size?: InputSize | undefined;
-  /** FrozenBatchNorm2d's eps, which no checkpoint holds. undefined: not given, an error where the body is frozen. */
+  /** FrozenBatchNorm2d's eps, which checkpoints do not contain. Required where the body is frozen. */
   readonly frozenEpsilon: number | undefined;
 }
 
@@ -34,14 +34,14 @@ export interface MaskRcnnExport {
   readonly parameters: ParameterCounts;
 }
 
-/** Resize, the newest operator of the graph, is at 13; 17 is what NPU tool chains read. */
+/** The graph needs at least opset 13, for Resize. NPU toolchains read 17. */
 const OPSET = 17;
 
 /**
- * Builds the ONNX model of a torchvision Mask R-CNN: three parts without a connection between them, in one graph.
+ * Builds the ONNX model of a torchvision Mask R-CNN: three unconnected parts in one graph.
  *
  * Inputs `image` [1, 3, height, width], `box_features` [N, C, 7, 7], `mask_features` [M, C, 14, 14]; outputs `feature_0…3`, `objectness_0…4`,
- * `rpn_deltas_0…4`, `class_logits`, `box_regression`, `mask_logits`, all before permute and reshape. Weights are the state dict's own bytes.
+ * `rpn_deltas_0…4`, `class_logits`, `box_regression`, `mask_logits`, all before permute and reshape. Weights are the bytes of the state dict.
  *
  * @throws DetectionError `checkpoint-mismatch`, `config-mismatch`, `input-size`, `frozen-epsilon`.
  */
@@ -56,11 +56,11 @@ export function exportMaskRcnn(checkpoint: StateDict, config: DetectorConfig, op
 
 const WITH_MASK_IOU: NetworkFamily = {
   ...MASKRCNN_FAMILY,
-  help: 'it has the MaskIoU head of Mask Scoring R-CNN: export it with architecture maskscoring',
+  help: 'the checkpoint has the MaskIoU head of Mask Scoring R-CNN: export it with architecture maskscoring',
 };
 
 /**
- * Begins a model with the three parts, of a state dict that was checked.
+ * Builds a model with the three parts from a checked state dict.
  * @throws DetectionError `config-mismatch`, `input-size`, `frozen-epsilon`.
  */
 export function buildMaskRcnn(
@@ -101,7 +101,7 @@ function checkConfig(config: DetectorConfig, structure: MaskRcnnSpec): void {
   if (problems.length === 0) return;
   throw new DetectionError('config-mismatch', `the detector config does not fit the checkpoint: ${problems.join('; ')}`, {
     details: problems,
-    help: 'the config describes how the network was trained; take the one that belongs to the checkpoint',
+    help: 'the config describes how the network was trained; use the one that belongs to the checkpoint',
   });
 }
 
@@ -110,9 +110,9 @@ function checkInputSize({ height, width, size }: MaskRcnnExportOptions, { input 
   if (size === 'free' && step % FREE_SIZE_STEP !== 0)
     throw new DetectionError(
       'input-size',
-      `a free size is for multiples of ${FREE_SIZE_STEP}; the config's input.sizeDivisible is ${step}`,
+      `\`size: free\` needs input.sizeDivisible of the config to be a multiple of ${FREE_SIZE_STEP}; it is ${step}`,
       {
-        help: 'leave the size fixed',
+        help: 'set `size: fixed`',
       },
     );
   if (height % step === 0 && width % step === 0) return;
@@ -122,7 +122,7 @@ function checkInputSize({ height, width, size }: MaskRcnnExportOptions, { input 
   throw new DetectionError(
     'input-size',
     `input height×width ${height}×${width} should be multiples of ${step} (the config's input.sizeDivisible)`,
-    { help: `the nearest sizes that fit: ${nearest}` },
+    { help: `nearest valid sizes: ${nearest}` },
   );
 }
 
@@ -131,9 +131,9 @@ function getBodyEpsilon({ bodyNorm }: MaskRcnnSpec, { frozenEpsilon }: MaskRcnnE
   if (frozenEpsilon !== undefined) return frozenEpsilon;
   throw new DetectionError(
     'frozen-epsilon',
-    'the body has frozen batch norms (no num_batches_tracked), and the checkpoint does not say their epsilon',
+    'the body has frozen batch norms (no num_batches_tracked), whose epsilon is not in the checkpoint',
     {
-      help: "set the param frozenBatchNormEpsilon: 0 for torchvision's published COCO_V1 weights, 1e-5 for networks trained with torchvision's defaults",
+      help: "set the param `frozenBatchNormEpsilon`: 0 for torchvision's published COCO_V1 weights, 1e-5 for networks trained with torchvision's defaults",
     },
   );
 }

@@ -1,4 +1,4 @@
-/** How does a backbone of one size become one of any? Its height and width get names, and upsampling doubles instead of reaching a size: the same where all sizes are multiples of 32. */
+/** Makes the input size of a backbone symbolic. Upsampling then doubles sizes, which is equal where all sizes are multiples of 32. */
 import { getDefined } from '../../../../base/invariant.js';
 import { addInitializer, findValueByName, getValue, removeValue, setInput } from '../../../../onnx/ir/edit.js';
 import type { Model } from '../../../../onnx/ir/model.js';
@@ -7,10 +7,10 @@ import { encodeRawTensor } from '../../../../tensor/raw-tensor.js';
 import { makeTensor } from '../../../../tensor/tensor.js';
 import { PYRAMID_LEVELS } from './network-spec.js';
 
-/** Multiples of it are halved as often as the pyramid has levels, and doubled again. */
+/** Sizes must be multiples of this, so that every pyramid level halves without remainder. */
 export const FREE_SIZE_STEP = 4 * 2 ** (PYRAMID_LEVELS - 1);
 
-/** Frees height and width of the input `image` of `model`, and of all that follows from them. Changed in place. */
+/** Makes height and width of the input `image` of `model` symbolic, and infers all shapes again. Changes `model` in place. */
 export function freeImageSize(model: Model): void {
   const { graph } = model;
   const image = getDefined(findValueByName(graph, 'image'), 'the input image');

@@ -1,8 +1,8 @@
-/** Which network do the keys and shapes of a state dict describe? Widths, depths and forms of torchvision's Mask R-CNN, read and not assumed. */
+/** Widths, depths and variants of a torchvision Mask R-CNN, read from the keys and shapes of its state dict. */
 import type { ResNetPlaces, ResNetStage } from '../../../network/resnet.js';
 import { countChildren, type Size, type StateDict } from '../../../network/state-dict.js';
 
-/** 'frozen': FrozenBatchNorm2d, all of whose tensors are buffers; it counts no batches. 'none': convolutions have biases instead. */
+/** 'frozen': FrozenBatchNorm2d, whose tensors are all buffers and which has no num_batches_tracked. 'none': convolutions have biases instead. */
 export type BodyNorm = 'batch-norm' | 'frozen';
 export type BlockNorm = 'batch-norm' | 'none';
 
@@ -32,14 +32,14 @@ export const PYRAMID_LEVELS = 4;
 /** The ResNet's modules: layer1 … layer4. */
 export const BODY_PLACES: ResNetPlaces = { body: 'backbone.body', stageAt: stage => `backbone.body.layer${stage + 1}` };
 
-/** torchvision's names before version 0.14 of the modules that are now one level deeper. */
+/** Keys of torchvision before version 0.14, whose modules are now one level deeper. */
 const RENAMED: readonly (readonly [RegExp, (match: readonly string[]) => string])[] = [
   [/^backbone\.fpn\.(inner|layer)_blocks\.(\d+)\.(weight|bias)$/, ([, block, n, leaf]) => `backbone.fpn.${block}_blocks.${n}.0.${leaf}`],
   [/^rpn\.head\.conv\.(weight|bias)$/, ([, leaf]) => `rpn.head.conv.0.0.${leaf}`],
   [/^roi_heads\.mask_head\.mask_fcn(\d{1,3})\.(weight|bias)$/, ([, n, leaf]) => `roi_heads.mask_head.${Number(n) - 1}.0.${leaf}`],
 ];
 
-/** The same tensors under current names. A key that already has its current name stays as it is. */
+/** The same tensors with current keys. Current keys are kept. */
 export function withCurrentNames(state: StateDict): StateDict {
   return new Map([...state].map(([key, tensor]) => [currentName(key), tensor]));
 }
@@ -52,7 +52,7 @@ function currentName(key: string): string {
   return key;
 }
 
-/** Reads what there is to read; tells nothing of what is missing: see `checkStateDict`. */
+/** Missing tensors give undefined sizes; `checkStateDict` reports them. */
 export function readMaskRcnnSpec(state: StateDict): MaskRcnnSpec {
   const keys = [...state.keys()];
   const size = (key: string, axis: number): Size => state.get(key)?.dims[axis];
@@ -101,7 +101,7 @@ function readBoxHead(
   };
 }
 
-/** Where fully connected layer `n` of a conv-fc head stands: after the convolutions and one flatten, each followed by a ReLU. */
+/** Module index of fully connected layer `n` in a conv-fc head: after the convolutions and one flatten, with a ReLU after each fully connected layer. */
 export function linearIndex(convs: number, n: number): number {
   return convs + 1 + 2 * n;
 }

@@ -1,4 +1,4 @@
-/** How are the second and third part built? The box head and the mask head, each on a batch of pooled RoIs. */
+/** Builds the box head and the mask head, each on a batch of pooled RoIs. */
 
 import type { RoiBatch } from '../../../detector/detector-part.js';
 import {
@@ -55,7 +55,7 @@ export function buildMaskHead(builder: ModelBuilder, { maskHead }: MaskRcnnSpec,
   markOutput(builder, conv(builder, x, { module: `${predictor}.mask_fcn_logits`, value: 'mask_logits' }, { padding: 0 }));
 }
 
-/** Conv2dNormActivation blocks: `at`.n.0 the 3×3 convolution, `at`.n.1 its norm where it has one, then a ReLU. */
+/** Conv2dNormActivation blocks: 3×3 convolution at `at`.n.0, optional norm at `at`.n.1, then a ReLU. */
 function buildConvs(builder: ModelBuilder, x: Flow, at: string, { convs, norm }: { convs: readonly Size[]; norm: BlockNorm }): Flow {
   let y = x;
   for (const n of convs.keys()) {

@@ -1,4 +1,4 @@
-/** Which tensors does a torchvision Mask R-CNN have? All of them, in module order, and how many numbers each part was trained in. */
+/** All tensors of a torchvision Mask R-CNN in module order, and the number of parameters per part. */
 import { resNetTensors } from '../../../network/resnet.js';
 import {
   countTrained,
@@ -16,10 +16,10 @@ import { type BlockNorm, BODY_PLACES, BODY_STAGES, linearIndex, type MaskRcnnSpe
 
 export const MASKRCNN_FAMILY: NetworkFamily = {
   name: 'torchvision Mask R-CNN',
-  help: 'export takes the state dict of maskrcnn_resnet50_fpn_v2 or maskrcnn_resnet50_fpn, of any width and depth',
+  help: '`export` takes the state dict of maskrcnn_resnet50_fpn_v2 or maskrcnn_resnet50_fpn, of any width and depth',
 };
 
-/** Every tensor of the network, in module order. `roiSize`: the side of the box head's input, from the config. */
+/** All tensors of the network, in module order. `roiSize` is the side of the box head's input, from the config. */
 export function expectedTensors(structure: MaskRcnnSpec, roiSize: number): ExpectedTensor[] {
   return [
     ...resNetTensors(structure, BODY_PLACES, structure.bodyNorm === 'frozen' ? 'buffer' : 'parameter'),
@@ -73,14 +73,14 @@ function* maskTensors({ maskHead, pyramid, classes }: MaskRcnnSpec): Generator<E
   yield* withBias('roi_heads.mask_predictor.mask_fcn_logits', [classes, hidden, 1, 1]);
 }
 
-/** A convolution followed by its norm, or with a bias where there is none. */
+/** A convolution with a norm, or with a bias where there is no norm. */
 function* convBlock(at: string, dims: readonly Size[], kind: BlockNorm): Generator<ExpectedTensor> {
   if (kind === 'none') return yield* withBias(`${at}.0`, dims);
   yield* weight(`${at}.0`, dims);
   yield* norm(`${at}.1`, dims[0], 'parameter');
 }
 
-/** Trained numbers per part, by the keys that belong to it. */
+/** Number of trained parameters per part. */
 export function countParameters(expected: readonly ExpectedTensor[]): ParameterCounts {
   return countTrained(expected, MASKRCNN_PARTS, partOf);
 }
@@ -88,7 +88,7 @@ export function countParameters(expected: readonly ExpectedTensor[]): ParameterC
 /** Per part; `backbone` includes pyramid and RPN head. */
 export type ParameterCounts = Readonly<Record<MaskRcnnPart | 'total', number>>;
 
-/** The part of Mask R-CNN that a tensor of it belongs to. */
+/** The part of Mask R-CNN that a tensor belongs to. */
 export function partOf(key: string): MaskRcnnPart {
   if (key.startsWith('roi_heads.box')) return 'box_head';
   return key.startsWith('roi_heads.mask') ? 'mask_head' : 'backbone';

@@ -1,4 +1,4 @@
-/** How does a Mask Scoring R-CNN checkpoint become a model that an NPU can run, and a recipe for the host? */
+/** Builds the ONNX model and the host recipe of a Mask Scoring R-CNN from its checkpoint. */
 
 import { getDefined } from '../../../../base/invariant.js';
 import type { Model } from '../../../../onnx/ir/model.js';
@@ -25,8 +25,8 @@ export interface MaskScoringExport {
 }
 
 /**
- * Builds the ONNX model of torchvision's Mask R-CNN with zjhuang22/maskscoring_rcnn's MaskIoU head: four parts without a connection between them,
- * in one graph. Three are those of `exportMaskRcnn`; `buildMaskIouHead` describes the fourth.
+ * Builds the ONNX model of torchvision's Mask R-CNN with zjhuang22/maskscoring_rcnn's MaskIoU head: four unconnected parts in one graph. Three are
+ * those of `exportMaskRcnn`; `buildMaskIouHead` describes the fourth.
  *
  * @throws DetectionError `checkpoint-mismatch`, `config-mismatch`, `input-size`, `frozen-epsilon`.
  */
@@ -50,10 +50,10 @@ export function exportMaskScoring(checkpoint: StateDict, config: DetectorConfig,
 
 const MASKSCORING_FAMILY: NetworkFamily = {
   name: 'torchvision Mask R-CNN with a MaskIoU head',
-  help: "export takes torchvision's Mask R-CNN with the head of zjhuang22/maskscoring_rcnn under roi_heads.maskiou., of any width and depth",
+  help: "`export` takes torchvision's Mask R-CNN with the head of zjhuang22/maskscoring_rcnn under roi_heads.maskiou., of any width and depth",
 };
 
 const WITHOUT_MASK_IOU: NetworkFamily = {
   ...MASKSCORING_FAMILY,
-  help: 'it has no MaskIoU head (roi_heads.maskiou.): if it is a plain Mask R-CNN, export it with architecture maskrcnn',
+  help: 'the checkpoint has no MaskIoU head (roi_heads.maskiou.): export a plain Mask R-CNN with architecture maskrcnn',
 };

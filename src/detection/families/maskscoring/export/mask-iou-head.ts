@@ -1,4 +1,4 @@
-/** How is Mask Scoring R-CNN's fourth part built? The MaskIoU head: what it holds in a state dict, and its graph. */
+/** Builds the MaskIoU head of Mask Scoring R-CNN, and lists its tensors. */
 import { invariant } from '../../../../base/invariant.js';
 import { getValue } from '../../../../onnx/ir/edit.js';
 import { viewModel } from '../../../../onnx/rewrite/graph-view.js';
@@ -12,24 +12,24 @@ import type { RoiHeadOptions } from '../../maskrcnn/export/roi-heads.js';
 const FEATURES = 'roi_heads.maskiou.feature_extractor';
 const PREDICTOR = 'roi_heads.maskiou.predictor.maskiou';
 
-/** The last has stride 2. */
+/** The last convolution has stride 2. */
 const CONVS = [1, 2, 3, 4] as const;
 const LINEARS = [1, 2] as const;
 
 export interface MaskIouSpec {
   /** Output channels of the convolutions, all 3×3. */
   readonly convs: readonly Size[];
-  /** Widths of the fully connected layers before the last, which gives one IoU per class. */
+  /** Widths of the fully connected layers before the last one, which predicts one IoU per class. */
   readonly hidden: readonly Size[];
 }
 
-/** Reads what there is to read; what is missing, `maskIouTensors` and the check tell. */
+/** Missing tensors give undefined sizes; `checkStateDict` reports them. */
 export function readMaskIouSpec(state: StateDict): MaskIouSpec {
   const size = (module: string): Size => state.get(`${FEATURES}.${module}.weight`)?.dims[0];
   return { convs: CONVS.map(n => size(`maskiou_fcn${n}`)), hidden: LINEARS.map(n => size(`maskiou_fc${n}`)) };
 }
 
-/** Every tensor of the head, in module order. `roiSize`: the side of the mask head's input, from the config. */
+/** All tensors of the head, in module order. `roiSize` is the side of the mask head's input, from the config. */
 export function* maskIouTensors(
   { convs, hidden }: MaskIouSpec,
   { pyramid, classes }: MaskRcnnSpec,
@@ -50,13 +50,13 @@ export function* maskIouTensors(
 }
 
 /**
- * How the first convolution takes the mask. 'concat': as one more channel behind the features, 257 of them at full width. 'split': by a convolution
- * of its own, added to that of the features: the same sum, in channel counts that fit an NPU's lanes, with a scale for each when quantized.
+ * How the first convolution takes the mask. 'concat': as an additional channel after the features, 257 in total at full width. 'split': by a separate
+ * convolution, whose result is added to that of the features. The sum is equal, channel counts fit an NPU's lanes, and each input has its own scale.
  */
 export type MaskIouForm = 'split' | 'concat';
 
 /**
- * Inputs `maskiou_features` [batch, C, size, size] and `mask_probability` [batch, 1, size, size]; output `mask_iou` [batch, classes], before any clamp.
+ * Inputs `maskiou_features` [batch, C, size, size] and `mask_probability` [batch, 1, size, size]; output `mask_iou` [batch, classes], not clamped.
  * @see zjhuang22/maskscoring_rcnn MaskIoUFeatureExtractor, MaskIoUPredictor; Huang et al., Mask Scoring R-CNN, 2019, section 3.2.
  */
 export function buildMaskIouHead(builder: ModelBuilder, { batch, channels, roiSize }: RoiHeadOptions, form: MaskIouForm): void {

@@ -1,4 +1,4 @@
-/** In which form does a decoder hand on a box? As the positions of its four sides. */
+/** Boxes as decoders return them: the positions of four sides. */
 
 /** x1 y1 x2 y2 */
 export type Sides = readonly [number, number, number, number];

@@ -1,4 +1,4 @@
-/** What does a decoder find, before anything is selected? Boxes in the network's input, with scores and classes. */
+/** Decoded candidates before selection: boxes in the network's input, with scores and classes. */
 import type { Boxes } from '../../../geometry/boxes.js';
 import type { ImageSize } from '../../../image/image-size.js';
 import type { Sides } from './box-sides.js';
@@ -7,11 +7,11 @@ export interface Candidates {
   /** x1 y1 x2 y2 in pixels of the network's input. */
   readonly boxes: Boxes;
   readonly scores: Float32Array;
-  /** Counted from 0, in the order of the recipe's categories. */
+  /** Class indices from 0, in the order of the recipe's categories. */
   readonly classes: Int32Array;
-  /** 'inclusive': x2 and y2 are the last pixels of the object; 'exclusive' where absent. */
+  /** 'inclusive': x2 and y2 are the last pixels of the object. 'exclusive' where absent. */
   readonly corners?: 'exclusive' | 'inclusive';
-  /** Per candidate a square of probabilities over its box. */
+  /** Per candidate, a square grid of probabilities over its box. */
   readonly masks?: CandidateMasks | undefined;
 }
 
@@ -19,24 +19,24 @@ export interface CandidateMasks {
   readonly side: number;
   /** [candidates, side, side] */
   readonly data: Float32Array;
-  /** Probability above which a pixel belongs to the object. */
+  /** Pixels above this probability belong to the object. */
   readonly threshold: number;
 }
 
-/** What a decoder is told besides its settings. */
+/** Arguments of a decoder besides its settings. */
 export interface DecodeContext {
   readonly input: ImageSize;
   /** Number of classes. */
   readonly classes: number;
-  /** Candidates at or below it need not be given. */
+  /** A decoder may omit candidates that do not exceed this score. */
   readonly scoreThreshold: number;
-  /** 'best': a place's best class alone is a candidate. 'all': each class above the threshold is one. */
+  /** 'best': only the best class of a position is a candidate. 'all': every class above the threshold is one. */
   readonly labels: 'best' | 'all';
 }
 
-/** Where a place's scores are looked at, and its box is computed only when it counts. */
+/** Collects candidates. Boxes are computed only for positions with a sufficient score. */
 export interface CandidateWriter {
-  /** The scores of one place, in the order of the classes; `writeBox` is called once where any is above the threshold. */
+  /** Adds the scores of one position, in the order of the classes. `box` is called once, where a score is above the threshold. */
   add(scores: ArrayLike<number>, box: () => Sides): void;
   finish(): Candidates;
 }
@@ -61,7 +61,7 @@ export function makeCandidateWriter({ scoreThreshold, labels }: Pick<DecodeConte
   };
 }
 
-/** The first of the greatest. NaN is no score. */
+/** The first class with the largest score above `least`. NaN is ignored. */
 function bestOf(scores: ArrayLike<number>, least: number): readonly number[] {
   let best = -1;
   let most = least;

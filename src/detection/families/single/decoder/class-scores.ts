@@ -1,13 +1,13 @@
-/** How do channels of a row become the scores of its classes? */
+/** Reads the class scores of output rows. */
 import type { Activation } from './decoder.js';
 import type { OutputRows } from './output-rows.js';
 
-/** The scores of one row after another, in a buffer that the next row overwrites. */
+/** Returns the scores of a row in a buffer that the next call overwrites. */
 export interface ClassScores {
   read(row: number): Float64Array;
 }
 
-/** `first`: the channel of class 0. */
+/** `first` is the channel of class 0. */
 export function readClassScores(
   rows: OutputRows,
   { first, count, activation }: { first: number; count: number; activation: Activation },
@@ -23,7 +23,7 @@ export function readClassScores(
   };
 }
 
-/** Softmax over all classes of a row; with `background` the first one is left out of what is given. */
+/** Softmax over all classes of a row. With `background`, the result omits the first class. */
 export function readSoftmaxScores(rows: OutputRows, background: boolean): ClassScores {
   const skipped = background ? 1 : 0;
   const scores = new Float64Array(rows.channels - skipped);

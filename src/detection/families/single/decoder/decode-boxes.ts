@@ -1,4 +1,4 @@
-/** What do an output of scores and one of boxes say? Boxes relative to priors, or decoded already, each with a score per class. */
+/** Decoder of an output of scores and an output of boxes, either decoded or relative to priors. */
 import { assertNever } from '../../../../base/assert-never.js';
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import { aroundCenter, type Sides } from './box-sides.js';
@@ -25,7 +25,7 @@ export function decodeBoxRows(values: PartValuesByName, decoder: BoxesDecoder, c
  */
 export function decodePriors(values: PartValuesByName, decoder: PriorsDecoder, context: DecodeContext): Candidates {
   const { width, height } = context.input;
-  // Counted before they are made: only as many as the network has rows.
+  // The count is checked before the priors are made: they must match the rows of the output.
   const boxes = readRows(values, decoder.boxes, 4, countPriors(decoder.levels));
   const priors = listPriors(decoder.levels, context.input);
   const [center = 1, size = 1] = decoder.variances;

@@ -1,4 +1,4 @@
-/** What does a network say that has selected its detections itself? They are taken as they are, each with the mask of its class. */
+/** Decoder of networks that select their detections themselves, with optional masks. */
 import { formatShape } from '../../../../tensor/shape.js';
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import { DetectionError } from '../../../error/detection-error.js';
@@ -6,7 +6,7 @@ import type { CandidateMasks, Candidates, DecodeContext } from './candidates.js'
 import type { DetectionsDecoder } from './decoder.js';
 import { checkDims, getOutput } from './output-rows.js';
 
-/** @throws DetectionError `decoder-shape`, `decoder-result` where a class is none of the recipe's, `part-values`. */
+/** @throws DetectionError `decoder-shape`, `decoder-result` where a class is not in the recipe, `part-values`. */
 export function decodeDetections(values: PartValuesByName, decoder: DetectionsDecoder, { classes }: DecodeContext): Candidates {
   const scores = checkDims(values, decoder.scores, ['any']);
   const count = scores.data.length;
@@ -16,7 +16,7 @@ export function decodeDetections(values: PartValuesByName, decoder: DetectionsDe
   if (odd !== undefined)
     throw new DetectionError(
       'decoder-result',
-      `output "${decoder.classes}" has class ${odd + decoder.firstClass}; the recipe names ${classes} classes, the first is ${decoder.firstClass}`,
+      `output "${decoder.classes}" has class ${odd + decoder.firstClass}; the recipe has ${classes} categories, counted from ${decoder.firstClass}`,
       {
         help: 'check `categories` and `firstClass`',
       },
@@ -47,7 +47,7 @@ function readMasks(
   if (dims.length !== 4 || count !== channels.length || side !== other || most >= classes)
     throw new DetectionError(
       'decoder-shape',
-      `output "${output}" is ${formatShape(dims)}; the decoder reads [${channels.length}, more than ${most}, side, side]`,
+      `output "${output}" is ${formatShape(dims)}; the decoder expects [${channels.length}, more than ${most}, side, side]`,
     );
   const area = side * side;
   const own = new Float32Array(channels.length * area);

@@ -1,4 +1,4 @@
-/** What do maps of scores and of distances to four sides say? One box per cell, around its centre. */
+/** Decoder of maps of scores and of distances to four sides: one box per cell, around its center. */
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import { type Candidates, type DecodeContext, makeCandidateWriter } from './candidates.js';
 import { readClassScores } from './class-scores.js';
@@ -7,7 +7,7 @@ import { listCells } from './grid-cells.js';
 import { type OutputRows, readRows } from './output-rows.js';
 
 /**
- * Distances left, top, right, bottom from ((x + 0.5) · stride, (y + 0.5) · stride); with several bins each is the expected bin of a softmax.
+ * Distances left, top, right, bottom from ((x + 0.5) · stride, (y + 0.5) · stride). With several bins, each distance is the expected bin of a softmax.
  * @throws DetectionError `decoder-shape`, `part-values`.
  * @see Li et al., Generalized Focal Loss, 2020; Tian et al., FCOS, 2019.
  */
@@ -33,7 +33,7 @@ export function decodeDistances(
   return writer.finish();
 }
 
-/** The expected bin, bins counted from 0; of one bin its value. */
+/** The expected bin, counted from 0; with one bin, its value. */
 function readDistance({ data, rowStride, channelStride }: OutputRows, row: number, first: number, bins: number): number {
   const at = (bin: number): number => data[row * rowStride + (first + bin) * channelStride] as number;
   if (bins === 1) return at(0);

@@ -1,4 +1,4 @@
-/** What does one output with a row per candidate say? Boxes relative to the cells of grids, or decoded already, with objectness and classes. */
+/** Decoder of one output with a row per candidate: box, objectness and classes. Boxes are decoded, or relative to grid cells. */
 
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import { DetectionError } from '../../../error/detection-error.js';
@@ -30,12 +30,12 @@ export function decodeGrid(values: PartValuesByName, decoder: GridDecoder, conte
   return writer.finish();
 }
 
-/** Scores below 0 count as 0: two of them would make a high one. */
+/** Scores below 0 count as 0, because the product of two of them would be positive. */
 function raise(score: number, power: number): number {
   return Math.max(score, 0) ** power;
 }
 
-/** Box, objectness and classes, whichever comes last. */
+/** Number of channels: one more than the last channel of box, objectness and classes. */
 export function countChannels({ boxes, objectness, classes }: GridDecoder, count: number): number {
   return Math.max(boxes.channel + 4, (objectness?.channel ?? -1) + 1, classes.channel + count);
 }
@@ -69,5 +69,5 @@ function readBox(rows: OutputRows, row: number, { boxes }: GridDecoder, cell: Ce
 
 function getCell(cell: Cell | undefined): Cell {
   if (cell !== undefined) return cell;
-  throw new DetectionError('decoder-shape', 'the output has more rows than the strides have cells');
+  throw new DetectionError('decoder-shape', 'the output has more rows than the grids of `strides` have cells');
 }

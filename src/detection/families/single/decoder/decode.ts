@@ -1,4 +1,4 @@
-/** Which function decodes for a recipe? Each form of decoder has one; a module of the user's own is loaded first. */
+/** Selects the decode function of a recipe's decoder, and lists the outputs that it reads. */
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import type { Candidates, DecodeContext } from './candidates.js';
 import { decodeBoxRows, decodePriors } from './decode-boxes.js';
@@ -29,7 +29,7 @@ export async function openDecode(decoder: Decoder): Promise<Decode> {
   }
 }
 
-/** The outputs of the model that a decoder reads, each once, in the order of its settings. */
+/** The model outputs that a decoder reads, without duplicates, in the order of its settings. */
 export function listDecodedOutputs(decoder: Decoder): readonly string[] {
   return [...new Set(outputsOf(decoder))];
 }

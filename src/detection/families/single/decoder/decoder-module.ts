@@ -1,4 +1,4 @@
-/** How does a decoder of the user's own take part? A module whose text is in the recipe is loaded, called with the outputs, and what it returns is checked. */
+/** User-defined decoders: loads the module text in a recipe, calls it, and checks its result. */
 import { init, parse } from 'es-module-lexer';
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import { DetectionError } from '../../../error/detection-error.js';
@@ -9,8 +9,8 @@ import { getOutput } from './output-rows.js';
 export type DecodeFunction = (values: PartValuesByName, context: DecodeContext) => Candidates;
 
 /**
- * Loads the module. Its text alone is what it is: it may import nothing but Node's own modules, so that a recipe that holds it is complete.
- * @throws DetectionError `decoder-module` where it cannot be parsed, imports something else, fails while it is loaded, or has no function `decode`.
+ * Loads the module. It may import only modules of Node, so that the text in the recipe is complete.
+ * @throws DetectionError `decoder-module` where the module cannot be parsed, has other imports, fails to load, or does not export a function `decode`.
  */
 export async function loadDecoder(decoder: ModuleDecoder): Promise<DecodeFunction> {
   await checkImports(decoder);
@@ -36,24 +36,24 @@ async function checkImports({ name, source }: ModuleDecoder): Promise<void> {
   const foreign = parseImports(name, source).filter(one => !one.startsWith('node:'));
   if (foreign.length === 0) return;
   throw moduleError(name, `imports ${foreign.join(', ')}`, {
-    help: "a decoder is one file: put what it needs into it; Node's own modules may be imported as node:…",
+    help: 'a decoder is a single file that may import only modules of Node, as node:…',
   });
 }
 
-/** What it imports; a computed import as "a computed name". */
+/** Imported specifiers; "a computed name" for computed imports. */
 function parseImports(name: string, source: string): readonly string[] {
   try {
     const [imports] = parse(source);
     return imports.flatMap(found => (found.type === 'import-meta' ? [] : [found.specifier ?? 'a computed name'].flat()));
   } catch (cause) {
-    throw moduleError(name, 'is no JavaScript module', { cause, help: messageOf(cause) });
+    throw moduleError(name, 'is not a valid JavaScript module', { cause, help: messageOf(cause) });
   }
 }
 
 type UserDecode = (outputs: unknown, context: unknown) => unknown;
 
 async function importDecode({ name, source }: ModuleDecoder): Promise<UserDecode> {
-  // A comment names the file in stack traces instead of its text.
+  // The comment makes stack traces show the file name instead of the data URL.
   const url = `data:text/javascript;base64,${Buffer.from(`${source}\n//# sourceURL=${encodeURI(name)}\n`).toString('base64')}`;
   const loaded: unknown = await import(url).catch(cause => {
     throw moduleError(name, `cannot be loaded: ${messageOf(cause)}`, { cause });
@@ -77,23 +77,23 @@ function callDecode(decode: UserDecode, outputs: unknown, context: unknown, name
 function readResult(result: unknown, classes: number, name: string): Candidates {
   const wrong = (problem: string): DetectionError =>
     new DetectionError('decoder-result', `decoder "${name}" ${problem}`, {
-      help: 'it returns {boxes, scores, classes}: x1 y1 x2 y2 in pixels of the input per object, a score, and a class counted from 0',
+      help: 'expected result: {boxes, scores, classes}, with x1 y1 x2 y2 in pixels of the input, a score, and a class from 0 per object',
     });
-  if (typeof result !== 'object' || result === null) throw wrong(`returns ${result === null ? 'null' : typeof result}, not an object`);
-  if ('then' in result) throw wrong('returns a promise: it has to return what it finds');
+  if (typeof result !== 'object' || result === null) throw wrong(`returns ${result === null ? 'null' : typeof result}, expected an object`);
+  if ('then' in result) throw wrong('returns a promise, expected the result itself');
   const field = (key: string): unknown => (Object.hasOwn(result, key) ? (result as Readonly<Record<string, unknown>>)[key] : undefined);
   const scores = numbersOf(field('scores'));
   const boxes = numbersOf(field('boxes'));
   const labels = numbersOf(field('classes'));
   if (scores === undefined || boxes === undefined || labels === undefined)
-    throw wrong(`returns no list of numbers as ${scores === undefined ? 'scores' : boxes === undefined ? 'boxes' : 'classes'}`);
+    throw wrong(`returns no list of numbers in the field ${scores === undefined ? 'scores' : boxes === undefined ? 'boxes' : 'classes'}`);
   const count = scores.length;
-  if (boxes.length !== 4 * count) throw wrong(`returns ${count} scores and ${boxes.length} numbers of boxes, not ${4 * count}`);
+  if (boxes.length !== 4 * count) throw wrong(`returns ${count} scores and ${boxes.length} box coordinates, expected ${4 * count}`);
   if (labels.length !== count) throw wrong(`returns ${count} scores and ${labels.length} classes`);
   const oddScore = scores.findIndex(score => !Number.isFinite(score));
-  if (oddScore >= 0) throw wrong(`gives object ${oddScore} the score ${scores[oddScore]}`);
+  if (oddScore >= 0) throw wrong(`returns for object ${oddScore} the score ${scores[oddScore]}`);
   const oddClass = labels.findIndex(label => !(Number.isInteger(label) && label >= 0 && label < classes));
-  if (oddClass >= 0) throw wrong(`gives object ${oddClass} the class ${labels[oddClass]}; classes are 0 to ${classes - 1}`);
+  if (oddClass >= 0) throw wrong(`returns for object ${oddClass} the class ${labels[oddClass]}; expected 0 to ${classes - 1}`);
   return { boxes, scores, classes: Int32Array.from(labels), masks: readMasks(field('masks'), count, wrong) };
 }
 
@@ -102,8 +102,8 @@ function readMasks(masks: unknown, count: number, wrong: (problem: string) => De
   const { side, data, threshold = 0.5 } = (typeof masks === 'object' && masks !== null ? masks : {}) as Readonly<Record<string, unknown>>;
   const values = numbersOf(data);
   if (!(typeof side === 'number' && Number.isInteger(side) && side > 0) || values === undefined || typeof threshold !== 'number')
-    throw wrong('returns masks that are not {side, data, threshold}');
-  if (values.length !== count * side * side) throw wrong(`returns ${values.length} numbers of masks, not ${count} · ${side} · ${side}`);
+    throw wrong('returns invalid masks, expected {side, data, threshold}');
+  if (values.length !== count * side * side) throw wrong(`returns ${values.length} mask values, expected ${count} · ${side} · ${side}`);
   return { side, data: values, threshold };
 }
 

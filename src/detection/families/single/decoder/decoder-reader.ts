@@ -1,4 +1,4 @@
-/** How is a decoder read back from a recipe? By the reader of its kind. */
+/** Reader of the decoder in a host recipe. */
 import { isJsonObject, type Json } from '../../../../base/json.js';
 import {
   anyList,

@@ -1,4 +1,4 @@
-/** Which cells does a grid of some stride have over an input? Row by row, one stride after another. */
+/** Lists the cells of grids with given strides over an input. */
 import type { ImageSize } from '../../../image/image-size.js';
 
 export interface Cell {
@@ -8,7 +8,7 @@ export interface Cell {
   readonly stride: number;
 }
 
-/** A grid has ceil(side / stride) cells along a side: convolutions with padding round up. */
+/** Cells row by row, one stride after another. A grid has ceil(side / stride) cells per side, because padded convolutions round up. */
 export function listCells({ height, width }: ImageSize, strides: readonly number[]): readonly Cell[] {
   return strides.flatMap(stride => {
     const [rows, columns] = [Math.ceil(height / stride), Math.ceil(width / stride)];

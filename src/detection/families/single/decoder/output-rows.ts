@@ -1,4 +1,4 @@
-/** How is an output read, whichever way its channels lie? As rows of channels; a shape that is no such thing is an error that names both. */
+/** Reads an output as rows of channels, independent of its layout. */
 import { formatShape } from '../../../../tensor/shape.js';
 import type { Tensor } from '../../../../tensor/tensor.js';
 import type { PartValuesByName } from '../../../detector/part-runner.js';
@@ -13,30 +13,30 @@ export interface OutputRows {
   readonly channelStride: number;
 }
 
-/** @throws DetectionError `part-values` where the output is not there. */
+/** @throws DetectionError `part-values` where the output is missing. */
 export function getOutput(values: PartValuesByName, name: string): Tensor<'float32'> {
   const tensor = values[name];
   if (tensor !== undefined) return tensor;
   throw new DetectionError(
     'part-values',
-    `the decoder reads output "${name}", the model gives ${Object.keys(values).join(', ') || 'nothing'}`,
+    `the decoder reads output "${name}", but the model has ${Object.keys(values).join(', ') || 'no outputs'}`,
   );
 }
 
 /**
- * An output [1, rows, channels], [1, channels, rows] or [1, channels, height, width], of at least one and exactly `channels` channels.
- * @param rows where the number of rows is known.
+ * Reads an output [1, rows, channels], [1, channels, rows] or [1, channels, height, width] with exactly `channels` channels.
+ * @param rows the number of rows, where it is known.
  * @throws DetectionError `decoder-shape`.
  */
 export function readRows(values: PartValuesByName, name: string, channels: number, rows?: number): OutputRows {
   const { dims, data } = getOutput(values, name);
   const found = dims[0] === 1 ? findLayout(dims, channels, rows) : undefined;
   if (found !== undefined) return { data, channels, ...found };
-  const wanted = rows === undefined ? 'rows' : String(rows);
+  const expected = rows === undefined ? 'rows' : String(rows);
   throw new DetectionError(
     'decoder-shape',
-    `output "${name}" is ${formatShape(dims)}; the decoder reads [1, ${wanted}, ${channels}], [1, ${channels}, ${wanted}] or [1, ${channels}, height, width]`,
-    { help: "check `categories`, channels and strides of the decoder against the model's outputs (`tanren onnx inspect`)" },
+    `output "${name}" is ${formatShape(dims)}; the decoder expects [1, ${expected}, ${channels}], [1, ${channels}, ${expected}] or [1, ${channels}, height, width]`,
+    { help: 'compare `categories`, channels and strides of the decoder with the outputs of the model (`tanren onnx inspect`)' },
   );
 }
 
@@ -52,12 +52,12 @@ function findLayout(dims: readonly number[], channels: number, rows: number | un
   return undefined;
 }
 
-/** The output, where it has these dims. @throws DetectionError `decoder-shape`, `part-values`. */
+/** The output, after a check of its dims. @throws DetectionError `decoder-shape`, `part-values`. */
 export function checkDims(values: PartValuesByName, name: string, dims: readonly (number | 'any')[]): Tensor<'float32'> {
   const tensor = getOutput(values, name);
   const fits = tensor.dims.length === dims.length && dims.every((dim, axis) => dim === 'any' || dim === tensor.dims[axis]);
   if (fits) return tensor;
-  throw new DetectionError('decoder-shape', `output "${name}" is ${formatShape(tensor.dims)}; the decoder reads [${dims.join(', ')}]`, {
-    help: "check the decoder's settings against the model's outputs (`tanren onnx inspect`)",
+  throw new DetectionError('decoder-shape', `output "${name}" is ${formatShape(tensor.dims)}; the decoder expects [${dims.join(', ')}]`, {
+    help: 'compare the settings of the decoder with the outputs of the model (`tanren onnx inspect`)',
   });
 }

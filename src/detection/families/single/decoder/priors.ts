@@ -1,4 +1,4 @@
-/** Which prior boxes does an SSD head have? One per cell, row by row, and size. */
+/** Prior boxes of an SSD head: one per cell, row by row, and size. */
 import type { ImageSize } from '../../../image/image-size.js';
 import type { PriorLevel } from './decoder.js';
 
@@ -6,7 +6,7 @@ export function countPriors(levels: readonly PriorLevel[]): number {
   return levels.reduce((count, { columns, rows, sizes }) => count + columns * rows * sizes.length, 0);
 }
 
-/** cx cy w h per prior, as fractions of the input, each cut to 0…1. */
+/** cx cy w h per prior, as fractions of the input, clipped to 0…1. */
 export function listPriors(levels: readonly PriorLevel[], input: ImageSize): Float64Array {
   const priors: number[] = [];
   for (const { columns, rows, sizes } of levels)

@@ -1,4 +1,4 @@
-/** How does a YOLACT checkpoint become a model that an NPU can run, and a recipe for the host? */
+/** Builds the ONNX model and the host recipe of a YOLACT from its checkpoint. */
 import type { Model } from '../../../../onnx/ir/model.js';
 import { DetectionError } from '../../../error/detection-error.js';
 import { startModel } from '../../../network/layers.js';
@@ -17,12 +17,12 @@ export interface YolactExport {
   readonly ignored: readonly IgnoredTensor[];
 }
 
-/** Resize, the newest operator of the graph, is at 13; 17 is what NPU tool chains read. */
+/** The graph needs at least opset 13, for Resize. NPU toolchains read 17. */
 const OPSET = 17;
 
 /**
- * Builds the ONNX model of a YOLACT: one network, cut before permute, softmax, tanh and concatenation, so that every level of the pyramid keeps
- * a scale of its own when it is quantized. Weights are the state dict's own bytes.
+ * Builds the ONNX model of a YOLACT: one network without permute, softmax, tanh and concatenation, so that every pyramid level has its own scale when
+ * it is quantized. Weights are the bytes of the state dict.
  *
  * @throws DetectionError `checkpoint-mismatch`, `config-mismatch`, `input-size`.
  */
@@ -62,8 +62,8 @@ export function exportYolact(checkpoint: StateDict, config: YolactConfig, size: 
 
 function getSide({ height, width }: { height: number; width: number }): number {
   if (height === width) return height;
-  throw new DetectionError('input-size', `input height×width ${height}×${width} should be a square: YOLACT stretches every image to one`, {
-    help: `take ${Math.max(height, width)}×${Math.max(height, width)}, or the size that the network was trained at`,
+  throw new DetectionError('input-size', `input height×width ${height}×${width} should be square: YOLACT resizes every image to a square`, {
+    help: `use ${Math.max(height, width)}×${Math.max(height, width)}, or the size that the network was trained at`,
   });
 }
 
@@ -71,22 +71,22 @@ function getSide({ height, width }: { height: number; width: number }): number {
 function checkConfig(config: YolactConfig, { pyramid, heads, prototypes }: YolactSpec): void {
   const problems: string[] = [];
   const levels = config.priors.scales.length;
-  if (levels < pyramid.laterals) problems.push(`priors.scales has ${levels} levels, fpn.lat_layers alone makes ${pyramid.laterals}`);
+  if (levels < pyramid.laterals) problems.push(`priors.scales has ${levels} levels, fpn.lat_layers already has ${pyramid.laterals}`);
   if (heads.length > 1 && heads.length !== levels)
     problems.push(`priors.scales has ${levels} levels, prediction_layers has ${heads.length} modules`);
   for (const level of config.priors.scales.keys()) {
     const index = heads.length === 1 ? 0 : level;
-    const [priors, there] = [countPriors(config.priors, level), heads[index]?.priorsPerCell];
-    if (there !== undefined && there !== priors)
+    const [priors, expected] = [countPriors(config.priors, level), heads[index]?.priorsPerCell];
+    if (expected !== undefined && expected !== priors)
       problems.push(
-        `priors.scales[${level}] with aspectRatios gives ${priors} priors per cell, prediction_layers.${index}.bbox_layer has ${there}`,
+        `priors.scales[${level}] with aspectRatios gives ${priors} priors per cell, prediction_layers.${index}.bbox_layer has ${expected}`,
       );
   }
   const last = prototypes.at(-1);
   for (const [index, { classes, coefficients }] of heads.entries()) {
     if (classes !== countClasses(config))
       problems.push(
-        `categories has ${config.categories.length} entries, prediction_layers.${index}.conf_layer has ${(classes ?? 0) - 1} classes beside the background`,
+        `categories has ${config.categories.length} entries, prediction_layers.${index}.conf_layer has ${(classes ?? 0) - 1} classes besides the background`,
       );
     if (last?.kind === 'conv' && coefficients !== last.channels)
       problems.push(
@@ -96,6 +96,6 @@ function checkConfig(config: YolactConfig, { pyramid, heads, prototypes }: Yolac
   if (problems.length === 0) return;
   throw new DetectionError('config-mismatch', `the detector config does not fit the checkpoint: ${problems.join('; ')}`, {
     details: problems,
-    help: 'the config describes how the network was trained; take the one that belongs to the checkpoint',
+    help: 'the config describes how the network was trained; use the one that belongs to the checkpoint',
   });
 }

@@ -1,4 +1,4 @@
-/** Which network do the keys and shapes of a state dict describe? Backbone, widths and depths of dbolya/yolact's networks, read and not assumed. */
+/** Backbone, widths and depths of a YOLACT, read from the keys and shapes of its state dict. */
 import { DARKNET_STEM, type DarknetStage } from '../../../network/darknet.js';
 import type { ResNetPlaces, ResNetStage } from '../../../network/resnet.js';
 import { countChildren, type Size, type StateDict } from '../../../network/state-dict.js';
@@ -7,7 +7,7 @@ export interface YolactSpec {
   readonly backbone: BackboneSpec;
   readonly pyramid: PyramidSpec;
   readonly prototypes: readonly PrototypeLayer[];
-  /** One that every level shares, or one per level. */
+  /** One head shared by all levels, or one per level. */
   readonly heads: readonly HeadSpec[];
 }
 
@@ -17,30 +17,30 @@ export type BackboneSpec =
 
 export interface PyramidSpec {
   readonly channels: Size;
-  /** Levels that come from the backbone's last so many stages. */
+  /** Number of levels that come from the last stages of the backbone. */
   readonly laterals: number;
-  /** Further levels: stride-2 convolutions, or every other cell where the checkpoint has none. */
+  /** Further levels: stride-2 convolutions, or every second cell where the checkpoint has no convolutions. */
   readonly downsampling: 'conv' | 'pool';
 }
 
-/** One of a sequence in which every second module is a ReLU: a convolution, or an upsampling ×2, which has no tensors. */
+/** A convolution, or an upsampling ×2 without tensors. Every second module of the sequence is a ReLU. */
 export type PrototypeLayer = { readonly kind: 'conv'; readonly channels: Size; readonly kernel: 1 | 3 } | { readonly kind: 'upsample' };
 
 export interface HeadSpec {
-  /** Widths of the convolutions before the three that predict. */
+  /** Widths of the convolutions before the three prediction layers. */
   readonly features: readonly Size[];
   readonly priorsPerCell: Size;
-  /** The background included. */
+  /** Background included. */
   readonly classes: Size;
   readonly coefficients: Size;
 }
 
-/** Modules of a sequence beyond this index are no part of a network that we know: their keys are reported as unexpected. */
+/** Modules beyond this index are reported as unexpected keys. */
 const LONGEST_SEQUENCE = 64;
 
 export const RESNET_PLACES: ResNetPlaces = { body: 'backbone', stageAt: stage => `backbone.layers.${stage}` };
 
-/** Reads what there is to read; tells nothing of what is missing: see `checkStateDict`. */
+/** Missing tensors give undefined sizes; `checkStateDict` reports them. */
 export function readYolactSpec(state: StateDict): YolactSpec {
   const keys = [...state.keys()];
   const heads = Math.max(1, countChildren(keys, 'prediction_layers.'));
@@ -82,7 +82,7 @@ function readBackbone(state: StateDict, keys: readonly string[]): BackboneSpec {
   };
 }
 
-/** Even numbers of `proto_net` are layers: one without a key is the upsampling. */
+/** Even indices of `proto_net` are layers. An index without a key is an upsampling. */
 function readPrototypes(state: StateDict): PrototypeLayer[] {
   const layers: PrototypeLayer[] = [];
   for (let index = 0, last = -1; index <= LONGEST_SEQUENCE; index += 2) {
@@ -111,7 +111,7 @@ function sizeOf(state: StateDict, key: string, axis: number): Size {
   return state.get(key)?.dims[axis];
 }
 
-/** Undefined where it does not come out even: the shape is then reported against what it should be. */
+/** Undefined where the division has a remainder; the wrong shape is then reported. */
 function divide(size: Size, by: Size): Size {
   return size === undefined || by === undefined || by === 0 || size % by !== 0 ? undefined : size / by;
 }

@@ -1,4 +1,4 @@
-/** How is the network built? Backbone, feature pyramid, prototypes and the heads of every level, each output before permute, softmax, tanh and ReLU. */
+/** Builds the network of YOLACT: backbone, feature pyramid, prototypes and the heads of every level. */
 import { getDefined } from '../../../../base/invariant.js';
 import { buildDarknet } from '../../../network/darknet.js';
 import { add, conv, type Flow, input, type ModelBuilder, markOutput, maxPool, relu, resizeBilinear } from '../../../network/layers.js';
@@ -40,12 +40,12 @@ export function buildNetwork(builder: ModelBuilder, structure: YolactSpec, optio
 
 const PROTOTYPES = 'proto_raw';
 
-/** The outputs of level `level`, finest 0. */
+/** Output names of level `level`, counted from 0 for the finest. */
 function levelNames(level: number): Pick<YolactLevel, 'boxes' | 'classes' | 'coefficients'> {
   return { boxes: `bbox_${level}`, classes: `conf_${level}`, coefficients: `mask_${level}` };
 }
 
-/** From the coarsest map: lateral 1×1, plus the level above resized to its size; then a 3×3 and a ReLU per level; then the downsampled levels. */
+/** From the coarsest map on: lateral 1×1 convolution plus the resized coarser level; then a 3×3 convolution and a ReLU per level; then the downsampled levels. */
 function buildPyramid(
   builder: ModelBuilder,
   maps: readonly Flow[],
@@ -81,7 +81,7 @@ function upsampleTo(builder: ModelBuilder, x: Flow, map: Flow, n: number): Flow 
   });
 }
 
-/** Convolutions and upsamplings ×2, each followed by a ReLU, but the last: its ReLU is the host's. */
+/** Convolutions and upsamplings ×2, each followed by a ReLU. The host applies the last ReLU. */
 function buildPrototypes(builder: ModelBuilder, { prototypes }: YolactSpec, finest: Flow): Flow {
   let x = finest;
   for (const [index, layer] of prototypes.entries()) {

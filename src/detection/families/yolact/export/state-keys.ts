@@ -1,4 +1,4 @@
-/** Which tensors does a YOLACT have, which of a checkpoint's are none of its own, and how many numbers was each piece trained in? */
+/** The tensors of a YOLACT, the unused tensors of its checkpoints, and parameter counts. */
 import { darknetTensors } from '../../../network/darknet.js';
 import { resNetTensors } from '../../../network/resnet.js';
 import {
@@ -14,20 +14,21 @@ import { type HeadSpec, RESNET_PLACES, type YolactSpec } from './network-spec.js
 
 export const YOLACT_FAMILY: NetworkFamily = {
   name: 'YOLACT',
-  help: 'export takes the weights of dbolya/yolact with a ResNet or Darknet-53 backbone, of any width and depth; YOLACT++ (deformable convolutions, maskiou_net) is another network',
+  help: '`export` takes the weights of dbolya/yolact with a ResNet or Darknet-53 backbone, of any width and depth, but not YOLACT++ (deformable convolutions, maskiou_net)',
 };
 
 /** A tensor of the checkpoint that the network does not use. */
 export interface IgnoredTensor {
   readonly key: string;
+  /** Part of the report. */
   readonly why: string;
 }
 
 const TRAINING_ONLY = ['semantic_seg_conv.', 'class_existence_fc.'];
 
 /**
- * The checkpoint without what the original deletes when it loads or never runs at test time: `backbone.layer1.…` (an old name of
- * `backbone.layers`, whose tensors are there too), `fpn.downsample_layers` beyond the levels that the config asks for, layers of training losses.
+ * The checkpoint without tensors that the original deletes on loading or does not use at test time: `backbone.layer1.…` (duplicates of `backbone.layers`
+ * under an old name), `fpn.downsample_layers` beyond the levels of the config, and layers of training losses.
  * @see dbolya/yolact Yolact.load_weights.
  */
 export function withoutUnused(checkpoint: StateDict, levels: number, laterals: number): { state: StateDict; ignored: IgnoredTensor[] } {
@@ -49,7 +50,7 @@ function whyUnused(key: string, downsampled: number): string | undefined {
   return level !== undefined && Number(level) >= downsampled ? 'a level that the config does not have' : undefined;
 }
 
-/** Every tensor of the network with `levels` pyramid levels, in module order. */
+/** All tensors of the network with `levels` pyramid levels, in module order. */
 export function expectedTensors(structure: YolactSpec, levels: number): ExpectedTensor[] {
   const { backbone, heads, pyramid } = structure;
   return [
@@ -69,7 +70,7 @@ function* prototypeTensors({ prototypes, pyramid }: YolactSpec): Generator<Expec
   }
 }
 
-/** Lateral and predicting layers count from the coarsest level. */
+/** Lateral and prediction layers are numbered from the coarsest level. */
 function* pyramidTensors({ pyramid, backbone }: YolactSpec, levels: number): Generator<ExpectedTensor> {
   const { channels, laterals, downsampling } = pyramid;
   for (let n = 0; n < laterals; n++) yield* withBias(`fpn.lat_layers.${n}`, [channels, backbone.stages.at(-1 - n)?.channels, 1, 1]);
@@ -96,7 +97,7 @@ function product(a: Size, b: Size): Size {
 
 export type YolactParameters = Readonly<Record<'backbone' | 'fpn' | 'proto_net' | 'prediction_layers' | 'total', number>>;
 
-/** Trained numbers per piece. */
+/** Number of trained parameters per module. */
 export function countParameters(expected: readonly ExpectedTensor[]): YolactParameters {
   return countTrained(expected, ['backbone', 'fpn', 'proto_net', 'prediction_layers'], key => {
     if (key.startsWith('backbone.')) return 'backbone';

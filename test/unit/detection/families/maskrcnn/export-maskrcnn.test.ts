@@ -196,7 +196,7 @@ describe('a config that does not fit the checkpoint', () => {
     ]);
   });
 
-  it('a free size takes any multiples of 32, and gives the bits of models of these sizes', async () => {
+  it('a model of free size takes any multiples of 32, and equals models of these sizes bit for bit', async () => {
     const free = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, size: 'free' });
     expect(free.recipe.image).toMatchObject({ height: OPTIONS.height, width: OPTIONS.width, size: 'free' });
     const backbone = extractSubgraph(free.model, free.recipe.parts.backbone);
@@ -213,15 +213,15 @@ describe('a config that does not fit the checkpoint', () => {
     expect(errorOf(() => exportMaskRcnn(tinyState(TINY_V2), odd, { ...OPTIONS, size: 'free' })).code).toBe('input-size');
   });
 
-  it('an input size that is no multiple of sizeDivisible is refused, with the nearest ones that are', () => {
+  it('an input size that is not a multiple of sizeDivisible is rejected, with the nearest valid sizes', () => {
     const helpOf = (height: number, width: number): string | undefined => {
       const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, height, width }));
       expect(error.code).toBe('input-size');
       return error.help;
     };
-    expect(helpOf(65, 96)).toBe('the nearest sizes that fit: 64×96 and 96×96');
-    expect(helpOf(800, 1333)).toBe('the nearest sizes that fit: 800×1312 and 800×1344');
-    expect(helpOf(20, 7)).toBe('the nearest sizes that fit: 32×32');
+    expect(helpOf(65, 96)).toBe('nearest valid sizes: 64×96 and 96×96');
+    expect(helpOf(800, 1333)).toBe('nearest valid sizes: 800×1312 and 800×1344');
+    expect(helpOf(20, 7)).toBe('nearest valid sizes: 32×32');
   });
 });
 

@@ -148,7 +148,7 @@ describe('extractParts', () => {
       { inputs: ['photograph', 'boxes_rois_in', 'boxes_maps_in'], outputs: ['out_class_logits', 'out_box_regression'] },
     );
     expect((await failureOf(() => extractParts(oneHead, TINY_CONFIG, 'static'))).message).toContain(
-      'two heads behind RoiAlign nodes, one for boxes and one for masks; 1',
+      'two heads after RoiAlign nodes, one for boxes and one for masks, found 1',
     );
 
     const crossed = makeWhole(TINY_V2);
@@ -156,7 +156,7 @@ describe('extractParts', () => {
     const [first, second] = aligns;
     if (first !== undefined && second !== undefined) [first.inputs[0], second.inputs[0]] = [second.inputs[0], first.inputs[0]];
     expect((await failureOf(() => extractParts(crossed, TINY_CONFIG, 'static'))).message).toContain(
-      'both heads pooling from the same maps',
+      'both heads to pool from the same maps',
     );
   });
 });

@@ -118,10 +118,10 @@ describe('grid', () => {
     expect(failure).toMatchObject({ code: 'decoder-shape', message: expect.stringMatching(message) });
   });
 
-  it('names the outputs that are there where its own is not', async () => {
+  it('names the outputs of the model where its own is missing', async () => {
     expect(await failureOf(() => decode(EXP, { z: { dims: [1], data: [0] } }))).toMatchObject({
       code: 'part-values',
-      message: 'the decoder reads output "y", the model gives z',
+      message: 'the decoder reads output "y", but the model has z',
     });
   });
 });
@@ -240,7 +240,7 @@ describe('detections', () => {
   });
 
   it.each([
-    ['a class beyond the categories', outputs(3), 'decoder-result', /class 3; the recipe names 2 classes, the first is 1/],
+    ['a class beyond the categories', outputs(3), 'decoder-result', /class 3; the recipe has 2 categories, counted from 1/],
     ['masks that lack the class', outputs(2, [1, 1, 1, 3]), 'decoder-shape', /output "m" is \[1, 1, 1, 3\]/],
   ] as const)('refuses %s', async (_what, values, code, message) => {
     expect(await failureOf(() => decode(DETECTIONS, values))).toMatchObject({ code, message: expect.stringMatching(message) });
@@ -264,7 +264,7 @@ describe('a decoder of one’s own', () => {
   });
 
   it.each([
-    ['no JavaScript', 'export function {', 'decoder-module', /decoder "mine.js" is no JavaScript module/],
+    ['text that is not JavaScript', 'export function {', 'decoder-module', /decoder "mine.js" is not a valid JavaScript module/],
     ['no export decode', 'export const x = 1;', 'decoder-module', /has no export `decode`/],
     ['imports of other files', "import './helper.js'; export const decode = 1;", 'decoder-module', /imports \.\/helper\.js/],
     [
@@ -275,21 +275,21 @@ describe('a decoder of one’s own', () => {
     ],
     ['a failure while it decodes', "export function decode() { throw new Error('oh'); }", 'decoder-module', /fails: oh/],
     ['a promise', 'export async function decode() { return {}; }', 'decoder-result', /returns a promise/],
-    ['nothing', 'export function decode() {}', 'decoder-result', /returns undefined, not an object/],
+    ['nothing', 'export function decode() {}', 'decoder-result', /returns undefined, expected an object/],
   ] as const)('refuses %s', async (_what, source, code, message) => {
     expect(await failureOf(() => decode(of(source), Y))).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
   it.each([
-    ['{boxes: [1, 2, 3], scores: [1], classes: [0]}', /1 scores and 3 numbers of boxes, not 4/],
-    ['{boxes: [], scores: []}', /no list of numbers as classes/],
-    ["{boxes: [1, 2, 3, 'x'], scores: [1], classes: [0]}", /no list of numbers as boxes/],
+    ['{boxes: [1, 2, 3], scores: [1], classes: [0]}', /1 scores and 3 box coordinates, expected 4/],
+    ['{boxes: [], scores: []}', /no list of numbers in the field classes/],
+    ["{boxes: [1, 2, 3, 'x'], scores: [1], classes: [0]}", /no list of numbers in the field boxes/],
     ['{boxes: [1, 2, 3, 4], scores: [1], classes: []}', /1 scores and 0 classes/],
     ['{boxes: [1, 2, 3, 4], scores: [NaN], classes: [0]}', /object 0 the score NaN/],
-    ['{boxes: [1, 2, 3, 4], scores: [1], classes: [2]}', /object 0 the class 2; classes are 0 to 1/],
+    ['{boxes: [1, 2, 3, 4], scores: [1], classes: [2]}', /object 0 the class 2; expected 0 to 1/],
     ['{boxes: [1, 2, 3, 4], scores: [1], classes: [0.5]}', /the class 0.5/],
-    ['{boxes: [1, 2, 3, 4], scores: [1], classes: [0], masks: {side: 2, data: [1]}}', /1 numbers of masks, not 1 · 2 · 2/],
-    ['{boxes: new BigInt64Array(4), scores: [1], classes: [0]}', /no list of numbers as boxes/],
+    ['{boxes: [1, 2, 3, 4], scores: [1], classes: [0], masks: {side: 2, data: [1]}}', /1 mask values, expected 1 · 2 · 2/],
+    ['{boxes: new BigInt64Array(4), scores: [1], classes: [0]}', /no list of numbers in the field boxes/],
   ])('refuses %s', async (result, message) => {
     expect(await failureOf(() => decode(gives(result), Y))).toMatchObject({
       code: 'decoder-result',

@@ -48,7 +48,7 @@ describe('a YOLACT config', () => {
           ],
         }),
       ),
-    ).toEqual(['categories[1].id: 1 stands twice']);
+    ).toEqual(['categories[1].id: duplicate id 1']);
   });
 
   it.each([
