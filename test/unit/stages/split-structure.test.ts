@@ -206,7 +206,7 @@ describe('split by structure', () => {
       runStage(split, { params: { recipe: 'maskrcnn', cuts: 'structure' }, inputs, folder: folder.path }),
     );
     expect(failure.code).toBe('maskrcnn-structure');
-    expect(failure.message).toMatch(/a map of known size|one image \[1, 3, height, width\]/);
+    expect(failure.message).toMatch(/a map of static size|one image \[1, 3, height, width\]/);
   });
 
   it('refuses a config of another network', async () => {

@@ -109,9 +109,9 @@ describe('grid', () => {
       'rows that no strides have',
       [1, 9, 7],
       63,
-      /^output "y" is \[1, 9, 7\]; the decoder reads \[1, 10, 7\], \[1, 7, 10\] or \[1, 7, height, width\]$/,
+      /^output "y" is \[1, 9, 7\]; the decoder expects \[1, 10, 7\], \[1, 7, 10\] or \[1, 7, height, width\]$/,
     ],
-    ['another number of channels', [1, 10, 6], 60, /the decoder reads \[1, 10, 7\]/],
+    ['another number of channels', [1, 10, 6], 60, /the decoder expects \[1, 10, 7\]/],
     ['a batch of two', [2, 10, 7], 140, /^output "y" is \[2, 10, 7\]/],
   ] as const)('refuses %s', async (_what, dims, count, message) => {
     const failure = await failureOf(() => decode(EXP, { y: { dims, data: zeros(count) } }));
