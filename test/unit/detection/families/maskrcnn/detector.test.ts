@@ -82,7 +82,10 @@ describe('a detector', () => {
     const { recipe } = await exportShapes();
     const { config } = recipe;
     const failure = await failureOf(() => prepareImage({ recipe, config, fit: 'torchvision' }, portrait));
-    expect(failure).toMatchObject({ code: 'input-size', message: expect.stringContaining('is fitted to 192×256, but the model takes 256×192') });
+    expect(failure).toMatchObject({
+      code: 'input-size',
+      message: expect.stringContaining('is fitted to 192×256, but the model takes 256×192'),
+    });
     expect(prepareImage({ recipe, config, fit: 'static' }, portrait).resized).toEqual({ height: 192, width: 144 });
   });
 
