@@ -41,6 +41,10 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
       process.stderr.write(`error[not-permitted]: ${error.message}${why === undefined ? '' : `\n  help: ${why}`}\n`);
       return EXIT.failed;
     }
+    if (isSystemRefusal(error)) {
+      process.stderr.write(`error[system-refused]: ${error.message}\n  help: ${REFUSALS[error.code]}\n`);
+      return EXIT.failed;
+    }
     process.stderr.write(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return EXIT.internal;
   }
@@ -49,6 +53,28 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
 /** Of a call to the system, wherever it was made: what is there may not be read, or not be written. */
 function isForbidden(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
+}
+
+/** What a call to the system is refused for that the user can change, with what to do. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  ELOOP: 'the path leads over links that lead to themselves: remove them',
+  EISDIR: 'a folder stands in the place of a file: move it away',
+  ENOTDIR: 'a file stands in the place of a folder: move it away',
+  EEXIST: 'something stands in the place of a folder or file: move it away',
+  ENAMETOOLONG: 'shorten the name: most file systems take 255 bytes',
+  EMFILE: 'raise the number of files that a process may open (ulimit -n)',
+  ENFILE: 'the system has too many open files: end other programs',
+  ENOSPC: 'free space on the disk',
+  EDQUOT: 'free space within the quota',
+  EROFS: 'the file system is read-only: mount it for writing, or work elsewhere',
+  EIO: 'the disk or network failed: check it',
+  ESTALE: 'the network file system lost the file: start the command again',
+};
+
+function isSystemRefusal(error: unknown): error is Error & { readonly code: string } {
+  return (
+    error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string' && Object.hasOwn(REFUSALS, error.code)
+  );
 }
 
 function isHomeless(error: unknown): boolean {

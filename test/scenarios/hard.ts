@@ -1,13 +1,15 @@
 /** Scenarios of hard input: sizes, names and programs at the limits of the system. */
 import { match, ok, strictEqual } from 'node:assert';
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { project, type Scenario } from './scene.js';
 
 const one = (run: string, more = '', beside = ''): string =>
   `version: 1\nstages:\n  a: {uses: command, with: {run: ${run}, outputs: {o: o}${more}}${beside}}\n`;
 const touch = '[touch, o]';
+const copies = (source: string): string =>
+  `version: 1\nsources: {a: ${source}}\nstages:\n  s: {uses: command, with: {run: [cp, i, o], inputs: {i: i}, outputs: {o: o}}, inputs: {i: "\${sources.a}"}}\n`;
 const isLinux = process.platform === 'linux' ? undefined : 'knows the limits of Linux alone';
 
 export const HARD: readonly Scenario[] = [
@@ -200,5 +202,77 @@ stages:
       strictEqual(world.read('artifacts/a/text'), readFileSync('/sys/kernel/fscaps', 'utf8'));
     },
     { obstacle: isLinux },
+  ),
+  project(
+    290,
+    'links that lead to themselves, as sources, in the cache or in the place of artifacts, give a result or a code',
+    copies('a'),
+    world => {
+      const link = (path: string): void => {
+        rmSync(join(world.folder, path), { recursive: true, force: true });
+        symlinkSync(basename(path), join(world.folder, path));
+      };
+      const expectCode = (...args: string[]): void => {
+        const { exitCode, stdout, stderr } = world.run(...args);
+        ok(exitCode !== 70 && exitCode !== null, `${args.join(' ')}: ${stdout}${stderr}`);
+        ok(!/\n {4}at /.test(stdout + stderr), `${args.join(' ')}: ${stdout}${stderr}`);
+      };
+      link('a');
+      match(world.run('build').stdout, /error\[input-missing\]: s: source a is a link that leads to nothing/);
+      world.unlink('a');
+      world.write('a', 'text');
+      strictEqual(world.run('build').exitCode, 0);
+      for (const place of [
+        'cache/cas',
+        'cache/actions',
+        'cache/state',
+        'cache/logs',
+        'cache/history',
+        'cache/plans',
+        'cache/lock',
+        'cache',
+      ]) {
+        link(place);
+        for (const command of ['build', 'status', 'history', 'log s', 'cache stats', 'cache gc', 'cache verify'])
+          expectCode(...command.split(' '));
+        world.unlink(place);
+        strictEqual(world.run('build', '--force').exitCode, 0);
+        strictEqual(world.read('artifacts/s/o'), 'text');
+      }
+      for (const place of ['artifacts/s/o', 'artifacts/s', 'artifacts']) {
+        link(place);
+        for (const command of ['status', 'build', 'clean']) expectCode(command);
+        rmSync(join(world.folder, place), { recursive: true, force: true });
+        strictEqual(world.run('build').exitCode, 0);
+        strictEqual(world.read('artifacts/s/o'), 'text');
+      }
+    },
+    { pace: 'slow' },
+  ),
+  project(
+    291,
+    'names that no file system takes and halves of characters end with a code before or when they are used',
+    'version: 1',
+    world => {
+      const long = 'n'.repeat(300);
+      const refused = (text: string, message: RegExp): void => {
+        world.write('pipeline.yaml', text);
+        const { exitCode, stdout, stderr } = world.run('build');
+        match(stdout + stderr, message);
+        ok(exitCode === 1 || exitCode === 2, String(exitCode));
+        ok(!/\n {2,4}at /.test(stdout + stderr), stdout + stderr);
+      };
+      world.write('a', 'text');
+      refused(`version: 1\nstages:\n  ${long}: {uses: command, with: {run: [touch, o], outputs: {o: o}}}\n`, /error\[bad-name\]/);
+      refused(
+        `version: 1\nstages:\n  s: {foreach: [${long}], uses: command, with: {run: [touch, o], outputs: {o: o}}}\n`,
+        /error\[bad-name\]/,
+      );
+      refused(`version: 1\nstages:\n  s: {uses: command, with: {run: [touch, o], outputs: {${long}: o}}}\n`, /error\[plugin-declaration\]/);
+      refused(copies(long), /error\[input-unreadable\]/);
+      refused(copies('a').replaceAll('i: i', `i: ${long}`), /error\[name-too-long\]/);
+      for (const text of ['{run: [echo, "\\ud800"], outputs: {o: o}}', '{run: [touch, o], outputs: {o: o}, env: {"A\\udfff": x}}'])
+        refused(`version: 1\nstages:\n  s: {uses: command, with: ${text}}\n`, /error\[yaml-value\]: the text has half of a character/);
+    },
   ),
 ];

@@ -10,7 +10,12 @@ export function checkForesight(
   for (const [stage, { status }] of foreseen) {
     const outcome = outcomes[stage] ?? 'missing';
     if (stopped && outcome === 'skipped') continue;
-    const above = status.kind === 'stale' ? status.after : status.kind === 'undecided' ? status.because : [];
+    const above =
+      status.kind === 'stale'
+        ? status.after
+        : status.kind === 'undecided'
+          ? [...status.because, ...(status.rival === undefined ? [] : [status.rival])]
+          : [];
     const isHeldUp = above.some(id => outcomes[id] === 'failed' || outcomes[id] === 'skipped');
     const allowed = isHeldUp ? ['skipped', ...ALLOWED[status.kind]] : ALLOWED[status.kind];
     if (!allowed.includes(outcome)) throw new Error(`stage ${stage} was said to be ${status.kind}, and was ${outcome}`);

@@ -102,7 +102,8 @@ export function formatStatus(name: string, status: StageStatus, { style }: Conso
     case 'stale':
       return [`${name}  ${style('yellow', 'would run')}${after(status.after)}${because(status.reasons)}`];
     case 'undecided':
-      return [`${name}  ${style('yellow', 'depends')} on what ${status.because.join(', ')} will give`];
+      if (status.rival === undefined) return [`${name}  ${style('yellow', 'depends')} on what ${status.because.join(', ')} will give`];
+      return [`${name}  ${style('yellow', 'would run')}${after(status.because)}, unless ${status.rival} gives the same result before`];
     case 'impossible':
       return [`${name}  ${style('red', 'cannot run')}`];
     case 'blocked':

@@ -107,7 +107,8 @@ export function openConverter(
   };
 
   const checkScalar = ({ value, source }: Scalar, span: SourceSpan): null | boolean | number | string => {
-    if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+    if (value === null || typeof value === 'boolean') return value;
+    if (typeof value === 'string') return checkText(value, span);
     if (typeof value === 'number' && Number.isFinite(value) && !losesDigits(value, source)) return value;
     const what = typeof value === 'number' && Number.isFinite(value) ? `${source} has more digits than a number holds` : undefined;
     diagnostics.error(
@@ -117,6 +118,18 @@ export function openConverter(
       what === undefined ? undefined : 'write it as text, in quotes',
     );
     return null;
+  };
+
+  /** JSON keeps half a character apart from another, and no file and no program gets it: two keys would stand for equal bytes. */
+  const checkText = (text: string, span: SourceSpan): string => {
+    if (HALF_CHARACTER.test(text))
+      diagnostics.error(
+        'yaml-value',
+        span,
+        'the text has half of a character, a surrogate without its partner',
+        'write the whole character',
+      );
+    return text;
   };
 
   const convertMembers = (node: YAMLMap, span: SourceSpan, depth: number, isMergeable: boolean): Converted => {
@@ -137,7 +150,7 @@ export function openConverter(
     };
     for (const pair of node.items as Pair<Node, Node | null>[]) {
       const keySpan = pair.key.range ? spanOf(pair.key.range[0], pair.key.range[1]) : span;
-      const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
+      const key = isScalar(pair.key) ? checkText(String(pair.key.value), keySpan) : undefined;
       if (key === undefined) diagnostics.error('yaml-value', keySpan, 'a key must be plain text');
       else if (map.written.has(key)) mistake(keySpan, `Map keys must be unique: "${key}" stands here twice`);
       else if (key === '<<') merge(pair.value, { members: map.members, add }, keySpan, depth);
@@ -205,6 +218,8 @@ function offsetOf({ range }: Node): number {
 function leaf(located: Located): Converted {
   return { located, values: 1, levels: 0 };
 }
+
+const HALF_CHARACTER = /\p{Surrogate}/u;
 
 /** An integer beyond 2⁵³ would silently become its neighbor. */
 function losesDigits(value: number, source: string | undefined): boolean {

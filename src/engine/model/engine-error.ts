@@ -12,10 +12,10 @@ export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Did a call fail because there is nothing at its path? */
+/** Did a call fail because there is nothing at its path? A link that leads to itself leads to nothing. */
 export function isMissing(error: unknown): boolean {
   const code = systemCode(error);
-  return code === 'ENOENT' || code === 'ENOTDIR';
+  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP';
 }
 
 /** What went wrong; of a file that another user owns, also whose it is and what to do. A third party's code may throw anything, also what has no text. */

@@ -41,6 +41,9 @@ function systemFailure(error: Error): Failure | undefined {
   if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
     return { ...blank, code: 'not-permitted', message: messageOf(error), help: 'make the folder writable and build again' };
   }
+  if (code === 'ENAMETOOLONG') {
+    return { ...blank, code: 'name-too-long', message: error.message, help: 'shorten the name: most file systems take 255 bytes' };
+  }
   return undefined;
 }
 

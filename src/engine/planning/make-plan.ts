@@ -93,10 +93,16 @@ function describeCycle(refs: readonly { readonly stage: StageId; readonly port: 
   return [...names, ...(rest.length === 0 ? [] : [`… ${rest.length} more …`]), names[0]].join(' → ');
 }
 
+/** File systems take 255 bytes; endings and temporary names come on top. */
+const MAX_NAME = 200;
+const NAME_RULE = `it becomes that of a folder and may have at most ${MAX_NAME}`;
+
 /** A stage's folder under artifacts/ is called by its name, and many file systems take names for one that differ by case alone. */
 function checkFolders(instances: readonly Instance[], diagnostics: DiagnosticList): void {
   const seen = new Map<string, StageId>();
   for (const { id, span } of instances) {
+    if (id.length > MAX_NAME)
+      diagnostics.error('bad-name', span, `the name of stage "${id.slice(0, 40)}…" has ${id.length} characters; ${NAME_RULE}`);
     const other = seen.get(foldName(id));
     seen.set(foldName(id), id);
     if (other === undefined || other === id) continue;
@@ -217,6 +223,8 @@ function checkPorts(ports: Ports): Ports {
   if (meeting !== undefined) throw new Error(`the ports "${meeting[0]}" and "${meeting[1]}" differ by case alone`);
   for (const [name, declared] of Object.entries(ports)) {
     if (!PORT_NAME.test(name)) throw new Error(`"${name}" is no name for a port: letters, digits, "_" and "-", a letter or "_" first`);
+    if (name.length > MAX_NAME)
+      throw new Error(`the port "${name.slice(0, 40)}…" has ${name.length} characters; it may have at most ${MAX_NAME}`);
     if (typeof declared !== 'object' || declared === null || typeof declared.entryKinds !== 'object' || declared.entryKinds === null)
       throw new Error(`port "${name}" is not declared by port() or recordPort()`);
     const { kind, entryKinds } = declared;

@@ -5,7 +5,7 @@ import type { Artifact } from '../model/artifact.js';
 import { EngineError, messageOf, systemCode } from '../model/engine-error.js';
 import { digestPath } from './files/digest-file.js';
 import type { FileLook, Stamp } from './files/stamp.js';
-import { isRacy, lookAt, stampsOfLinks } from './files/stamp.js';
+import { isRacy, lookAt, lookAtLink, stampsOfLinks } from './files/stamp.js';
 import type { FoundEntry, TreeEntry } from './files/tree.js';
 import { signatureOf, treeArtifact, walkFolder } from './files/tree.js';
 import type { State } from './state-log.js';
@@ -135,7 +135,8 @@ function pinFolder(entries: readonly FoundEntry[], digests: readonly Digest[], l
 function lookOrThrow(path: string, at: string): FileLook {
   const look = readableNow(path, () => lookAt(at));
   if (look === undefined) {
-    throw new EngineError('input-missing', `source ${path} does not exist`, {
+    const what = lookAtLink(at) === undefined ? 'does not exist' : 'is a link that leads to nothing';
+    throw new EngineError('input-missing', `source ${path} ${what}`, {
       help: 'create it, or correct its path in the pipeline file',
     });
   }

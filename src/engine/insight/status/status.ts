@@ -37,8 +37,9 @@ export type StageStatus =
   | { readonly kind: 'restorable'; readonly reasons: readonly string[]; readonly changes: readonly Change[] }
   /** A build would run it: as soon as the stages `after` are done, whatever they give. */
   | { readonly kind: 'stale'; readonly reasons: readonly string[]; readonly changes: readonly Change[]; readonly after: readonly StageId[] }
-  /** It depends on stages that would run: it runs unless the cache has a result for what they give. `changes`: those that are known already. */
-  | { readonly kind: 'undecided'; readonly because: readonly StageId[]; readonly changes: readonly Change[] }
+  /** It depends on stages that would run: it runs unless the cache has a result for what they give. `changes`: those that are known already.
+   * `rival`: a stage whose action may be the same. Whichever is first runs; the other takes its result. */
+  | { readonly kind: 'undecided'; readonly because: readonly StageId[]; readonly changes: readonly Change[]; readonly rival?: StageId }
   /** It cannot start: an input is missing or unreadable. */
   | { readonly kind: 'impossible'; readonly failure: Failure }
   /** It cannot start, as a stage that it depends on cannot. */
@@ -113,7 +114,7 @@ export async function examineIn(session: Session, options: StatusOptions): Promi
 function withRival({ rivals, forced }: Look, stage: StageId, status: StageStatus): StageStatus {
   if (status.kind !== 'stale' || forced.has(stage)) return status;
   const rival = rivals.rivalOf(stage);
-  return rival === undefined ? status : { kind: 'undecided', because: [...new Set([...status.after, rival])], changes: status.changes };
+  return rival === undefined ? status : { kind: 'undecided', because: status.after, changes: status.changes, rival };
 }
 
 /** What one examination knows so far. */
