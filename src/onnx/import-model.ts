@@ -1,4 +1,4 @@
-/** How does a foreign model become one of ours? Its weights freed, its sizes pinned, its ends cut, its operator set converted, and what follows from all that folded. */
+/** Import of a foreign model: overridable weights become constants, dims are pinned, ends are cut, the operator set is converted, and constants are folded. */
 
 import { cloneModel } from './ir/clone.js';
 import { getValue } from './ir/edit.js';
@@ -10,28 +10,28 @@ import { FOLDING_PASSES, type SimplifyOptions, simplifyToFixedPoint } from './pa
 import { extractSubgraph } from './surgery/extract.js';
 import { assertPinned, assertPinsKnown, listPinnable, type PinRecord, type Pins, pinShapes } from './surgery/pin-shapes.js';
 
-/** Where a model begins and ends instead; a side that is absent stays. */
+/** New inputs or outputs of a model; an absent side is not changed. */
 export interface Ends {
   readonly inputs?: readonly string[];
   readonly outputs?: readonly string[];
 }
 
-/** What becomes of a model with a newer operator set. */
+/** What to do with a model with a newer operator set. */
 export type Newer = 'keep' | 'lower';
 
 export interface ImportOptions extends Pick<SimplifyOptions, 'evaluate' | 'foldLimitBytes' | 'check'> {
   readonly pins: Pins;
   readonly cut: Ends;
-  /** The operator set that older models are raised to, and newer ones lowered to where they should be. */
+  /** The operator set that older models are raised to; newer ones are lowered to it if `newer` is 'lower'. */
   readonly opset: number;
   readonly newer: Newer;
 }
 
 export interface ImportedModel {
   readonly model: Model;
-  /** The same function in the nodes of the original: pinned and cut, not converted, not folded. */
+  /** The same function with the original nodes: pinned and cut, but not converted and not folded. */
   readonly unchanged: Model;
-  /** Weights that were listed as inputs. */
+  /** Names of weights that were listed as inputs. */
   readonly freed: readonly string[];
   readonly pinned: readonly PinRecord[];
   readonly conversion: ConversionRecord;
@@ -39,8 +39,8 @@ export interface ImportedModel {
 }
 
 /**
- * Imports `original`, which is well formed and in topological order, and is not changed.
- * @throws OnnxError `pin-unknown`, `pin-mismatch`, `free-dims` where sizes of inputs stay free that nobody meant to; `unknown-value`, `cut-open`,
+ * Imports `original`, which is valid and in topological order, and is not changed.
+ * @throws OnnxError `pin-unknown`, `pin-mismatch`, `free-dims` if inputs have free dims that are not pinned as 'free'; `unknown-value`, `cut-open`,
  *   `cut-repeated`; `opset-conversion`; what shape inference throws.
  */
 export async function importModel(original: Model, options: ImportOptions): Promise<ImportedModel> {
@@ -71,7 +71,7 @@ function targetOf(model: Model, { opset, newer }: ImportOptions): number {
   return own > opset && newer === 'keep' ? own : opset;
 }
 
-/** The part of `model` between the ends; `model` itself where nothing is cut. Inputs that a cut makes unread are not among the part's. */
+/** The part of `model` between the ends; `model` itself if nothing is cut. */
 function cutEnds(model: Model, { inputs, outputs }: Ends): Model {
   if (inputs === undefined && outputs === undefined) return model;
   const { graph } = model;
@@ -79,7 +79,7 @@ function cutEnds(model: Model, { inputs, outputs }: Ends): Model {
   return extractSubgraph(model, { inputs: inputs ?? graph.inputs.map(nameOf), outputs: outputs ?? graph.outputs.map(nameOf) });
 }
 
-/** What folding found out of a cut input is not known in the unfolded graph. */
+/** Copies the types of cut inputs from the folded model, because they are not known in the unfolded graph. */
 function withInputTypes(model: Model, known: Model): Model {
   for (const [index, id] of model.graph.inputs.entries()) {
     const other = known.graph.inputs[index];

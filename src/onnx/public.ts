@@ -1,4 +1,4 @@
-/** What of this room does a user of the library see? Models in memory, files, and what is done with them; `runtime/onnx-public` adds what runs models. */
+/** The public API of the ONNX library: models in memory and in files, and operations on them. `runtime/onnx-public` adds operations that run models. */
 
 export { type ModelStats, measureModel, type NodeStats } from './analysis/model-stats.js';
 export { assertModel, type CheckDepth, checkModel, type ModelProblem, type ModelProblemCode } from './check/check-model.js';

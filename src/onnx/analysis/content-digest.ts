@@ -1,4 +1,4 @@
-/** When do two models compute the same by construction? When structure, attributes and weights are equal; names, comments and file order do not count. */
+/** The content digest of a model: structure, attributes and weights, independent of names, comments and file order. */
 import { assertNever } from '../../base/assert-never.js';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
 import type { Json } from '../../base/json.js';
@@ -7,11 +7,11 @@ import { OnnxError } from '../ir/onnx-error.js';
 import { findTopologicalOrder } from '../ir/sort.js';
 
 /**
- * The identity of what a model computes. It covers operator sets, nodes with attributes and connections, weights with dtype and shape, types of the inputs,
- * and the order of inputs and outputs. It ignores names of nodes, values, graphs and named sizes (which sizes have one name counts), doc strings, metadata,
- * producer, the order of nodes in the file, and whether weights lie inside the file. Fields that are not interpreted count byte for byte.
+ * The digest of what a model computes. It covers operator sets, nodes with attributes and connections, weights with dtype and shape, types of the inputs,
+ * and the order of inputs and outputs. It ignores names of nodes, values, graphs and dims (but not which dims share a name), doc strings, metadata,
+ * producer, the order of nodes in the file, and whether weights are stored inside the file. Uninterpreted fields are included byte for byte.
  *
- * A node's digest is made of the digests of what it reads, so nodes need no order; equal nodes have equal digests, and their number counts.
+ * The digest of a node includes the digests of its inputs, so node order does not matter; equal nodes have equal digests, and their number is included.
  * @throws OnnxError `graph-cycle`.
  */
 export function digestModelContent(model: Model): Digest {
@@ -23,27 +23,27 @@ export function digestModelContent(model: Model): Digest {
   });
 }
 
-interface Surroundings {
-  /** Digests of the values of the enclosing graphs. */
+interface DigestScope {
+  /** Digests of the values of the outer graphs. */
   readonly outer: ReadonlyMap<ValueId, Digest>;
-  /** Named sizes in the order of their first use. */
-  readonly sizeNames: Map<string, number>;
+  /** Dim names in the order of their first use. */
+  readonly dimNames: Map<string, number>;
   readonly depth: number;
 }
 
 /**
- * The identity of each value of the main graph: what it is computed from, down to inputs and weights. Two models of equal content give equal digests to
- * corresponding values; values of one model that are equal by construction share theirs. It names a value where names do not count.
+ * The digest of each value of the main graph: how it is computed from inputs and weights. Models of equal content have equal digests for corresponding values;
+ * values of one model that are equal by construction share a digest. It identifies a value independently of its name.
  * @throws OnnxError `graph-cycle`.
  */
 export function digestValues(model: Model): ReadonlyMap<ValueId, Digest> {
   return digestParts(model.graph, outermost()).values;
 }
 
-const outermost = (): Surroundings => ({ outer: new Map(), sizeNames: new Map(), depth: 0 });
+const outermost = (): DigestScope => ({ outer: new Map(), dimNames: new Map(), depth: 0 });
 
-function digestGraph(graph: Graph, around: Surroundings): Digest {
-  const { nodes, values } = digestParts(graph, around);
+function digestGraph(graph: Graph, scope: DigestScope): Digest {
+  const { nodes, values } = digestParts(graph, scope);
   const digestOf = (id: ValueId): Json => values.get(id) ?? { undefined: graph.values.get(id)?.name ?? '' };
   return digestJson({
     inputs: graph.inputs.map(digestOf),
@@ -58,12 +58,12 @@ interface PartDigests {
   readonly values: ReadonlyMap<ValueId, Digest>;
 }
 
-function digestParts(graph: Graph, around: Surroundings): PartDigests {
-  const digests = new Map(around.outer);
+function digestParts(graph: Graph, scope: DigestScope): PartDigests {
+  const digests = new Map(scope.outer);
   for (const { id, constant } of graph.values.values()) if (constant !== undefined) digests.set(id, digestConstant(constant));
   for (const [index, id] of graph.inputs.entries()) {
-    const type = describeType(graph.values.get(id)?.type, around.sizeNames);
-    digests.set(id, digestJson({ input: index, depth: around.depth, type, otherwise: digests.get(id) ?? null }));
+    const type = describeType(graph.values.get(id)?.type, scope.dimNames);
+    digests.set(id, digestJson({ input: index, depth: scope.depth, type, otherwise: digests.get(id) ?? null }));
   }
   const found = findTopologicalOrder(graph);
   if (found.kind === 'cycle') throw new OnnxError('graph-cycle', `graph "${graph.name}" has a cycle, so its content has no digest`);
@@ -72,7 +72,7 @@ function digestParts(graph: Graph, around: Surroundings): PartDigests {
     return digests.get(id) ?? { undefined: graph.values.get(id)?.name ?? '' };
   };
   const nodes = found.nodes.map(node => {
-    const digest = digestNode(node, digestOf, { ...around, outer: digests, depth: around.depth + 1 });
+    const digest = digestNode(node, digestOf, { ...scope, outer: digests, depth: scope.depth + 1 });
     for (const [index, output] of node.outputs.entries())
       if (output !== undefined) digests.set(output, digestJson({ node: digest, output: index }));
     return digest;
@@ -80,7 +80,7 @@ function digestParts(graph: Graph, around: Surroundings): PartDigests {
   return { nodes, values: digests };
 }
 
-function digestNode(node: Node, digestOf: (id: ValueId | undefined) => Json, around: Surroundings): Digest {
+function digestNode(node: Node, digestOf: (id: ValueId | undefined) => Json, scope: DigestScope): Digest {
   const attributes = [...node.attributes].sort(([a], [b]) => (a < b ? -1 : 1));
   return digestJson({
     operator: [node.domain, node.opType, node.overload],
@@ -88,42 +88,42 @@ function digestNode(node: Node, digestOf: (id: ValueId | undefined) => Json, aro
     outputs: node.outputs.map(output => output !== undefined),
     attributes: attributes.map(([name, attribute]) => [
       name,
-      describeAttribute(attribute, { ...around, sizeNames: new Map(around.sizeNames) }),
+      describeAttribute(attribute, { ...scope, dimNames: new Map(scope.dimNames) }),
     ]),
     uninterpreted: node.unknown.map(digestBytes),
   });
 }
 
-/** Constants are values: an edit replaces one, and never writes into it. So the bytes of a model are read once for all its digests. */
-const ofConstants = new WeakMap<Constant, Digest>();
+/** Digests of constants. Edits replace constants and never write into them, so their bytes are digested only once. */
+const constantDigests = new WeakMap<Constant, Digest>();
 
 function digestConstant(constant: Constant): Digest {
-  const known = ofConstants.get(constant);
+  const known = constantDigests.get(constant);
   if (known !== undefined) return known;
   const content = 'data' in constant ? digestJson([...constant.data]) : digestBytes(constant.bytes);
   const digest = digestJson({ dtype: constant.dtype, dims: [...constant.dims], content });
-  ofConstants.set(constant, digest);
+  constantDigests.set(constant, digest);
   return digest;
 }
 
-function describeType(type: ValueType | undefined, sizeNames: Map<string, number>): Json {
+function describeType(type: ValueType | undefined, dimNames: Map<string, number>): Json {
   if (type === undefined) return null;
   if (type.kind === 'other') return { other: digestBytes(type.bytes) };
   const numberOf = (name: string): number => {
-    const known = sizeNames.get(name) ?? sizeNames.size;
-    sizeNames.set(name, known);
+    const known = dimNames.get(name) ?? dimNames.size;
+    dimNames.set(name, known);
     return known;
   };
   const dims = type.dims?.map(dim => (typeof dim === 'string' ? { named: numberOf(dim) } : (dim ?? null)));
   return { dtype: type.dtype ?? null, dims: dims ?? null };
 }
 
-/** A float as the text that tells all floats apart, −0, infinities and NaN too. */
+/** A float as a text that is distinct for distinct floats, including −0, infinities and NaN. */
 function describeFloat(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-function describeAttribute(attribute: Attribute, around: Surroundings): Json {
+function describeAttribute(attribute: Attribute, scope: DigestScope): Json {
   const { kind } = attribute;
   switch (kind) {
     case 'float':
@@ -135,7 +135,7 @@ function describeAttribute(attribute: Attribute, around: Surroundings): Json {
     case 'tensor':
       return { kind, value: digestConstant(attribute.value) };
     case 'graph':
-      return { kind, value: digestGraph(attribute.value, around) };
+      return { kind, value: digestGraph(attribute.value, scope) };
     case 'floats':
       return { kind, value: attribute.value.map(describeFloat) };
     case 'ints':
@@ -145,7 +145,7 @@ function describeAttribute(attribute: Attribute, around: Surroundings): Json {
     case 'tensors':
       return { kind, value: attribute.value.map(({ value }) => digestConstant(value)) };
     case 'graphs':
-      return { kind, value: attribute.value.map(graph => digestGraph(graph, around)) };
+      return { kind, value: attribute.value.map(graph => digestGraph(graph, scope)) };
     case 'ref':
       return { kind, value: [attribute.refName, attribute.attributeType] };
     case 'other':

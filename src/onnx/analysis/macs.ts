@@ -1,15 +1,15 @@
-/** How many multiply-accumulates does a node take? Counted from the shapes that are known of what it reads and gives. */
+/** Number of multiply-accumulates of a node, computed from the known shapes of its inputs and outputs. */
 import { getInt } from '../ir/attribute.js';
 import type { Dim, Node } from '../ir/model.js';
 import { isStatic } from '../shape-inference/context/dims.js';
 
-/** What is known of the shapes at a node. */
+/** Known shapes of the inputs and outputs of a node. */
 export interface NodeShapes {
   readonly input: (index: number) => readonly Dim[] | undefined;
   readonly output: (index: number) => readonly Dim[] | undefined;
 }
 
-/** Of convolutions and matrix products, quantized ones too; 0 for all else, where sums and maxima take none. undefined: a size is not known. */
+/** Counts convolutions and matrix products, also quantized ones; 0 for all other operators. Undefined: a dim is not known. */
 export function countMacs(node: Node, shapes: NodeShapes): number | undefined {
   switch (node.opType) {
     case 'Conv':

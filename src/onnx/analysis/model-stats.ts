@@ -1,4 +1,4 @@
-/** What does a model hold, and what does running it take? Nodes, parameters, multiply-accumulates, activations: whole and per node. */
+/** Statistics of a model, in total and per node: nodes, parameters, multiply-accumulates, activations. */
 import { byteLength } from '../../tensor/dtype.js';
 import { countElements } from '../../tensor/shape.js';
 import { subgraphsOf } from '../ir/edit.js';
@@ -14,37 +14,37 @@ import { countMacs } from './macs.js';
 export interface NodeStats {
   readonly node: string;
   readonly operator: string;
-  /** Names and shapes of what it gives. */
+  /** Names and shapes of the outputs. */
   readonly outputs: readonly { readonly value: string; readonly shape: string }[];
-  /** Elements of the constants that it reads. */
+  /** Number of elements of the constants that it reads. */
   readonly parameters: number;
-  /** null: a size is not known. */
+  /** null: a dim is not known. */
   readonly macs: number | null;
-  /** Bytes of what it gives; null: a size is not known. */
+  /** Bytes of the outputs; null: a dim is not known. */
   readonly activationBytes: number | null;
 }
 
 export interface ModelStats {
-  /** Of the main graph. */
+  /** Number of nodes of the main graph. */
   readonly nodes: number;
-  /** Of the graphs inside its nodes. */
+  /** Number of nodes of all subgraphs. */
   readonly innerNodes: number;
-  /** Nodes of the main graph by operator, the most frequent first. */
+  /** Number of nodes of the main graph by operator, most frequent first. */
   readonly operators: Readonly<Record<string, number>>;
-  /** Elements and bytes of all constants, each once. */
+  /** Number of elements and bytes of all constants, each counted once. */
   readonly parameters: number;
   readonly parameterBytes: number;
-  /** Sums over the nodes whose sizes are known. */
+  /** Sums over the nodes with known dims. */
   readonly macs: number;
   readonly activationBytes: number;
-  /** The most bytes of inputs and activations that are alive at once, node after node in order. */
+  /** Maximum bytes of inputs and activations that are alive at once, if nodes run in order. */
   readonly peakActivationBytes: number;
-  /** Nodes whose sizes are not known, so that they are in no sum. */
+  /** Number of nodes with unknown dims, which are not in the sums. */
   readonly unknownNodes: number;
   readonly perNode: readonly NodeStats[];
 }
 
-/** @param types  what inference knows of `model`, whose nodes are in topological order. */
+/** @param types  inferred types of `model`, whose nodes are in topological order. */
 export function measureModel(model: Model, types: KnownTypes): ModelStats {
   const { graph } = model;
   const nodes = [...graph.nodes.values()];
@@ -65,14 +65,14 @@ export function measureModel(model: Model, types: KnownTypes): ModelStats {
   };
 }
 
-/** Nodes by operator, the most frequent first; other domains stand before the operator's name. */
+/** Number of nodes by operator, most frequent first. Operators of other domains are prefixed with the domain. */
 export function countOperators(nodes: Iterable<Node>): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   for (const node of nodes) counts.set(nameOperator(node), (counts.get(nameOperator(node)) ?? 0) + 1);
   return Object.fromEntries([...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)));
 }
 
-/** Initializers and constants in attributes, in sub-graphs too. */
+/** Initializers and constants in attributes, including those of subgraphs. */
 export function* listConstants(graph: Graph): Generator<Constant> {
   for (const { constant } of graph.values.values()) if (constant !== undefined) yield constant;
   for (const node of graph.nodes.values()) {
@@ -114,7 +114,7 @@ function measureNode(model: Model, node: Node, types: KnownTypes): NodeStats {
   };
 }
 
-/** What a caller may override counts too. */
+/** The constant of a value; an initializer that a caller may override counts too. */
 function constantOf(model: Model, id: ValueId | undefined): Constant | undefined {
   return (id === undefined ? undefined : model.graph.values.get(id)?.constant) ?? findConstantValue(model, id);
 }
@@ -125,7 +125,7 @@ function sizeOf(types: KnownTypes, id: ValueId): number | null {
   return byteLength(type.dtype, countElements(type.dims));
 }
 
-/** Node after node: what it gives comes to what is alive, and what nothing reads any more goes. Inputs of the graph are alive until their last reader. */
+/** Simulates the nodes in order: outputs become alive, and values are freed after their last reader, including inputs of the graph. */
 function findPeak(graph: Graph, types: KnownTypes): number {
   const nodes = [...graph.nodes.values()];
   const lastReader = new Map<ValueId, number>();

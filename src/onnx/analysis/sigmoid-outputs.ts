@@ -1,7 +1,7 @@
-/** Which outputs of a model are sigmoids, as probabilities mostly are? Those that a Sigmoid computes, also where they were moved about since. */
+/** Detection of model outputs that are computed by a Sigmoid, directly or through operators that only move elements. */
 import type { Graph, Model, ValueId } from '../ir/model.js';
 
-/** Operators that give elements of their inputs, and no others. */
+/** Operators whose outputs contain only elements of their inputs. */
 const MOVES: ReadonlySet<string> = new Set([
   'Concat',
   'Expand',
@@ -17,13 +17,13 @@ const MOVES: ReadonlySet<string> = new Set([
   'Unsqueeze',
 ]);
 
-/** Names of outputs, an element of which at least comes from a Sigmoid. */
+/** Names of the outputs with at least one element that comes from a Sigmoid. */
 export function findSigmoidOutputs({ graph }: Model): ReadonlySet<string> {
   const outputs = graph.outputs.map(id => graph.values.get(id)).filter(value => value !== undefined);
   return new Set(outputs.filter(({ id }) => comesFromSigmoid(graph, id)).map(({ name }) => name));
 }
 
-/** Walks back without recursion: chains of moves may be long. */
+/** Walks backwards without recursion, because chains may be long. */
 function comesFromSigmoid(graph: Graph, output: ValueId): boolean {
   const waiting = [output];
   const seen = new Set<ValueId>();

@@ -1,4 +1,4 @@
-/** Is a model well formed? Every problem is reported, with the node and value at fault: of structure, and of operators against their schemas. */
+/** The model checker: it reports all problems of structure, functions and operators, with the node and value at fault. */
 
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
@@ -9,22 +9,22 @@ import { checkFunctionStructure, checkStructure } from './structure.js';
 
 export type { ModelProblem, ModelProblemCode } from './problem.js';
 
-/** What is looked at: 'structure' leaves out what operators ask for, so that a model whose nodes are wrong can be mended. */
+/** 'structure' omits checks against operator schemas, so that a model with invalid nodes can be repaired. */
 export type CheckDepth = 'structure' | 'operators';
 
-/** What passes and rules are given to check a graph by; each problem is a message. */
+/** The checker as passes and rules receive it; it returns one message per problem. */
 export type FindProblems = (model: Model, depth: CheckDepth) => readonly string[];
 
 export const findProblems: FindProblems = (model, depth) => checkModel(model, depth).map(({ message }) => message);
 
-/** So many problems are given help, which may have to be looked for. */
-const HELPED = 100;
+/** Number of problems that get help texts, whose computation may be expensive. */
+const MAX_HELPED = 100;
 
-/** All problems of `model`: of structure, of functions, then of operators, each in graph order; empty where it is well formed. */
+/** All problems of `model`: structure, functions, then operators, each in graph order; empty for a valid model. */
 export function checkModel(model: Model, depth: CheckDepth = 'operators'): readonly ModelProblem[] {
   const problems: ModelProblem[] = [];
   const report: Report = (code, message, findHelp) => {
-    const help = problems.length < HELPED ? findHelp?.() : undefined;
+    const help = problems.length < MAX_HELPED ? findHelp?.() : undefined;
     problems.push(help === undefined ? { code, message } : { code, message, help });
   };
   checkStructure(model, report);
@@ -39,7 +39,7 @@ export function checkModel(model: Model, depth: CheckDepth = 'operators'): reado
   return problems;
 }
 
-/** A problem that `after` has and `before` had not; the same one at a node or value of another name is none. */
+/** A problem of `after` that `before` does not have. A problem that only moved to a node or value with another name does not count. */
 export function findNewProblem(before: readonly ModelProblem[], after: readonly ModelProblem[]): ModelProblem | undefined {
   const known = new Map<string, number>();
   for (const { code } of before) known.set(code, (known.get(code) ?? 0) + 1);
@@ -48,13 +48,13 @@ export function findNewProblem(before: readonly ModelProblem[], after: readonly 
   return after.find(problem => !messages.has(problem.message) && isMore(problem));
 }
 
-/** @throws OnnxError `model-invalid`, with every problem, where there is one. `what` names the model. */
+/** @throws OnnxError `model-invalid` with all problems, if there are any. `what` names the model. */
 export function assertModel(model: Model, what: string, depth: CheckDepth = 'operators'): void {
   const problems = checkModel(model, depth);
   if (problems.length === 0) return;
   const listed = problems.slice(0, 10).map(({ message, help }) => `\n  ${message}${help === undefined ? '' : `; ${help}`}`);
   const more = problems.length > listed.length ? `\n  and ${problems.length - listed.length} more` : '';
-  throw new OnnxError('model-invalid', `${what} is not a well-formed model:${listed.join('')}${more}`, {
+  throw new OnnxError('model-invalid', `${what} is not a valid model:${listed.join('')}${more}`, {
     details: problems.map(({ code, message }) => ({ code, message })),
   });
 }

@@ -1,4 +1,4 @@
-/** Which functions does a model bring along? They are kept as bytes; here they are read, so that their bodies and the nodes that call them can be checked. */
+/** Decoding of the model-local functions, which the IR keeps as bytes, for the checks of their bodies and calls. */
 
 import { subgraphsOf } from '../ir/edit.js';
 import type { Graph, Model, Node, UnknownFields } from '../ir/model.js';
@@ -11,18 +11,18 @@ import { toSafeInteger } from '../serde/malformed.js';
 import type { Report } from './problem.js';
 
 export interface ModelFunction {
-  /** "pkg.Attention": what nodes call it by. */
+  /** The name by which nodes call it, for example "pkg.Attention". */
   readonly name: string;
   readonly opsets: ReadonlyMap<string, number>;
   /** Inputs, nodes and outputs as a graph; the inputs have no types. */
   readonly body: Graph;
-  /** Names of its attributes, with defaults and without. */
+  /** Names of its attributes, with and without defaults. */
   readonly attributes: ReadonlySet<string>;
 }
 
 export type ModelFunctions = ReadonlyMap<string, ModelFunction>;
 
-/** What nodes call a function by; '' stands for the ONNX domain. */
+/** The name by which a node calls a function; the domain '' is "ai.onnx". */
 export function callNameOf({ domain, opType, overload }: Pick<Node, 'domain' | 'opType' | 'overload'>): string {
   return [domain === '' ? 'ai.onnx' : domain, opType, overload].filter(Boolean).join('.');
 }
@@ -32,10 +32,10 @@ interface Read {
   readonly problems: readonly Parameters<Report>[];
 }
 
-/** A model's functions are the same as long as its uninterpreted fields are. */
+/** Decoded functions by the uninterpreted fields of the model. */
 const known = new WeakMap<UnknownFields, Read>();
 
-/** The functions of `model`. Reports those that cannot be read, that stand twice, or that call themselves. */
+/** The functions of `model`. Reports functions that are malformed, duplicate or recursive. */
 export function readFunctions(model: Model, report: Report): ModelFunctions {
   const read = known.get(model.unknown) ?? readAll(model.unknown);
   known.set(model.unknown, read);
@@ -51,21 +51,21 @@ function readAll(fields: UnknownFields): Read {
       const source = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       for (const proto of decodeMessage(WHOLE_SCHEMA, 'ModelProto', bytes).functions ?? []) {
         const found = decodeFunction(proto, source);
-        if (functions.has(found.name)) problems.push(['duplicate-function', `the model has two functions ${found.name}`]);
+        if (functions.has(found.name)) problems.push(['duplicate-function', `the model has the function ${found.name} twice`]);
         functions.set(found.name, found);
       }
     } catch (error) {
       if (!(error instanceof OnnxError)) throw error;
-      problems.push(['malformed-field', `the model has a function or field that cannot be read: ${error.message}`]);
+      problems.push(['malformed-field', `the model has a malformed function or field: ${error.message}`]);
     }
   }
   const cycle = findCallCycle(functions);
-  if (cycle !== undefined) problems.push(['function-cycle', `functions call each other in a circle: ${formatCycle(cycle)}`]);
+  if (cycle !== undefined) problems.push(['function-cycle', `functions call each other in a cycle: ${formatCycle(cycle)}`]);
   return { functions, problems };
 }
 
-/** Tensors that lie in other files are not looked at: their types are in the message. */
-const UNREAD = new Uint8Array(0);
+/** Content of external tensors, which is not needed because their types are in the message. */
+const NO_BYTES = new Uint8Array(0);
 
 function decodeFunction(proto: FunctionProto, source: Uint8Array): ModelFunction {
   const { name = '', input = [], output = [], node, valueInfo, attribute = [], attributeProto = [], opsetImport = [] } = proto;
@@ -74,7 +74,7 @@ function decodeFunction(proto: FunctionProto, source: Uint8Array): ModelFunction
   const ends = (names: readonly string[]): { name: string }[] => names.map(end => ({ name: end }));
   const body = decodeGraph(
     { name: `function ${name}`, node, valueInfo, input: ends(input), output: ends(output) },
-    { source, takeId: () => nextId++, readExternal: (_, { dtype, dims }) => ({ dtype, dims, bytes: UNREAD }) },
+    { source, takeId: () => nextId++, readExternal: (_, { dtype, dims }) => ({ dtype, dims, bytes: NO_BYTES }) },
     undefined,
   );
   return {
@@ -87,12 +87,12 @@ function decodeFunction(proto: FunctionProto, source: Uint8Array): ModelFunction
   };
 }
 
-/** A long circle is cut short in the middle. */
+/** A long cycle is abbreviated in the middle. */
 function formatCycle(names: readonly string[]): string {
   return (names.length <= 10 ? names : [...names.slice(0, 5), `${names.length - 8} more`, ...names.slice(-3)]).join(' → ');
 }
 
-/** Names of functions, each calling the next, the last one being the first. */
+/** Names of functions of which each calls the next; the last name equals the first. */
 function findCallCycle(functions: ModelFunctions): readonly string[] | undefined {
   const calls = new Map([...functions].map(([name, { body }]) => [name, [...new Set(callsIn(body))].filter(call => functions.has(call))]));
   const done = new Set<string>();

@@ -1,4 +1,4 @@
-/** Has a node the inputs, outputs and attributes that its operator asks for? Types are looked at elsewhere. */
+/** Checks of the inputs, outputs and attributes of a node against its operator schema, except for types. */
 import { countOf } from '../../base/count-of.js';
 import { findClosest } from '../../base/did-you-mean.js';
 import type { Attribute, Graph, Node } from '../ir/model.js';
@@ -22,18 +22,18 @@ export function checkNodeForm(graph: Graph, node: Node, schema: OperatorSchema, 
   }
 }
 
-/** A node that calls a function of the model: it may leave out what it likes, and has nothing that the function has not. */
+/** Checks a call of a model-local function: all parameters are optional, but no others are allowed. */
 export function checkCallForm(graph: Graph, node: Node, { name, body, attributes }: ModelFunction, report: Report): void {
   const label = describe(graph, node);
   for (const [side, given, most] of [
     ['input', node.inputs.length, body.inputs.length],
     ['output', node.outputs.length, body.outputs.length],
   ] as const) {
-    if (given > most) report(`${side}-count`, `${label} has ${countOf(given, side)}, function ${name} has ${most}`);
+    if (given > most) report(`${side}-count`, `${label} has ${countOf(given, side)}, function ${name} takes ${most}`);
   }
   for (const attribute of node.attributes.keys()) {
     if (attributes.has(attribute) || isInternal(attribute)) continue;
-    report('unknown-attribute', `${label} has an attribute "${attribute}", which function ${name} has not`, () =>
+    report('unknown-attribute', `${label} has the attribute "${attribute}", which function ${name} does not have`, () =>
       hintOf(attribute, attributes),
     );
   }
@@ -50,13 +50,13 @@ function checkList(
   if (list.length < least || list.length > most) {
     report(
       `${side}-count`,
-      `${label()} has ${countOf(list.length, side)}, it takes ${rangeOf(least, most)}: ${listParameters(parameters)}`,
+      `${label()} has ${countOf(list.length, side)}, expected ${rangeOf(least, most)}: ${listParameters(parameters)}`,
     );
   }
   for (const [index, id] of list.entries()) {
     const parameter = parameterAt(parameters, index);
     if (id === undefined && parameter?.occurs.kind === 'single') {
-      report(`missing-${side}`, `${label()} leaves out its ${side} ${index}, ${parameter.name}, which is not optional`);
+      report(`missing-${side}`, `${label()} has no ${side} ${index}, ${parameter.name}, which is not optional`);
     }
   }
 }
@@ -69,35 +69,35 @@ interface Named {
 function checkAttribute(graph: Graph, node: Node, schema: OperatorSchema, { name, attribute }: Named, report: Report): void {
   const known = schema.attributes.get(name);
   if (known === undefined) {
-    if (isInternal(name) || schema.otherAttributes === 'taken') return;
-    const message = `${describe(graph, node)} has an attribute "${name}", which ${formOf(schema)} has not`;
+    if (isInternal(name) || schema.otherAttributes === 'allowed') return;
+    const message = `${describe(graph, node)} has the attribute "${name}", which ${formOf(schema)} does not have`;
     report('unknown-attribute', message, () => otherVersionOf(schema, name) ?? hintOf(name, schema.attributes.keys()));
     return;
   }
   const kind = kindOf(attribute);
   if (kind === undefined || kind === known.kind) return;
-  report('attribute-kind', `${describe(graph, node)}: attribute "${name}" is of kind ${kind}, ${formOf(schema)} takes ${known.kind}`);
+  report('attribute-kind', `${describe(graph, node)}: attribute "${name}" has kind ${kind}, ${formOf(schema)} expects ${known.kind}`);
 }
 
-/** Names that begin with two underscores are left to whoever wrote them. */
+/** Attributes with two leading underscores are private to the tool that wrote them. */
 const isInternal = (name: string): boolean => name.startsWith('__');
 
 function otherVersionOf({ domain, name, since }: OperatorSchema, attribute: string): string | undefined {
   const other = findVersion(domain, name, schema => schema.attributes.has(attribute));
   if (other === undefined) return undefined;
   return other.since > since
-    ? `it has the attribute from operator set ${other.since} on`
-    : 'older operator sets have the attribute: what it says may be an input now';
+    ? `the attribute exists from operator set ${other.since} on`
+    : 'the attribute exists in older operator sets only; it may have become an input';
 }
 
 function hintOf(name: string, known: Iterable<string>): string | undefined {
   const names = [...known];
   const closest = findClosest(name, names);
   if (closest !== undefined) return `did you mean "${closest}"?`;
-  return names.length === 0 ? 'it takes no attributes' : `it takes ${names.join(', ')}`;
+  return names.length === 0 ? 'it has no attributes' : `its attributes are ${names.join(', ')}`;
 }
 
-/** Undefined where the attribute does not say what it is. */
+/** The kind of an attribute; undefined if it has no type and no value. */
 function kindOf(attribute: Attribute): SchemaAttributeKind | undefined {
   if (attribute.kind === 'ref') return KIND_OF_TYPE.get(attribute.attributeType);
   if (attribute.kind !== 'other') return attribute.kind;
@@ -126,7 +126,7 @@ const KIND_OF_TYPE: ReadonlyMap<number, SchemaAttributeKind> = new Map([
   [AttributeType.TYPE_PROTOS, 'types'],
 ]);
 
-/** 'Conv of operator set 11': which form was looked at. */
+/** The version of an operator in messages: 'Conv of operator set 11'. */
 export function formOf({ domain, name, since }: OperatorSchema): string {
   return `${domain === '' ? '' : `${domain}.`}${name} of operator set ${since}`;
 }
@@ -136,7 +136,7 @@ function rangeOf(least: number, most: number): string {
   return most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least} to ${most}`;
 }
 
-/** "X, W, B?": optional ones with a question mark, the last one with dots where it may stand several times. */
+/** "X, W, B?", with a question mark for optional parameters and an ellipsis for a variadic one. */
 function listParameters(parameters: readonly Parameter[]): string {
   const marks = { single: '', optional: '?', variadic: '…' } as const;
   return parameters.length === 0 ? 'none' : parameters.map(({ name, occurs }) => `${name}${marks[occurs.kind]}`).join(', ');

@@ -1,4 +1,4 @@
-/** Are a node's values of the types that its operator takes and gives? Types are carried from node to node by the operators' own type variables. */
+/** Checks of the types of a node's values against its operator schema, with propagation of types from node to node. */
 import { findDTypeByOnnx } from '../../tensor/dtype.js';
 import type { Attribute, Graph, Node, ValueId } from '../ir/model.js';
 import { findVersion } from '../schemas/find-operator.js';
@@ -7,16 +7,16 @@ import { typeName } from '../schemas/type-name.js';
 import { formOf } from './node-form.js';
 import { describe, nameOf, type Report } from './problem.js';
 
-/** Names of the types that are known; of sub-graphs too. */
+/** Names of the known types of values, including those of subgraphs. */
 export type ValueTypes = Map<ValueId, string>;
 
-/** Where a type variable got its type. */
+/** The type of a type variable and the value that determined it. */
 interface Binding {
   readonly type: string;
   readonly by: () => string;
 }
 
-/** Reports what of the node's types does not fit, and adds those of its outputs to `types`. */
+/** Reports type errors of the node, and adds the types of its outputs to `types`. */
 export function checkNodeTypes(graph: Graph, node: Node, schema: OperatorSchema, types: ValueTypes, report: Report): void {
   const bindings = new Map<string, Binding>();
   const place: Place = { graph, node, schema, bindings, report };
@@ -43,7 +43,7 @@ interface Place {
   readonly report: Report;
 }
 
-/** A type that does not fit is said once, where its variable first has it. */
+/** Reports a type that is not allowed once, where its type variable first has it. */
 function checkType(place: Place, side: 'input' | 'output', of: Parameter, id: ValueId, type: string): void {
   const { graph, node, schema, bindings, report } = place;
   const where = (): string => `${side} ${of.name}, ${nameOf(graph, id)},`;
@@ -52,19 +52,19 @@ function checkType(place: Place, side: 'input' | 'output', of: Parameter, id: Va
   if (bound?.type === type) return;
   if (variable !== undefined && bound === undefined) bindings.set(variable, { type, by: where });
   if (!of.types.has(type)) {
-    const takes = `${formOf(schema)} ${side === 'input' ? 'takes' : 'gives'} ${listTypes(of)}`;
+    const takes = `${formOf(schema)} ${side === 'input' ? 'takes' : 'returns'} ${listTypes(of)}`;
     report(`${side}-type`, `${describe(graph, node)}: its ${where()} is ${type}; ${takes}`, () =>
       laterVersionWith(schema, side, of.name, type),
     );
   } else if (bound !== undefined) {
-    const message = `${describe(graph, node)}: its ${bound.by()} is ${bound.type}, its ${where()} is ${type}; they have to be of one type`;
+    const message = `${describe(graph, node)}: its ${bound.by()} is ${bound.type}, its ${where()} is ${type}; they must have the same type`;
     report('type-conflict', message);
   }
 }
 
 const isMixed = ({ occurs }: Pick<Parameter, 'occurs'>): boolean => occurs.kind === 'variadic' && occurs.types === 'any-types';
 
-/** What the operator itself says of an output's type. */
+/** The type of an output as determined by the operator. */
 function deriveType(
   { node, bindings }: Place,
   { variable, types, occurs }: Parameter,
@@ -77,7 +77,7 @@ function deriveType(
   return types.size === 1 ? only : typeByAttributes(node, index, known);
 }
 
-/** Operators whose outputs have the type that an attribute names, or holds. */
+/** The output type of operators whose attributes determine it. */
 function typeByAttributes(node: Node, index: number, known: ValueTypes): string | undefined {
   if (node.domain !== '') return undefined;
   const { attributes } = node;
@@ -123,13 +123,13 @@ function typeOfSubgraph(attribute: Attribute | undefined, output: number, known:
   return id === undefined ? undefined : known.get(id);
 }
 
-/** Types are listed up to this many. */
-const LISTED = 12;
+/** Maximum number of types that a message lists. */
+const MAX_LISTED = 12;
 
 function listTypes({ types }: Parameter): string {
   const names = [...types];
-  const more = names.length > LISTED ? ` and ${names.length - LISTED} more` : '';
-  return `${names.slice(0, LISTED).join(', ')}${more}`;
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
+  return `${names.slice(0, MAX_LISTED).join(', ')}${more}`;
 }
 
 function laterVersionWith({ domain, name, since }: OperatorSchema, side: 'input' | 'output', of: string, type: string): string | undefined {
@@ -137,5 +137,5 @@ function laterVersionWith({ domain, name, since }: OperatorSchema, side: 'input'
     const parameters = side === 'input' ? schema.inputs : schema.outputs;
     return schema.since > since && parameters.some(parameter => parameter.name === of && parameter.types.has(type));
   });
-  return later && `operator set ${later.since} has it: \`tanren onnx convert --opset ${later.since}\` may bring the model there`;
+  return later && `operator set ${later.since} supports it: \`tanren onnx convert --opset ${later.since}\` may convert the model`;
 }

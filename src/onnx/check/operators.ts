@@ -1,4 +1,4 @@
-/** Are the nodes of a model what its operator sets say? Each is looked up in the operators' schemas: known, of that set, complete, of the right types. */
+/** Checks of the nodes of a graph against operator schemas: existence, version, parameters and types. */
 import { assertNever } from '../../base/assert-never.js';
 import { subgraphsOf } from '../ir/edit.js';
 import type { Graph, Model, Node } from '../ir/model.js';
@@ -12,13 +12,13 @@ import { describe, type Report } from './problem.js';
 import { checkSpecialForm } from './special-forms.js';
 import { checkSubgraphTypes } from './subgraph-types.js';
 
-/** What holds for a graph and all inside it. */
+/** The operator sets and functions that apply to a graph and its subgraphs. */
 export interface OperatorScope {
   readonly opsets: ReadonlyMap<string, number>;
   readonly functions: ModelFunctions;
 }
 
-/** Reports what is wrong with the nodes of `graph`, sub-graphs included, in order. Nodes come after those whose values they read. */
+/** Reports the problems of the nodes of `graph`, including subgraphs, in order. Nodes are in topological order. */
 export function checkOperators(scope: OperatorScope, graph: Graph, report: Report): void {
   checkGraph(scope, graph, new Map(), report);
 }
@@ -40,7 +40,7 @@ function checkNode(scope: OperatorScope, graph: Graph, node: Node, types: ValueT
   const schema = called === undefined ? findSchema(scope, graph, node, report) : undefined;
   if (called !== undefined) checkCallForm(graph, node, called, report);
   if (schema === undefined) {
-    keepStated(graph, node, types);
+    keepDeclared(graph, node, types);
     return;
   }
   checkNodeForm(graph, node, schema, report);
@@ -49,7 +49,7 @@ function checkNode(scope: OperatorScope, graph: Graph, node: Node, types: ValueT
   checkSubgraphTypes(graph, node, types, report);
 }
 
-/** The form that the node's operator has in the model's operator set; undefined where there is none, which is reported, or where none is known. */
+/** The schema of the node's operator in the model's operator set; undefined if there is none, which is reported, or if the operator is not described. */
 function findSchema({ opsets }: OperatorScope, graph: Graph, node: Node, report: Report): OperatorSchema | undefined {
   const opset = opsets.get(node.domain);
   if (opset === undefined || node.opType === '') return undefined;
@@ -68,14 +68,14 @@ function findSchema({ opsets }: OperatorScope, graph: Graph, node: Node, report:
     case 'too-new':
       report(
         'operator-too-new',
-        `${label()}: ${node.opType} comes with operator set ${found.since} of ${domain}, the model imports ${opset}`,
-        () => `\`tanren onnx convert --opset ${found.since}\` may bring the model there`,
+        `${label()}: ${node.opType} needs operator set ${found.since} of ${domain}, the model imports ${opset}`,
+        () => `\`tanren onnx convert --opset ${found.since}\` may convert the model`,
       );
       return undefined;
     case 'deprecated':
       report(
         'operator-deprecated',
-        `${label()}: ${node.opType} is gone since operator set ${found.since} of ${domain}, the model imports ${opset}`,
+        `${label()}: ${node.opType} was removed in operator set ${found.since} of ${domain}, the model imports ${opset}`,
       );
       return undefined;
     case 'not-described':
@@ -85,22 +85,22 @@ function findSchema({ opsets }: OperatorScope, graph: Graph, node: Node, report:
   }
 }
 
-/** Of a node that nothing is known of, values are what the file says. */
-function keepStated(graph: Graph, node: Node, types: ValueTypes): void {
+/** Keeps the declared types of the outputs of a node that is not described. */
+function keepDeclared(graph: Graph, node: Node, types: ValueTypes): void {
   for (const id of node.outputs) {
     const type = id === undefined ? undefined : typeName(graph.values.get(id)?.type);
     if (id !== undefined && type !== undefined) types.set(id, type);
   }
 }
 
-/** Nodes of one domain that nothing was compared with, and why. */
+/** Nodes of one domain that could not be checked, with the reason. */
 export interface Unchecked {
   readonly domain: string;
   readonly nodes: number;
   readonly reason: string;
 }
 
-/** What `checkModel` could not look into: operators of other domains, and of operator sets newer than those known. */
+/** Nodes that `checkModel` cannot check: operators of unknown domains and of operator sets that are too new. */
 export function listUnchecked(model: Model): readonly Unchecked[] {
   const counts = new Map<string, number>();
   countNodes(model, model.graph, counts);

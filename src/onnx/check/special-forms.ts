@@ -1,4 +1,4 @@
-/** What do operators ask for that their schemas cannot say? A Constant has one value; sub-graphs have as many ends as the node around them gives and takes. */
+/** Checks that schemas cannot express: a Constant has one value, and subgraphs match the inputs and outputs of their node. */
 import { countOf } from '../../base/count-of.js';
 import type { Graph, Node } from '../ir/model.js';
 import type { OperatorSchema } from '../schemas/operator-schema.js';
@@ -15,22 +15,21 @@ export function checkSpecialForm(graph: Graph, node: Node, { since }: OperatorSc
       ['input', inputs.length, ends.inputs],
       ['output', outputs.length, ends.outputs],
     ] as const) {
-      if (has !== wanted)
-        report(`${side}-count`, `${describe(graph, node)}: its ${name} has ${countOf(has, side)}, the node asks for ${wanted}`);
+      if (has !== wanted) report(`${side}-count`, `${describe(graph, node)}: its ${name} has ${countOf(has, side)}, expected ${wanted}`);
     }
   }
 }
 
-/** Every attribute of Constant is a value. */
+/** A Constant must have exactly one of its attributes, all of which are values. */
 function checkConstant(graph: Graph, node: Node, report: Report): void {
   const given = [...node.attributes.keys()].filter(name => name === 'sparse_value' || name.startsWith('value'));
-  if (given.length === 0) report('missing-attribute', `${describe(graph, node)} has no value: none of the attributes that give one`);
-  if (given.length > 1) report('unknown-attribute', `${describe(graph, node)} has several values: ${given.join(', ')}`);
+  if (given.length === 0) report('missing-attribute', `${describe(graph, node)} has no value attribute`);
+  if (given.length > 1) report('unknown-attribute', `${describe(graph, node)} has several value attributes: ${given.join(', ')}`);
 }
 
 type Ends = readonly [attribute: string, ends: { readonly inputs: number; readonly outputs: number }];
 
-/** How many inputs and outputs the sub-graphs of a node have, by its own. (ONNX operator specifications of If 1, Loop 1, Scan 9.) */
+/** Expected numbers of inputs and outputs of the subgraphs of a node. (ONNX operator specifications of If 1, Loop 1, Scan 9.) */
 function endsOfSubgraphs({ opType, inputs, outputs }: Node, since: number): readonly Ends[] {
   switch (opType) {
     case 'If':
@@ -38,7 +37,7 @@ function endsOfSubgraphs({ opType, inputs, outputs }: Node, since: number): read
     case 'Loop':
       return [['body', { inputs: inputs.length, outputs: outputs.length + 1 }]];
     case 'Scan':
-      // Before operator set 9 its first input was one of lengths.
+      // Before operator set 9, the first input of Scan holds the sequence lengths.
       return [['body', { inputs: since < 9 ? inputs.length - 1 : inputs.length, outputs: outputs.length }]];
     default:
       return [];

@@ -1,9 +1,9 @@
-/** Do a node and its sub-graphs agree on the types of what goes in and comes out? A branch gives what its If gives; a body is given what its Loop or Scan is given, and gives it on. */
+/** Checks that the types of subgraph inputs and outputs match those of their node (If, Loop, Scan). */
 import type { Graph, Node, ValueId } from '../ir/model.js';
 import type { ValueTypes } from './node-types.js';
 import { describe, nameOf, type Report } from './problem.js';
 
-/** Reports ends of different types; those whose type is not known fit. `types` holds those of the node's inputs and outputs, and of what stands in its sub-graphs. */
+/** Reports different types; unknown types match all. `types` has the types of the inputs and outputs of the node and of the values in its subgraphs. */
 export function checkSubgraphTypes(graph: Graph, node: Node, types: ValueTypes, report: Report): void {
   if (node.domain !== '') return;
   for (const name of ['then_branch', 'else_branch', 'body']) {
@@ -14,14 +14,14 @@ export function checkSubgraphTypes(graph: Graph, node: Node, types: ValueTypes, 
       if (outer === undefined || inner === undefined || given === undefined || has === undefined || contentOf(given) === contentOf(has))
         continue;
       const label = `${describe(graph, node)}: its ${side}, ${nameOf(graph, outer)}, is ${given}`;
-      report('type-conflict', `${label}, that of its ${name}, ${nameOf(attribute.value, inner)}, is ${has}; they have to be of one type`);
+      report('type-conflict', `${label}, that of its ${name}, ${nameOf(attribute.value, inner)}, is ${has}; they must have the same type`);
     }
   }
 }
 
 const typeOf = (types: ValueTypes, id: ValueId | undefined): string | undefined => (id === undefined ? undefined : types.get(id));
 
-/** A Loop may be given an optional, and carry on what was in it. */
+/** The content of an optional type: a Loop may receive an optional and carry its content. */
 const contentOf = (type: string): string => /^optional\((.*)\)$/.exec(type)?.[1] ?? type;
 
 interface Pair {
@@ -30,7 +30,7 @@ interface Pair {
   readonly side: 'input' | 'output';
 }
 
-/** What stands for what; element types of what is scanned are those of its slices. (ONNX operator specifications of If 1, Loop 1, Scan 9.) */
+/** Pairs of corresponding values of the node and its subgraph. (ONNX operator specifications of If 1, Loop 1, Scan 9.) */
 function pairsOf(node: Node, sub: Graph): readonly Pair[] {
   const { inputs, outputs } = node;
   const given = (outer: readonly (ValueId | undefined)[], inner: readonly ValueId[]): Pair[] =>
@@ -45,7 +45,7 @@ function pairsOf(node: Node, sub: Graph): readonly Pair[] {
     }
     case 'Scan': {
       const scanned = node.attributes.get('num_scan_inputs');
-      // Before operator set 9 its first input was one of lengths.
+      // Before operator set 9, the first input of Scan holds the sequence lengths.
       if (scanned?.kind !== 'int' || inputs.length !== sub.inputs.length) return [];
       const states = inputs.slice(0, Math.max(0, inputs.length - Number(scanned.value)));
       return [...given(inputs, sub.inputs), ...given(states, sub.outputs), ...results(sub.outputs)];

@@ -1,4 +1,4 @@
-/** How do the constants of two models differ? In type, in elements, in name. */
+/** Differences between the constants of two models: type, elements, name. */
 import { digestBytes } from '../../base/digest.js';
 import { byteLength } from '../../tensor/dtype.js';
 import { countElements } from '../../tensor/shape.js';
@@ -43,13 +43,13 @@ function hasSameContent(a: Constant, b: Constant): boolean {
   return byteLengthOf(a) === byteLengthOf(b) && Buffer.compare(a.bytes, b.bytes) === 0;
 }
 
-/** How many elements another constant of the same type has otherwise. */
+/** The number of elements, or of those that differ from another constant of the same type. */
 function describeContent(constant: Constant, other?: Constant): string {
   const count = countElements(constant.dims);
   if (other === undefined || !('bytes' in constant) || !('bytes' in other)) return `${count} elements`;
   const [a, b] = [constant.bytes, other.bytes];
   const size = byteLength(constant.dtype, count) / Math.max(1, count);
-  if (!Number.isInteger(size)) return `${count} elements, others`;
+  if (!Number.isInteger(size)) return `${count} elements with other values`;
   let differing = 0;
   for (let at = 0; at < a.byteLength; at += size) {
     for (let inner = 0; inner < size; inner++) {
@@ -58,16 +58,16 @@ function describeContent(constant: Constant, other?: Constant): string {
       break;
     }
   }
-  return `${differing} of ${count} elements are others`;
+  return `${differing} of ${count} elements differ`;
 }
 
-/** Elements of a constant that are shown. */
-const SHOWN = 8;
+/** Maximum number of elements shown. */
+const MAX_SHOWN = 8;
 
-/** Type and first elements; of more, the digest tells others apart. */
+/** Type and first elements; for larger constants also the start of the digest. */
 export function describeTensor(constant: Constant): string {
-  const shown = formatElements(constant, SHOWN);
+  const shown = formatElements(constant, MAX_SHOWN);
   const count = countElements(constant.dims);
-  const rest = count <= SHOWN || 'data' in constant ? '' : `, … ${digestBytes(constant.bytes).slice(0, 12)}`;
+  const rest = count <= MAX_SHOWN || 'data' in constant ? '' : `, … ${digestBytes(constant.bytes).slice(0, 12)}`;
   return `${describeConstant(constant)} {${shown.join(', ')}${rest}}`;
 }

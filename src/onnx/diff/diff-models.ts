@@ -1,4 +1,4 @@
-/** How do two models differ in structure? What only one has, and what both have in another form. Names tell what belongs together; where they differ, what is computed. */
+/** Structural differences between two models. Values are matched by name, then by the digest of how they are computed. */
 
 import { digestValues } from '../analysis/content-digest.js';
 import type { Graph, Model, Value, ValueId } from '../ir/model.js';
@@ -8,8 +8,8 @@ import { diffNodes } from './diff-nodes.js';
 import { changed, type Difference, type Partners } from './difference.js';
 
 /**
- * What differs between the main graphs of `before` and `after`, and their headings; empty where nothing does. Sub-graphs are compared as text. The order of
- * nodes, doc strings and metadata do not count, nor whether initializers are listed as inputs too. Nodes have to be in an order without cycles. @throws OnnxError `graph-cycle`.
+ * Differences between the main graphs and the headers of `before` and `after`. Subgraphs are compared as text. The order of nodes, doc strings, metadata, and
+ * whether initializers are also listed as inputs are ignored. @throws OnnxError `graph-cycle`.
  */
 export function diffModels(before: Model, after: Model): readonly Difference[] {
   const [left, right] = [before.graph, after.graph];
@@ -51,7 +51,7 @@ function diffHeadings(before: Model, after: Model): Difference[] {
   const fields = (model: Model): [string, string][] => [
     ['IR version', String(model.irVersion)],
     ...[...model.opsets].map(([domain, version]): [string, string] => [`operator set "${domain}"`, String(version)]),
-    ['fields that are not interpreted', `${model.unknown.reduce((sum, bytes) => sum + bytes.byteLength, 0)} bytes`],
+    ['uninterpreted fields', `${model.unknown.reduce((sum, bytes) => sum + bytes.byteLength, 0)} bytes`],
   ];
   const [own, others] = [new Map(fields(before)), new Map(fields(after))];
   return [...new Set([...own.keys(), ...others.keys()])].flatMap(field => changed('model', '', field, own.get(field), others.get(field)));

@@ -1,4 +1,4 @@
-/** How do the nodes of two models differ? Those belong together that make the same value, or have the same name and operator. */
+/** Differences between the nodes of two models. Nodes are matched by the values that they produce, then by name and operator. */
 
 import type { Attribute, Graph, Node, ValueId } from '../ir/model.js';
 import { describeNode } from '../shape-inference/context/node-context.js';
@@ -26,7 +26,7 @@ export function diffNodes(before: Graph, after: Graph, partners: Partners): Diff
   return found;
 }
 
-/** The node that makes what `node` makes. */
+/** The node that produces the partner of an output of `node`. */
 function findPartner(node: Node, after: Graph, partners: Partners): Node | undefined {
   for (const output of node.outputs) {
     const producer = output === undefined ? undefined : partners.get(output)?.producer;

@@ -1,4 +1,4 @@
-/** What is one difference of two models? */
+/** The type of a difference between two models. */
 import type { Value, ValueId } from '../ir/model.js';
 
 export type Difference =
@@ -11,17 +11,17 @@ export type Difference =
   | {
       readonly kind: 'changed';
       readonly what: 'model' | 'input' | 'output' | 'node' | 'constant' | 'value';
-      /** Of the first model. */
+      /** The name in the first model. */
       readonly name: string;
       readonly field: string;
       readonly before: string;
       readonly after: string;
     };
 
-/** From values of the first graph to those of the second that stand for the same. */
+/** From values of the first graph to the matching values of the second. */
 export type Partners = ReadonlyMap<ValueId, Value>;
 
-/** No difference, or one, of a field that is text in both. */
+/** The difference of a text field: none or one. */
 export function changed(
   what: Extract<Difference, { kind: 'changed' }>['what'],
   name: string,

@@ -1,4 +1,4 @@
-/** How are attributes written and read in code? Short makers, and getters that know the default. */
+/** Constructors and getters for node attributes. */
 
 import type { Attribute, Constant, Node } from './model.js';
 import { OnnxError } from './onnx-error.js';
@@ -14,7 +14,7 @@ export const floats = (value: readonly number[]): Attribute => ({ kind: 'floats'
 export const string = (value: string): Attribute => ({ kind: 'string', value: encoder.encode(value) });
 export const tensor = (value: Constant, name = ''): Attribute => ({ kind: 'tensor', value, name });
 
-/** @throws OnnxError `attribute-type` where the attribute is there with another kind; also the getters below. */
+/** This and the getters below throw OnnxError `attribute-type` if the attribute has another kind, and `attribute-range` for unsafe integers. */
 export function getInt(node: Node, name: string, otherwise: number): number {
   const attribute = getKind(node, name, 'int');
   return attribute === undefined ? otherwise : toSafe(node, name, attribute.value);
@@ -37,7 +37,7 @@ function getKind<K extends Attribute['kind']>(node: Node, name: string, kind: K)
   const attribute = node.attributes.get(name);
   if (attribute === undefined) return undefined;
   if (attribute.kind !== kind) {
-    throw new OnnxError('attribute-type', `${node.opType} "${node.name}": attribute "${name}" should be ${kind}, it is ${attribute.kind}`);
+    throw new OnnxError('attribute-type', `${node.opType} "${node.name}": attribute "${name}" must be ${kind}, found ${attribute.kind}`);
   }
   return attribute as Extract<Attribute, { kind: K }>;
 }
@@ -45,6 +45,6 @@ function getKind<K extends Attribute['kind']>(node: Node, name: string, kind: K)
 function toSafe(node: Node, name: string, value: bigint): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number))
-    throw new OnnxError('attribute-range', `${node.opType} "${node.name}": ${name} = ${value} is out of range`);
+    throw new OnnxError('attribute-range', `${node.opType} "${node.name}": attribute "${name}" is ${value}, outside the supported range`);
   return number;
 }

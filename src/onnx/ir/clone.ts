@@ -1,4 +1,4 @@
-/** How is a model copied, so that the copy can be edited? Tables are new, bytes of constants are shared, ids stay. */
+/** Copies of models for editing: tables are copied, ids are kept, and bytes of constants are shared. */
 import type { Attribute, Graph, Model, Node, NodeId, Value, ValueId } from './model.js';
 
 export function cloneModel(model: Model): Model {
@@ -30,7 +30,7 @@ export function cloneNode(node: Node): Node {
   };
 }
 
-/** Attributes are values, never changed in place, except the graphs in them. */
+/** Attributes are never changed in place, except the graphs in them. */
 function cloneAttribute(attribute: Attribute): Attribute {
   if (attribute.kind === 'graph') return { kind: 'graph', value: cloneGraph(attribute.value) };
   if (attribute.kind === 'graphs') return { kind: 'graphs', value: attribute.value.map(cloneGraph) };

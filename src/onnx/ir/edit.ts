@@ -1,4 +1,4 @@
-/** How is a graph changed? Only by these functions, which keep producers, tables and names consistent. */
+/** All functions that edit a graph. They keep producers, tables and names consistent. */
 import { invariant } from '../../base/invariant.js';
 import type { Attribute, Constant, Graph, Model, Node, NodeId, Value, ValueId, ValueType } from './model.js';
 import { OnnxError } from './onnx-error.js';
@@ -9,9 +9,9 @@ export interface NewNode {
   readonly domain?: string;
   readonly inputs: readonly (ValueId | undefined)[];
   readonly attributes?: Readonly<Record<string, Attribute>> | ReadonlyMap<string, Attribute>;
-  /** Outputs by name (new values are made), or existing values without a producer. */
+  /** Outputs: names of new values, or ids of existing values without a producer. */
   readonly outputs: readonly (string | ValueId | undefined)[];
-  /** Where the node goes in the node order: before the given node; at the end where absent. */
+  /** The node before which the new one is inserted. Default: at the end. */
   readonly before?: NodeId;
 }
 
@@ -41,7 +41,7 @@ export function makeModel(options: { irVersion?: number; opset: number; graphNam
   };
 }
 
-/** The value of `id`. Internal error where `graph` does not own it: ids are minted here, so a miss is our defect. */
+/** The value with `id`. An id that `graph` does not own is an internal error. */
 export function getValue(graph: Graph, id: ValueId): Value {
   const value = graph.values.get(id);
   invariant(value !== undefined, `graph "${graph.name}" has no value ${id}`);
@@ -54,13 +54,13 @@ export function getNode(graph: Graph, id: NodeId): Node {
   return node;
 }
 
-/** The value named `name`, looked up in the table's order; O(values). Build an index where many are looked up. */
+/** The first value named `name` in the order of the table. O(values): build an index for many lookups. */
 export function findValueByName(graph: Graph, name: string): Value | undefined {
   for (const value of graph.values.values()) if (value.name === name) return value;
   return undefined;
 }
 
-/** A name that no value of `graph`, or of a graph inside it, has: `wanted`, or `wanted` with the first free "_1", "_2", … */
+/** A name that is unused in `graph` and its subgraphs: `wanted`, or `wanted` with the first free suffix "_1", "_2", … */
 export function freshName(graph: Graph, wanted: string): string {
   const taken = new Set<string>();
   collectValueNames(graph, taken);
@@ -73,14 +73,14 @@ export function collectValueNames(graph: Graph, into: Set<string>): void {
   for (const node of graph.nodes.values()) for (const sub of subgraphsOf(node)) collectValueNames(sub, into);
 }
 
-/** Adds a value that nothing produces yet; `name` must be free (see name-scope). @throws OnnxError `empty-name`. */
+/** Adds a value without a producer; `name` must be unused (see name-scope). @throws OnnxError `empty-name`. */
 export function addValue(
   model: Model,
   graph: Graph,
   name: string,
   options: { type?: ValueType | undefined; constant?: Constant } = {},
 ): Value {
-  if (name === '') throw new OnnxError('empty-name', `graph "${graph.name}": a value needs a name`);
+  if (name === '') throw new OnnxError('empty-name', `graph "${graph.name}": the name of a value must not be empty`);
   const value: Value = {
     id: model.nextId++ as ValueId,
     name,
@@ -106,7 +106,7 @@ export function addInput(model: Model, graph: Graph, name: string, type: ValueTy
   return value;
 }
 
-/** Adds a node and the output values that it names. Returns the node; `outputsOf(node)` are its values' ids. */
+/** Adds a node and its new output values. @returns the node. */
 export function addNode(model: Model, graph: Graph, spec: NewNode): Node {
   const id = model.nextId++ as NodeId;
   const outputs = spec.outputs.map(output => {
@@ -146,13 +146,13 @@ function insertNode(graph: Graph, node: Node, before: NodeId | undefined): void 
   replaceNodeOrder(graph, order);
 }
 
-/** Puts the same nodes into another order. */
+/** Reorders the nodes; `order` must contain the same nodes. */
 export function replaceNodeOrder(graph: Graph, order: readonly Node[]): void {
   graph.nodes.clear();
   for (const node of order) graph.nodes.set(node.id, node);
 }
 
-/** Removes a node; its outputs stay as values without a producer (remove or re-produce them next). */
+/** Removes a node. Its outputs are left as values without a producer: the caller removes them or gives them a new producer. */
 export function removeNode(graph: Graph, id: NodeId): void {
   for (const output of getNode(graph, id).outputs) {
     const value = output === undefined ? undefined : graph.values.get(output);
@@ -170,28 +170,28 @@ export function setInput(node: Node, index: number, value: ValueId | undefined):
   node.inputs[index] = value;
 }
 
-/** Makes every node input and graph output that is `from` be `to`, in sub-graphs too. Names stay where they are. */
+/** Replaces `from` by `to` in all node inputs and graph outputs, including subgraphs. Values keep their names. */
 export function replaceAllUses(graph: Graph, from: ValueId, to: ValueId): void {
   replaceUses(graph, new Map([[from, to]]));
 }
 
-/** Makes each node input and graph output that is among `others` the value that takes its place, in sub-graphs too. */
-export function replaceUses(graph: Graph, others: ReadonlyMap<ValueId, ValueId>): void {
+/** Replaces the keys of `replacements` by their values in all node inputs and graph outputs, including subgraphs. */
+export function replaceUses(graph: Graph, replacements: ReadonlyMap<ValueId, ValueId>): void {
   for (const node of graph.nodes.values()) {
     const { inputs } = node;
     for (let index = 0; index < inputs.length; index++) {
       const input = inputs[index];
-      const other = input === undefined ? undefined : others.get(input);
+      const other = input === undefined ? undefined : replacements.get(input);
       if (other !== undefined) inputs[index] = other;
     }
-    for (const sub of subgraphsOf(node)) replaceUses(sub, others);
+    for (const sub of subgraphsOf(node)) replaceUses(sub, replacements);
   }
-  graph.outputs = graph.outputs.map(output => others.get(output) ?? output);
+  graph.outputs = graph.outputs.map(output => replacements.get(output) ?? output);
 }
 
 const NONE: readonly Graph[] = [];
 
-/** The graphs that a node carries as attributes (If, Loop, Scan). */
+/** The subgraphs of a node, which are attributes of If, Loop and Scan. */
 export function subgraphsOf(node: Node): readonly Graph[] {
   let graphs: Graph[] | undefined;
   for (const attribute of node.attributes.values()) {
@@ -203,13 +203,13 @@ export function subgraphsOf(node: Node): readonly Graph[] {
   return graphs ?? NONE;
 }
 
-/** One place where a value is used: input `index` of `node`. */
+/** One use of a value: input `index` of `node`. */
 export interface Use {
   readonly node: Node;
   readonly index: number;
 }
 
-/** Where each value is used by nodes of `graph`; a use inside a sub-graph counts as a use by the node that carries it, with index −1. A snapshot: edits do not update it. */
+/** The uses of each value by nodes of `graph`; a use inside a subgraph is listed as a use by the node with the subgraph, with index −1. Edits do not update the result. */
 export function indexUses(graph: Graph): ReadonlyMap<ValueId, readonly Use[]> {
   const uses = new Map<ValueId, Use[]>();
   const add = (value: ValueId, use: Use): void => {

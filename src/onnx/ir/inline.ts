@@ -1,4 +1,4 @@
-/** How does what stands in a sub-graph come to stand in the graph around it? Its nodes are copied before the node that carries it, with ids and names of their own. */
+/** Inlining of subgraphs: their nodes are copied into the outer graph with new ids and names. */
 import { getDefined } from '../../base/invariant.js';
 import { addNode, addValue, removeNode, replaceNodeOrder } from './edit.js';
 import type { Attribute, Graph, Model, Node, NodeId, ValueId } from './model.js';
@@ -7,19 +7,19 @@ import type { NameScope } from './name-scope.js';
 export interface Inlining {
   readonly model: Model;
   readonly graph: Graph;
-  /** Names taken in `graph` and below. */
+  /** Names used in `graph` and its subgraphs. */
   readonly names: NameScope;
-  /** The node that carries the sub-graph. */
+  /** The node with the subgraph; copies are inserted before it. */
   readonly before: NodeId;
 }
 
 /**
- * Copies `sub`, with `inputs` for its inputs, in front of a node of the graph around it.
- * @returns the values that stand for its outputs: copies, the given inputs, or values from outside, as the sub-graph says.
+ * Copies the nodes of `sub` before a node of the outer graph, with `inputs` in place of its inputs.
+ * @returns the values that replace its outputs: copies, the given inputs, or values of outer graphs.
  */
 export function inlineSubgraph(into: Inlining, sub: Graph, inputs: readonly ValueId[]): readonly ValueId[] {
   const ids = new Map<ValueId, ValueId>(
-    sub.inputs.map((input, index) => [input, getDefined(inputs[index], `input ${index} of a sub-graph`)]),
+    sub.inputs.map((input, index) => [input, getDefined(inputs[index], `input ${index} of a subgraph`)]),
   );
   copyValues(into, into.graph, sub, ids);
   const copies = [...sub.nodes.values()].map(node => copyNode(into, node, ids, into.graph));
@@ -33,8 +33,8 @@ export function inlineSubgraph(into: Inlining, sub: Graph, inputs: readonly Valu
   return sub.outputs.map(output => ids.get(output) ?? output);
 }
 
-/** Each output of `node` keeps its id and name, and copies the value that stands for it; `remove-identity` takes the copies away. */
-export function takeOver({ model, graph }: Inlining, node: Node, values: readonly ValueId[]): void {
+/** Replaces `node` by Identity nodes from `values` to its outputs, which keep their ids and names; the pass `remove-identity` removes these nodes. */
+export function replaceByIdentities({ model, graph }: Inlining, node: Node, values: readonly ValueId[]): void {
   const order = [...graph.nodes.keys()];
   const next = order[order.indexOf(node.id) + 1];
   removeNode(graph, node.id);
@@ -45,7 +45,7 @@ export function takeOver({ model, graph }: Inlining, node: Node, values: readonl
   }
 }
 
-/** Puts the table of values into the order in which reading a file fills it: inputs, constants, and what nodes make, in their order. */
+/** Sorts the table of values as decoding a file does: inputs, constants, and outputs of the nodes in order. */
 export function sortValues(graph: Graph): void {
   const constants = [...graph.values.values()].filter(value => value.constant !== undefined).map(value => value.id);
   const made = [...graph.nodes.values()].flatMap(node => node.outputs.filter(output => output !== undefined));
@@ -55,7 +55,7 @@ export function sortValues(graph: Graph): void {
   for (const value of values) graph.values.set(value.id, value);
 }
 
-/** Every value of `sub` that is not yet in `ids` gets a copy in `target`. */
+/** Copies every value of `sub` that is not in `ids` to `target`. */
 function copyValues({ model, names }: Inlining, target: Graph, sub: Graph, ids: Map<ValueId, ValueId>): void {
   for (const value of sub.values.values()) {
     if (ids.has(value.id)) continue;
@@ -90,7 +90,7 @@ function copyAttribute(into: Inlining, attribute: Attribute, ids: ReadonlyMap<Va
   return attribute;
 }
 
-/** A nested sub-graph, which may read what `outer` maps. */
+/** Copies a nested subgraph, which may read values that `outer` maps. */
 function copyGraph(into: Inlining, graph: Graph, outer: ReadonlyMap<ValueId, ValueId>): Graph {
   const copy: Graph = { ...graph, nodes: new Map(), values: new Map(), metadata: new Map(graph.metadata) };
   const ids = new Map(outer);

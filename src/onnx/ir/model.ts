@@ -1,31 +1,31 @@
-/** What is an ONNX model in memory? Tables of nodes and values that refer to each other by id; names are labels for files and messages. */
+/** The in-memory representation of an ONNX model: tables of nodes and values that refer to each other by id. Names are labels for files and messages. */
 import type { Brand } from '../../base/brand.js';
 import type { DType } from '../../tensor/dtype.js';
 import type { RawTensor, Tensor } from '../../tensor/tensor.js';
 
-/** Unique in a whole model, sub-graphs included; never reused. */
+/** Unique in a model, including its subgraphs; never reused. */
 export type NodeId = Brand<number, 'NodeId'>;
-/** Unique in a whole model, sub-graphs included; never reused. */
+/** Unique in a model, including its subgraphs; never reused. */
 export type ValueId = Brand<number, 'ValueId'>;
 
-/** A size, a named unknown size, or undefined: an unknown size without a name. */
+/** A known dim, the name of a symbolic dim, or undefined for an unknown dim without a name. */
 export type Dim = number | string | undefined;
 
 export type ValueType =
-  /** `dims` undefined: of unknown rank. `dtype` undefined: of unknown element type. */
+  /** `dims` undefined: unknown rank. `dtype` undefined: unknown element type. */
   | {
       readonly kind: 'tensor';
       readonly dtype: DType | undefined;
       readonly dims: readonly Dim[] | undefined;
-      /** What the type, and each size, stands for ("IMAGE", "DATA_BATCH"): kept, and lost where the type is inferred anew. */
+      /** Denotations of the type and of each dim ("IMAGE", "DATA_BATCH"). They are lost when the type is inferred again. */
       readonly denotation?: string;
       readonly dimDenotations?: readonly (string | undefined)[];
       readonly unknown?: UnknownInType;
     }
-  /** Sequence, optional, map, sparse tensor: kept as its TypeProto's bytes. */
+  /** Sequence, optional, map or sparse tensor, kept as the bytes of the TypeProto. */
   | { readonly kind: 'other'; readonly bytes: Uint8Array };
 
-/** Fields that this library does not interpret, in the messages that a tensor's type is made of. */
+/** Uninterpreted fields in the messages of a tensor type. */
 export interface UnknownInType {
   readonly type: UnknownFields;
   readonly tensor: UnknownFields;
@@ -36,17 +36,17 @@ export interface UnknownInType {
 /** A constant: raw bytes (zero-copy from the file where possible), or strings. */
 export type Constant = RawTensor | Tensor<'string'>;
 
-/** Protobuf fields that this library does not interpret, kept byte for byte for the next write. */
+/** Protobuf fields that this library does not interpret, written back byte for byte. */
 export type UnknownFields = readonly Uint8Array[];
 
-/** A constant in an attribute, with what its message says beside it. */
+/** A constant in an attribute, with the other fields of its message. */
 export interface NamedConstant {
   readonly value: Constant;
   readonly name: string;
   readonly notes?: { readonly docString: string; readonly metadata: ReadonlyMap<string, string>; readonly unknown: UnknownFields };
 }
 
-/** What an attribute's message says beside its value: kept until the attribute is set anew. */
+/** The other fields of an attribute's message. They are lost when the attribute is replaced. */
 export interface AttributeNotes {
   readonly docString?: string;
   readonly unknown?: UnknownFields;
@@ -65,9 +65,9 @@ export type AttributeValue =
   | { readonly kind: 'strings'; readonly value: readonly Uint8Array[] }
   | { readonly kind: 'tensors'; readonly value: readonly NamedConstant[] }
   | { readonly kind: 'graphs'; readonly value: readonly Graph[] }
-  /** A reference to the enclosing function's attribute. */
+  /** A reference to an attribute of the enclosing function. */
   | { readonly kind: 'ref'; readonly refName: string; readonly attributeType: number }
-  /** Type and sparse-tensor attributes: kept as the AttributeProto's bytes. */
+  /** Type and sparse-tensor attributes, kept as the bytes of the AttributeProto. */
   | { readonly kind: 'other'; readonly bytes: Uint8Array };
 
 export interface Value {
@@ -75,7 +75,7 @@ export interface Value {
   /** Unique in its graph; never empty. */
   name: string;
   type: ValueType | undefined;
-  /** The node whose output this is; undefined for graph inputs, initializers and nothing else. */
+  /** The node that produces the value; undefined for graph inputs and initializers. */
   producer: NodeId | undefined;
   /** Set for an initializer (which may also be a graph input with a default). */
   constant: Constant | undefined;
@@ -86,15 +86,15 @@ export interface Value {
 
 export interface Node {
   readonly id: NodeId;
-  /** May be empty: ONNX does not ask for node names. */
+  /** May be empty: ONNX does not require node names. */
   name: string;
   opType: string;
-  /** '' is the ONNX domain ("ai.onnx" is read as ''). */
+  /** '' is the ONNX domain ("ai.onnx" is decoded as ''). */
   domain: string;
   overload: string;
-  /** undefined: an optional input left out. */
+  /** undefined: an absent optional input. */
   inputs: (ValueId | undefined)[];
-  /** undefined: an optional output left out. */
+  /** undefined: an absent optional output. */
   outputs: (ValueId | undefined)[];
   attributes: Map<string, Attribute>;
   docString: string;
@@ -104,7 +104,7 @@ export interface Node {
 
 /**
  * A graph owns its nodes (in file order, which is topological after `sortTopologically`) and its values.
- * A node in a sub-graph may refer to values that an enclosing graph owns.
+ * A node of a subgraph may refer to values of outer graphs.
  */
 export interface Graph {
   name: string;
@@ -114,7 +114,7 @@ export interface Graph {
   outputs: ValueId[];
   docString: string;
   metadata: Map<string, string>;
-  /** `quantization_annotation` and `sparse_initializer` stand here too. */
+  /** Includes `quantization_annotation` and `sparse_initializer`. */
   unknown: UnknownFields;
 }
 
@@ -129,7 +129,7 @@ export interface Model {
   docString: string;
   metadata: Map<string, string>;
   graph: Graph;
-  /** Model-local functions, training info and whatever else is not interpreted: ModelProto fields, byte for byte. */
+  /** Model-local functions, training info and other uninterpreted ModelProto fields, byte for byte. */
   unknown: UnknownFields;
   /** The next free id: see `ir/edit`. */
   nextId: number;

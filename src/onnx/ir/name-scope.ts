@@ -1,17 +1,17 @@
-/** How does an edit that adds many values find free names fast? It keeps the set of taken ones. */
+/** A set of used value names, for edits that need many unused names. */
 import { collectValueNames } from './edit.js';
 import type { Graph } from './model.js';
 
-/** The taken value names of a graph and of every graph inside it. It learns of names that `take` gives, not of values added beside it. */
+/** The value names used in a graph and its subgraphs. It tracks names returned by `take`, but not values that are added otherwise. */
 export interface NameScope {
-  /** A free name: `wanted`, or `wanted` with the first free "_1", "_2", …; taken from now on. */
+  /** Reserves and returns an unused name: `wanted`, or `wanted` with the first free suffix "_1", "_2", … */
   take(wanted: string): string;
 }
 
 export function makeNameScope(graph: Graph): NameScope {
   const taken = new Set<string>();
   collectValueNames(graph, taken);
-  /** The number to try next for each name: what was taken stays taken. */
+  /** The next suffix to try for each name; names are never released. */
   const next = new Map<string, number>();
   return {
     take(wanted) {

@@ -1,13 +1,13 @@
-/** What may a pass assume of an operator? Which give other results on each run, and which are there for a quantizer to read. */
+/** Properties of operators that passes rely on: determinism, quantization, optional outputs, subgraphs. */
 import { getInt } from './attribute.js';
 import type { Node, ValueId } from './model.js';
 
 const RANDOM = new Set(['RandomNormal', 'RandomUniform', 'RandomNormalLike', 'RandomUniformLike', 'Multinomial', 'Bernoulli']);
 
-/** A node of these is the model's statement of how a value is quantized: folding it would lose the scale. */
+/** These nodes state how a value is quantized; folding them would lose the scale. */
 const QUANTIZERS = new Set(['QuantizeLinear', 'DequantizeLinear', 'DynamicQuantizeLinear']);
 
-/** Does the node compute the same from the same inputs on every run? Unknown domains may not. */
+/** Whether the node computes the same outputs from the same inputs on every run; false for unknown domains. */
 export function isDeterministic(node: Node): boolean {
   return node.domain === '' && !RANDOM.has(node.opType) && !isTrainingDropout(node);
 }
@@ -16,26 +16,26 @@ export function isQuantizer(node: Node): boolean {
   return QUANTIZERS.has(node.opType);
 }
 
-/** From opset 12 the third input, and before opset 7 the attribute `is_test`, make Dropout drop. */
+/** Dropout drops elements in training mode, which is the third input from opset 12 on. */
 function isTrainingDropout(node: Node): boolean {
   return node.opType === 'Dropout' && node.inputs[2] !== undefined;
 }
 
-/** Optional outputs that need not be computed where nothing reads them. Not those of BatchNormalization: that it has them means that it trains. */
+/** Index of the first optional output that can be dropped if unread. BatchNormalization is not listed: its optional outputs mean training mode. */
 const OPTIONAL_OUTPUTS: Readonly<Record<string, number>> = { Dropout: 1, MaxPool: 1, LayerNormalization: 1 };
 
-/** The index from which a node's outputs may be left out. */
+/** The index from which on unread outputs of a node can be dropped. */
 export function firstOptionalOutput(node: Node): number {
   return (node.domain === '' ? OPTIONAL_OUTPUTS[node.opType] : undefined) ?? Number.POSITIVE_INFINITY;
 }
 
-/** Does the node carry sub-graphs, which read values of the graphs around them? */
+/** Whether the node has subgraphs, which may read values of outer graphs. */
 export function hasSubgraph(node: Node): boolean {
   for (const attribute of node.attributes.values()) if (attribute.kind === 'graph' || attribute.kind === 'graphs') return true;
   return false;
 }
 
-/** Is BatchNormalization in inference mode: fixed statistics, one output? */
+/** Whether a BatchNormalization is in inference mode: fixed statistics and one output. */
 export function isInferenceBatchNormalization(node: Node): boolean {
   return (
     getInt(node, 'training_mode', 0) === 0 &&

@@ -1,4 +1,4 @@
-/** In which order can a graph's nodes be computed? What a node reads comes before it; beyond that, file order stays. */
+/** Topological order of the nodes of a graph, stable with respect to file order. */
 
 import { replaceNodeOrder, subgraphsOf } from './edit.js';
 import type { Graph, Node } from './model.js';
@@ -7,10 +7,10 @@ import { valuesReadBy } from './reads.js';
 
 export type TopologicalOrder =
   | { readonly kind: 'order'; readonly nodes: readonly Node[] }
-  /** The nodes of one cycle, each reading the one before it, the first reading the last. */
+  /** The nodes of one cycle: each reads from the previous one, and the first reads from the last. */
   | { readonly kind: 'cycle'; readonly nodes: readonly Node[] };
 
-/** The order of `graph`'s own nodes: file order, except that a node moves up just before the first one that needs it. */
+/** The order of the nodes of `graph`: file order, except that a node moves up to just before the first one that needs it. */
 export function findTopologicalOrder(graph: Graph): TopologicalOrder {
   const order: Node[] = [];
   const state = new Map<Node, 'open' | 'done'>();
@@ -48,7 +48,7 @@ function* producersOf(graph: Graph, node: Node): Generator<Node> {
   }
 }
 
-/** Puts the nodes of `graph` and of its sub-graphs into topological order; stable. @throws OnnxError `graph-cycle`, naming the nodes. */
+/** Sorts the nodes of `graph` and of its subgraphs topologically; stable. @throws OnnxError `graph-cycle`, naming the nodes. */
 export function sortTopologically(graph: Graph): void {
   const found = findTopologicalOrder(graph);
   if (found.kind === 'cycle') {

@@ -1,6 +1,6 @@
 /** The pass that replaces an If with a constant condition by the nodes of the branch taken. */
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
-import { type Inlining, inlineSubgraph, sortValues, takeOver } from '../ir/inline.js';
+import { type Inlining, inlineSubgraph, replaceByIdentities, sortValues } from '../ir/inline.js';
 import type { Graph, Node } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
 import { type Scope, scopesOf } from '../ir/scope.js';
@@ -34,7 +34,7 @@ function inlineIn(scope: Scope): PassOutcome {
     }
     changed.push(node.name === '' ? node.opType : node.name);
     const into: Inlining = { model, graph, names: makeNameScope(model.graph), before: node.id };
-    takeOver(into, node, inlineSubgraph(into, taken, []));
+    replaceByIdentities(into, node, inlineSubgraph(into, taken, []));
   }
   if (changed.length > 0) sortValues(graph);
   return { changed, declined };

@@ -3,7 +3,7 @@ import { decodeRawTensor, encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
 import { ints } from '../ir/attribute.js';
 import { addInitializer, addNode, subgraphsOf } from '../ir/edit.js';
-import { type Inlining, inlineSubgraph, sortValues, takeOver } from '../ir/inline.js';
+import { type Inlining, inlineSubgraph, replaceByIdentities, sortValues } from '../ir/inline.js';
 import type { Constant, Graph, Node, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
 import { isDeterministic } from '../ir/operator-traits.js';
@@ -45,7 +45,7 @@ function unrollIn(scope: Scope): PassOutcome {
     }
     changed.push(node.name === '' ? node.opType : node.name);
     const into: Inlining = { model, graph, names: makeNameScope(model.graph), before: node.id };
-    takeOver(into, node, unroll(into, node, plan));
+    replaceByIdentities(into, node, unroll(into, node, plan));
   }
   if (changed.length > 0) sortValues(graph);
   return { changed, declined };

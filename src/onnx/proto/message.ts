@@ -1,18 +1,18 @@
-/** What do all decoded protobuf messages have in common, and what does a field table say of one field? */
+/** Types of decoded protobuf messages and of their field tables. */
 
 export interface Message {
-  /** Fields that the table does not know (or that are kept opaque), tag included, in file order. Written last. */
+  /** Fields that are not in the table or are kept opaque, with their tags, in file order. Written last. */
   readonly unknown?: readonly Uint8Array[] | undefined;
-  /** Set by decoding: where the message's content lies in the decoded bytes. Ignored by encoding. */
+  /** Set by decoding: the range of the message's content in the decoded bytes. Ignored by encoding. */
   readonly contentStart?: number;
   readonly contentEnd?: number;
-  /** Set for encoding only: the message's content as bytes, written instead of any field. */
+  /** For encoding only: the content of the message as bytes, written instead of the fields. */
   readonly encoded?: Uint8Array;
 }
 
 export type ScalarKind = 'float' | 'double' | 'int32' | 'int64' | 'uint64' | 'string' | 'bytes';
 
-/** One field: `kind` is a scalar type or the name of a message. `packed` says how it is written; both forms are read. */
+/** One field: `kind` is a scalar type or the name of a message. `packed` determines the written form; both forms can be read. */
 export interface Field<MessageName extends string = string> {
   readonly id: number;
   readonly name: string;

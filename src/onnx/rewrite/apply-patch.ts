@@ -42,7 +42,7 @@ export function applyPatch(view: GraphView, rule: RewriteRule, root: Node, match
   const blocked = patch.replace.find(([old, ref]) => graph.outputs.includes(old) && !canBeOutput(graph, ref));
   if (blocked !== undefined)
     return decline(
-      `"${view.nameOf(blocked[0])}" is an output of the ${view.scope.around === undefined ? 'model' : 'graph'} and would become an alias`,
+      `"${view.nameOf(blocked[0])}" is an output of the ${view.scope.outer === undefined ? 'model' : 'graph'} and would become an alias`,
       root,
     );
   const contradiction = findPatchContradiction(view, patch);

@@ -73,6 +73,6 @@ export function findConstantIn(scope: Scope, id: ValueId | undefined): Constant 
 }
 
 /** From IR version 4, a caller may override an initializer that is also a graph input; the inputs of a subgraph are always supplied. */
-function canBeOverridden({ model, graph, around }: Scope, id: ValueId): boolean {
-  return (around !== undefined || model.irVersion >= 4) && graph.inputs.includes(id);
+function canBeOverridden({ model, graph, outer }: Scope, id: ValueId): boolean {
+  return (outer !== undefined || model.irVersion >= 4) && graph.inputs.includes(id);
 }

@@ -1,22 +1,22 @@
-/** Which form has an operator in the operator set that a model imports? Where it has none, why. */
+/** Lookup of the schema of an operator in a given operator set. */
 import { findClosest } from '../../base/did-you-mean.js';
 import type { OperatorSchema } from './operator-schema.js';
 import { schemasByDomain } from './parse-schemas.js';
 
 export type FoundOperator =
   | { readonly kind: 'found'; readonly schema: OperatorSchema }
-  /** The domain is not one that this library knows, or is open to operators that it does not know. */
+  /** The domain is unknown, or it may contain operators that this library does not know. */
   | { readonly kind: 'not-described' }
   | { readonly kind: 'unknown' }
-  /** It comes with a later operator set. */
+  /** The operator was added in a later operator set. */
   | { readonly kind: 'too-new'; readonly since: number }
   | { readonly kind: 'deprecated'; readonly since: number };
 
-/** ONNX Runtime's own domain has no specification, and previews come and go: other versions have other operators. */
+/** Domains whose set of operators depends on the version of ONNX Runtime or ONNX. */
 const OPEN_DOMAINS: readonly string[] = ['com.microsoft', 'ai.onnx.preview', 'ai.onnx.preview.training'];
 
-/** The operators that the ONNX domain had as experiments up to operator set 9: files name them still, and no document defines them. */
-const EXPERIMENTS: readonly string[] = [
+/** Experimental operators of the ONNX domain up to operator set 9. Files still use them, but they have no specification. */
+const EXPERIMENTAL: readonly string[] = [
   'ATen',
   'Affine',
   'ConstantFill',
@@ -30,7 +30,7 @@ const EXPERIMENTS: readonly string[] = [
   'ScaledTanh',
 ];
 
-/** Under an operator set newer than the newest known one nothing is described: each operator may have changed. */
+/** In operator sets newer than the newest known one, no operator is described, because each may have changed. */
 export function findOperator(domain: string, name: string, opset: number): FoundOperator {
   const known = schemasByDomain().get(domain);
   if (known === undefined || opset > known.newest) return { kind: 'not-described' };
@@ -41,12 +41,12 @@ export function findOperator(domain: string, name: string, opset: number): Found
   return found.kind === 'deprecated' ? found : { kind: 'found', schema: found.schema() };
 }
 
-/** The operator of `domain` that `name` may be a slip of. */
+/** The operator of `domain` with the name most similar to `name`. */
 export function findClosestOperator(domain: string, name: string): string | undefined {
   return findClosest(name, schemasByDomain().get(domain)?.operators.keys() ?? []);
 }
 
-/** The first version of an operator for which `holds`, whichever operator set is imported. */
+/** The first version of an operator whose schema satisfies `holds`, in any operator set. */
 export function findVersion(domain: string, name: string, holds: (schema: OperatorSchema) => boolean): OperatorSchema | undefined {
   for (const version of schemasByDomain().get(domain)?.operators.get(name) ?? []) {
     if (version.kind === 'deprecated') continue;
@@ -56,12 +56,12 @@ export function findVersion(domain: string, name: string, holds: (schema: Operat
   return undefined;
 }
 
-/** The newest operator set of `domain` that is known; undefined where the domain is not. */
+/** The newest known operator set of `domain`; undefined for an unknown domain. */
 export function findNewestOpset(domain: string): number | undefined {
   return schemasByDomain().get(domain)?.newest;
 }
 
 function describeAbsent(domain: string, name: string): FoundOperator {
-  if (OPEN_DOMAINS.includes(domain) || (domain === '' && EXPERIMENTS.includes(name))) return { kind: 'not-described' };
+  if (OPEN_DOMAINS.includes(domain) || (domain === '' && EXPERIMENTAL.includes(name))) return { kind: 'not-described' };
   return { kind: 'unknown' };
 }

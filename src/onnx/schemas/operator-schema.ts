@@ -1,7 +1,7 @@
-/** What does an operator take, give and ask for, in one of its versions? Plain data: no shapes, no arithmetic. */
+/** The schema of one version of an operator: its inputs, outputs and attributes. */
 import type { AttributeValue } from '../ir/model.js';
 
-/** How often a parameter may stand: once, once or not at all, or `least` times and more; of mixed types where it is 'any-types'. */
+/** How often a parameter may occur: once, at most once, or at least `least` times, with equal or ('any-types') mixed types. */
 export type Occurrence =
   | { readonly kind: 'single' }
   | { readonly kind: 'optional' }
@@ -10,9 +10,9 @@ export type Occurrence =
 export interface Parameter {
   readonly name: string;
   readonly occurs: Occurrence;
-  /** Names of the types that it may have, as `typeName` makes them: "float32", "seq(float32)". */
+  /** Names of the allowed types in the form of `typeName`: "float32", "seq(float32)". */
   readonly types: ReadonlySet<string>;
-  /** Parameters with the same variable have the same type; undefined where the type is a fixed one. */
+  /** Parameters with the same type variable have the same type; undefined for a fixed type. */
   readonly variable: string | undefined;
 }
 
@@ -21,21 +21,22 @@ export interface AttributeSchema {
   readonly required: boolean;
 }
 
-/** `other` attributes are told apart by what is in them. */
+/** The kinds of attributes in schemas; attributes of kind `other` are distinguished by their content. */
 export type SchemaAttributeKind = Exclude<AttributeValue['kind'], 'ref' | 'other'> | 'sparse-tensor' | 'sparse-tensors' | 'type' | 'types';
 
 export interface OperatorSchema {
   readonly domain: string;
   readonly name: string;
-  /** The operator set that it came with, or changed in. */
+  /** The operator set that added or changed the operator. */
   readonly since: number;
   readonly inputs: readonly Parameter[];
   readonly outputs: readonly Parameter[];
   readonly attributes: ReadonlyMap<string, AttributeSchema>;
-  readonly otherAttributes: 'taken' | 'refused';
+  /** Whether attributes that the schema does not list are allowed. */
+  readonly otherAttributes: 'allowed' | 'rejected';
 }
 
-/** The fewest and the most of `parameters` that a node can list; one left out before another counts as listed. */
+/** The minimum and maximum number of parameters that a node may have; an absent one before others counts. */
 export function countAllowed(parameters: readonly Parameter[]): { readonly least: number; readonly most: number } {
   let least = 0;
   let most = parameters.length;
@@ -48,7 +49,7 @@ export function countAllowed(parameters: readonly Parameter[]): { readonly least
   return { least, most };
 }
 
-/** The parameter that stands at `index` of a node's list: the last one for all that follow, where it is variadic. */
+/** The parameter at `index`; a variadic last parameter covers all following indices. */
 export function parameterAt(parameters: readonly Parameter[], index: number): Parameter | undefined {
   const last = parameters.at(-1);
   return parameters[index] ?? (last?.occurs.kind === 'variadic' ? last : undefined);

@@ -1,31 +1,31 @@
 /**
- * How does the generated table of operators become schemas? A line is read when its operator is first asked for.
+ * Parser of the generated table of operator schemas. The line of an operator is parsed on first use.
  *
- *     [ai.onnx] 28                                                   a domain, and its newest operator set
+ *     [ai.onnx] 28                                                   a domain and its newest operator set
  *     Conv 1 X:T W:T B?:T | Y:T | group:i kernel_shape:I | T=@0      name, version, inputs, outputs, attributes, types: sets by number
  *     Conv 22 ^ | T=@3                                               as the line above, with other types
- *     Upsample 10 -                                                  deprecated from here on
+ *     Upsample 10 -                                                  deprecated from this version on
  *
- * `?` is optional, `*N` at least N times and all of one type, `~N` at least N times, `!` required; `...` stands for attributes of any name.
+ * `?` means optional, `*N` at least N times with one type, `~N` at least N times, `!` required; `...` allows attributes of any name.
  */
 import { InternalError } from '../../base/invariant.js';
 import { OPERATORS, TYPE_SETS } from './generated/operators.js';
 import type { AttributeSchema, Occurrence, OperatorSchema, Parameter, SchemaAttributeKind } from './operator-schema.js';
 
-/** What is known of an operator from a version on. */
+/** One version of an operator. */
 export type OperatorVersion =
   | { readonly kind: 'defined'; readonly since: number; readonly schema: () => OperatorSchema }
   | { readonly kind: 'deprecated'; readonly since: number };
 
 export interface DomainSchemas {
   readonly newest: number;
-  /** By operator, oldest version first. */
+  /** Versions by operator, oldest first. */
   readonly operators: ReadonlyMap<string, readonly OperatorVersion[]>;
 }
 
 let parsed: ReadonlyMap<string, DomainSchemas> | undefined;
 
-/** By domain; the ONNX domain is ''. Parsed on the first call. */
+/** Schemas by domain, with '' for the ONNX domain. Parsed on the first call. */
 export function schemasByDomain(): ReadonlyMap<string, DomainSchemas> {
   parsed ??= parseDomains();
   return parsed;
@@ -80,8 +80,8 @@ function parseDomains(): ReadonlyMap<string, DomainSchemas> {
   return domains;
 }
 
-/** Stands among the attributes where others are welcome too. */
-const OPEN = '...';
+/** Marks operators that allow attributes of any name. */
+const ANY_ATTRIBUTES = '...';
 
 interface Line {
   readonly domain: string;
@@ -111,10 +111,10 @@ function parserOf({ domain, name, since, form, types }: Line, sets: readonly Rea
       outputs: words(outputs).map(parameterOf),
       attributes: new Map(
         words(attributes)
-          .filter(word => word !== OPEN)
+          .filter(word => word !== ANY_ATTRIBUTES)
           .map(word => [beforeSign(word, ':'), attributeOf(afterSign(word, ':'))]),
       ),
-      otherAttributes: words(attributes).includes(OPEN) ? 'taken' : 'refused',
+      otherAttributes: words(attributes).includes(ANY_ATTRIBUTES) ? 'allowed' : 'rejected',
     };
   };
 }

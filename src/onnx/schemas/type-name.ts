@@ -1,4 +1,4 @@
-/** What is a type called where operators' schemas list the types they take? "float32" is a tensor; "seq(float32)", "optional(seq(int64))", "map(int64,float32)", "sparse(float32)". */
+/** Names of types in operator schemas: "float32" for a tensor, "seq(float32)", "optional(seq(int64))", "map(int64,float32)", "sparse(float32)". */
 import { findDTypeByOnnx } from '../../tensor/dtype.js';
 import type { ValueType } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
@@ -6,7 +6,7 @@ import { decodeMessage } from '../proto/codec/decode-message.js';
 import { WHOLE_SCHEMA } from '../proto/codec/schema.js';
 import type { TypeProto } from '../proto/generated/messages.js';
 
-/** Undefined where the type, or a part of it, is not known. */
+/** The name of a type; undefined if the type or a part of it is not known. */
 export function typeName(type: ValueType | undefined): string | undefined {
   if (type?.kind !== 'other') return type?.dtype;
   try {
@@ -17,7 +17,7 @@ export function typeName(type: ValueType | undefined): string | undefined {
   }
 }
 
-/** The name of the type in an attribute that holds one. */
+/** The name of the type in a TypeProto. */
 function nameOfProto(proto: TypeProto | undefined): string | undefined {
   if (proto?.tensorType !== undefined) return findDTypeByOnnx(proto.tensorType.elemType ?? 0);
   if (proto?.sequenceType !== undefined) return wrap('seq', nameOfProto(proto.sequenceType.elemType));

@@ -1,9 +1,9 @@
-/** Which names does a pattern mean? `*` stands for any characters, everything else for itself; after `re:` comes a regular expression. */
+/** Name patterns: `*` matches any characters; after `re:` follows a regular expression. */
 import { OnnxError } from '../ir/onnx-error.js';
 
 const EXPRESSION = 're:';
 
-/** @throws OnnxError `bad-selector` where what follows `re:` is no regular expression. */
+/** @throws OnnxError `bad-selector` if the text after `re:` is not a regular expression. */
 export function makeNameMatcher(pattern: string): (name: string) => boolean {
   if (pattern.startsWith(EXPRESSION)) {
     const expression = parseExpression(pattern.slice(EXPRESSION.length));
@@ -18,14 +18,14 @@ function parseExpression(source: string): RegExp {
   try {
     return new RegExp(source, 'u');
   } catch (cause) {
-    throw new OnnxError('bad-selector', `"${source}" is no regular expression: ${cause instanceof Error ? cause.message : cause}`, {
+    throw new OnnxError('bad-selector', `"${source}" is not a regular expression: ${cause instanceof Error ? cause.message : cause}`, {
       cause,
-      help: 'after `re:` comes a regular expression as JavaScript has them, such as re:^fpn\\.[0-3]$',
+      help: 'after `re:`, write a JavaScript regular expression, for example re:^fpn\\.[0-3]$',
     });
   }
 }
 
-/** Whether the pieces stand in `text` in order, the first at its start and the last at its end. No regular expression: no pattern is slow. */
+/** Whether `text` contains the pieces in order, the first at its start and the last at its end. It avoids regular expressions, so that no pattern is slow. */
 function matchesPieces(text: string, pieces: readonly string[]): boolean {
   const [first = '', ...rest] = pieces;
   const last = rest.pop() ?? '';

@@ -1,10 +1,10 @@
-/** How does a user say which nodes are meant? By name, operator, attributes and what stands around a node; the form, and its schema for the params of plugins. */
+/** Node selectors, by name, operator, attributes and neighbors, and their JSON Schema for params of plugins. */
 
 /**
- * Text is a node's name. In an object, every field given must match: `name` the node's name, `op` its operator, `output` a value that it gives,
- * `input` a value that it reads, `producer` a node that makes one of its inputs, `consumer` a node that reads one of its outputs, `inputs` the nodes that make
- * its inputs, in order (null: any). Of producer and consumer, text is an operator; of `inputs`, a name. In all texts `*` stands for any characters, and after
- * `re:` comes a regular expression. `attributes`: each attribute named has this value.
+ * A string is a node name. In an object, all given fields must match: `name` the node name, `op` the operator, `output` an output value, `input` an input value,
+ * `producer` a producer of an input, `consumer` a reader of an output, `inputs` the producers of the inputs in order (null: any), `attributes` attribute values.
+ * A string for `producer` and `consumer` is an operator; in `inputs`, a node name. In all strings `*` matches any characters, and after `re:` follows a regular
+ * expression.
  */
 export type NodeSelector = string | NodeFields;
 
@@ -23,9 +23,9 @@ export type AttributeWanted = number | string | readonly number[];
 
 export const FIELD_NAMES = ['name', 'op', 'output', 'input', 'producer', 'consumer', 'inputs', 'attributes'] as const;
 
-/** A selector inside another: its fields are checked when it is used. */
+/** A nested selector; its fields are checked when it is used. */
 const NESTED = { type: 'object', minProperties: 1, propertyNames: { enum: FIELD_NAMES } } as const;
-const NEIGHBOUR = { anyOf: [{ type: 'string', minLength: 1 }, NESTED] } as const;
+const NEIGHBOR = { anyOf: [{ type: 'string', minLength: 1 }, NESTED] } as const;
 
 /** The JSON Schema of a selector, for the params of plugins. */
 export const NODE_SELECTOR_SCHEMA = {
@@ -40,8 +40,8 @@ export const NODE_SELECTOR_SCHEMA = {
         op: { type: 'string', minLength: 1 },
         output: { type: 'string', minLength: 1 },
         input: { type: 'string', minLength: 1 },
-        producer: NEIGHBOUR,
-        consumer: NEIGHBOUR,
+        producer: NEIGHBOR,
+        consumer: NEIGHBOR,
         inputs: { type: 'array', minItems: 1, items: { anyOf: [{ type: 'string', minLength: 1 }, NESTED, { type: 'null' }] } },
         attributes: {
           type: 'object',
@@ -52,5 +52,5 @@ export const NODE_SELECTOR_SCHEMA = {
     },
   ],
   description:
-    'A node: its name, or {name, op, output, input, producer, consumer, inputs, attributes} that must all match. `*` stands for any characters, after `re:` comes a regular expression; producer and consumer are operators, or selectors again.',
+    'A node: its name, or {name, op, output, input, producer, consumer, inputs, attributes} that must all match. `*` matches any characters, after `re:` follows a regular expression; producer and consumer are operators or nested selectors.',
 } as const;

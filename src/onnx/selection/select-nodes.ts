@@ -1,4 +1,4 @@
-/** Which nodes of a graph does a selector mean? One that matches nothing is an error, never silence. */
+/** Selection of the nodes of a graph that match a selector. No match is an error that names the nearest candidates. */
 import { describeNear, findNear } from '../../base/did-you-mean.js';
 import { indexUses } from '../ir/edit.js';
 import type { Graph, Node } from '../ir/model.js';
@@ -9,30 +9,30 @@ import { makeNameMatcher } from './name-pattern.js';
 import { type AttributeWanted, FIELD_NAMES, type NodeFields, type NodeSelector } from './node-selector.js';
 
 /**
- * The nodes of `graph` (not of its sub-graphs) that `selector` means, in graph order; at least one.
- * @throws OnnxError `selector-matches-nothing`, with what is nearest; `bad-selector`.
+ * The nodes of `graph` (not of its subgraphs) that `selector` matches, in graph order; at least one.
+ * @throws OnnxError `selector-matches-nothing`, with the nearest candidates; `bad-selector`.
  */
 export function selectNodes(graph: Graph, selector: NodeSelector): Node[] {
   const fields = typeof selector === 'string' ? { name: selector } : selector;
-  const conditions = makeConditions(makeSurroundings(graph), fields);
+  const conditions = makeConditions(makeNeighborhood(graph), fields);
   const found = [...graph.nodes.values()].filter(node => conditions.every(({ holds }) => holds(node)));
   if (found.length === 0) throw matchesNothing(graph, selector, conditions);
   return found;
 }
 
-interface Surroundings {
+interface Neighborhood {
   readonly graph: Graph;
   readonly producersOf: (node: Node) => readonly (Node | undefined)[];
   readonly readersOf: (node: Node) => readonly Node[];
 }
 
-/** One field of a selector: whether a node has it, and what the node has instead. */
+/** One field of a selector: whether a node matches it, and a description of what the node has instead. */
 interface Condition {
   readonly holds: (node: Node) => boolean;
   readonly instead: (node: Node) => string;
 }
 
-function makeSurroundings(graph: Graph): Surroundings {
+function makeNeighborhood(graph: Graph): Neighborhood {
   let uses: ReturnType<typeof indexUses> | undefined;
   return {
     graph,
@@ -49,36 +49,36 @@ function makeSurroundings(graph: Graph): Surroundings {
   };
 }
 
-/** Selectors in selectors in selectors: more is a mistake. */
-const MOST_NESTED = 8;
+/** Maximum nesting depth of selectors. */
+const MAX_DEPTH = 8;
 
-function makeConditions(around: Surroundings, fields: NodeFields, depth = 0): readonly Condition[] {
+function makeConditions(neighborhood: Neighborhood, fields: NodeFields, depth = 0): readonly Condition[] {
   const unknown = Object.keys(fields).find(name => !FIELD_NAMES.some(field => field === name));
-  if (unknown !== undefined || depth > MOST_NESTED) {
-    const reason = unknown === undefined ? `is nested deeper than ${MOST_NESTED}` : `has no field "${unknown}"`;
+  if (unknown !== undefined || depth > MAX_DEPTH) {
+    const reason = unknown === undefined ? `is nested deeper than ${MAX_DEPTH}` : `has no field "${unknown}"`;
     throw new OnnxError('bad-selector', `a selector ${reason}`, { help: `its fields are ${FIELD_NAMES.join(', ')}` });
   }
-  const { graph, producersOf, readersOf } = around;
+  const { graph, producersOf, readersOf } = neighborhood;
   const names = (ids: Node['inputs']): string[] => namesOf(graph, ids);
   const inner = (selector: NodeSelector, text: 'name' | 'op'): ((node: Node | undefined) => boolean) => {
-    const conditions = makeConditions(around, typeof selector === 'string' ? { [text]: selector } : selector, depth + 1);
+    const conditions = makeConditions(neighborhood, typeof selector === 'string' ? { [text]: selector } : selector, depth + 1);
     return node => node !== undefined && conditions.every(({ holds }) => holds(node));
   };
   const conditions: Condition[] = [];
   const add = (holds: Condition['holds'], instead: Condition['instead']): number => conditions.push({ holds, instead });
   const texts = [
     ['name', (node: Node) => [node.name], 'its name is'],
-    ['op', (node: Node) => [node.opType], 'it is'],
-    ['output', (node: Node) => names(node.outputs), 'it gives'],
-    ['input', (node: Node) => names(node.inputs), 'it reads'],
+    ['op', (node: Node) => [node.opType], 'its operator is'],
+    ['output', (node: Node) => names(node.outputs), 'its outputs are'],
+    ['input', (node: Node) => names(node.inputs), 'its inputs are'],
   ] as const;
-  for (const [field, textsOf, say] of texts) {
+  for (const [field, textsOf, label] of texts) {
     const pattern = fields[field];
     if (pattern === undefined) continue;
     const matches = makeNameMatcher(pattern);
     add(
       node => textsOf(node).some(matches),
-      node => `${say} ${textsOf(node).join(', ') || 'nothing'}`,
+      node => `${label} ${textsOf(node).join(', ') || 'absent'}`,
     );
   }
   const { producer, consumer, inputs, attributes = {} } = fields;
@@ -87,21 +87,21 @@ function makeConditions(around: Surroundings, fields: NodeFields, depth = 0): re
     const matches = inner(producer, 'op');
     add(
       node => producersOf(node).some(matches),
-      node => `${operators(producersOf(node))} makes what it reads`,
+      node => `its producers are ${operators(producersOf(node))}`,
     );
   }
   if (consumer !== undefined) {
     const matches = inner(consumer, 'op');
     add(
       node => readersOf(node).some(matches),
-      node => `${operators(readersOf(node))} reads what it gives`,
+      node => `its readers are ${operators(readersOf(node))}`,
     );
   }
   if (inputs !== undefined) {
     const wanted = inputs.map(selector => (selector === null ? () => true : inner(selector, 'name')));
     add(
       node => wanted.every((matches, index) => matches(producersOf(node)[index])),
-      node => `its inputs are made by ${operators(producersOf(node))}`,
+      node => `its producers are ${operators(producersOf(node))}`,
     );
   }
   for (const [key, value] of Object.entries(attributes)) {
@@ -163,7 +163,7 @@ function nearNames(graph: Graph, selector: NodeSelector): readonly string[] {
   ];
 }
 
-/** Names that are near and are not meant: where one is meant, another field is at fault. */
+/** Similar names that do not match: if a name matches, another field is at fault. */
 function nearTo(wanted: string | undefined, candidates: () => readonly string[]): readonly string[] {
   if (wanted === undefined) return [];
   const matches = makeNameMatcher(wanted);
@@ -173,19 +173,19 @@ function nearTo(wanted: string | undefined, candidates: () => readonly string[])
   );
 }
 
-/** Nodes that a message lists. */
-const LISTED = 3;
+/** Maximum number of nodes that a message lists. */
+const MAX_LISTED = 3;
 
-/** The nodes that have most of what is asked for, with what they have instead of the rest. */
+/** The nodes that match the most fields, with what they have instead of the others. */
 function nearNodes(graph: Graph, conditions: readonly Condition[]): readonly string[] {
   if (conditions.length < 2) return [];
   const counted = [...graph.nodes.values()].map(node => ({ node, held: conditions.filter(({ holds }) => holds(node)).length }));
   const most = Math.max(0, ...counted.map(({ held }) => held));
   if (most === 0) return [];
   const best = counted.filter(({ held }) => held === most);
-  const listed = best.slice(0, LISTED).map(({ node }) => {
+  const listed = best.slice(0, MAX_LISTED).map(({ node }) => {
     const reasons = conditions.filter(({ holds }) => !holds(node)).map(({ instead }) => instead(node));
     return `${describeNode(node, graph)} (${reasons.join(', ')})`;
   });
-  return best.length > LISTED ? [...listed, `and ${best.length - LISTED} more`] : listed;
+  return best.length > MAX_LISTED ? [...listed, `and ${best.length - MAX_LISTED} more`] : listed;
 }

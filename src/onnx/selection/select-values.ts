@@ -1,12 +1,12 @@
-/** Which tensors does a user mean? Values of the graph by name; a selector that matches nothing is an error, never silence. */
+/** Selection of the values of a graph that match a name pattern. No match is an error that names similar values. */
 import { describeNear, findNear } from '../../base/did-you-mean.js';
 import type { Graph, Value } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { makeNameMatcher } from './name-pattern.js';
 
 /**
- * The values of `graph` (not of its sub-graphs), constants too, whose names match `pattern`, in the order of the table; at least one.
- * @throws OnnxError `selector-matches-nothing`, with names that are near.
+ * The values of `graph` (not of its subgraphs), including constants, whose names match `pattern`, in the order of the table; at least one.
+ * @throws OnnxError `selector-matches-nothing`, with similar names.
  */
 export function selectValues(graph: Graph, pattern: string): Value[] {
   const matches = makeNameMatcher(pattern);

@@ -1,18 +1,18 @@
-/** How does an AttributeProto become an attribute? */
+/** Decoding of AttributeProto messages. */
 import { assertNever } from '../../base/assert-never.js';
 import type { Attribute, AttributeValue, Constant, Graph, NamedConstant } from '../ir/model.js';
 import { type AttributeProto, AttributeType, type GraphProto, type TensorProto } from '../proto/generated/messages.js';
 import { decodeEntries } from './entries.js';
 import { malformed } from './malformed.js';
 
-/** What an attribute's parts are decoded by; `source` holds the bytes that the message was decoded of. */
+/** Decoders for the parts of an attribute. `source` are the bytes from which the message was decoded. */
 export interface AttributeDecoder {
   readonly source: Uint8Array;
   readonly decodeTensor: (proto: TensorProto) => Constant;
   readonly decodeGraph: (proto: GraphProto) => Graph;
 }
 
-/** @throws OnnxError `model-malformed` where a tensor or graph attribute has none. */
+/** @throws OnnxError `model-malformed` if a tensor or graph attribute has no value. */
 export function decodeAttribute(proto: AttributeProto, decoder: AttributeDecoder): Attribute {
   const value = decodeValue(proto, decoder);
   const { docString = '', unknown } = proto;
@@ -65,7 +65,7 @@ function decodeNamed(proto: TensorProto, decoder: AttributeDecoder): NamedConsta
   return { ...named, notes: { docString, metadata: decodeEntries(metadataProps), unknown } };
 }
 
-/** IR version 1 did not write the type: the one field that is there tells it. */
+/** The type of an attribute without one, as in IR version 1, from the field that is set. */
 function guessType(proto: AttributeProto): number {
   if (proto.f !== undefined) return AttributeType.FLOAT;
   if (proto.i !== undefined) return AttributeType.INT;

@@ -1,4 +1,4 @@
-/** How does a GraphProto become tables of nodes and values? Names are resolved to ids here, through the enclosing graphs too. */
+/** Decoding of GraphProto messages into tables of nodes and values. Names are resolved to ids, including names of outer graphs. */
 import type { Attribute, Graph, Node, NodeId, Value, ValueId, ValueType } from '../ir/model.js';
 import type { GraphProto, NodeProto, ValueInfoProto } from '../proto/generated/messages.js';
 import { decodeAttribute } from './decode-attribute.js';
@@ -9,22 +9,21 @@ import { decodeTensorProto } from './tensor-proto.js';
 import { decodeValueType } from './value-type.js';
 
 export interface GraphDecoder {
-  /** The bytes that the messages were decoded of. */
+  /** The bytes from which the messages were decoded. */
   readonly source: Uint8Array;
   /** The next free id of the model. */
   readonly takeId: () => number;
   readonly readExternal: ReadExternal | undefined;
 }
 
-/** The names that a graph defines, and those of the graphs around it. */
+/** The names that a graph defines, and the scope of the outer graph. */
 interface Scope {
   readonly names: Map<string, ValueId>;
   readonly outer: Scope | undefined;
 }
 
 /**
- * A name that nothing defines becomes a value without producer; a name that is defined twice becomes two values, and the first is the one that is used:
- * `check` reports both.
+ * An undefined name becomes a value without a producer. A name that is defined twice becomes two values, of which the first is used. `check` reports both cases.
  */
 export function decodeGraph(proto: GraphProto, decoder: GraphDecoder, outer: Scope | undefined): Graph {
   const graph: Graph = {
@@ -105,7 +104,7 @@ function defineNode(graph: Graph, proto: NodeProto, decoder: GraphDecoder, scope
   return node;
 }
 
-/** The ONNX domain has two spellings; the empty one is ours. */
+/** The domain, with '' for both spellings of the ONNX domain. */
 export function decodeDomain(domain: string | undefined): string {
   return domain === undefined || domain === 'ai.onnx' ? '' : domain;
 }
@@ -113,7 +112,7 @@ export function decodeDomain(domain: string | undefined): string {
 function decodeAttributes(node: Node, proto: NodeProto, decoder: GraphDecoder, scope: Scope): void {
   for (const attribute of proto.attribute ?? []) {
     const name = attribute.name ?? '';
-    if (node.attributes.has(name)) throw malformed(`${node.opType} "${node.name}" has two attributes "${name}"`);
+    if (node.attributes.has(name)) throw malformed(`${node.opType} "${node.name}" has the attribute "${name}" twice`);
     const decoded: Attribute = decodeAttribute(attribute, {
       source: decoder.source,
       decodeTensor: tensor => decodeTensorProto(tensor, decoder.readExternal),
@@ -123,20 +122,20 @@ function decodeAttributes(node: Node, proto: NodeProto, decoder: GraphDecoder, s
   }
 }
 
-/** Puts value_info on the values that nodes produce; inputs and initializers know their type already. A name that nothing has is a value that nothing uses. */
+/** Adds value_info to the values that nodes produce; inputs and initializers already have types. An unknown name becomes an unused value. */
 function describeValues(graph: Graph, proto: GraphProto, decoder: GraphDecoder, scope: Scope): void {
   for (const info of proto.valueInfo ?? []) {
     const { name = '' } = info;
     const id = scope.names.get(name);
     const value = id === undefined ? undefined : graph.values.get(id);
     if (value !== undefined) describe(value, info, decoder);
-    else if (name !== '' && !isAround(name, scope)) describe(define(graph, name, decoder, scope), info, decoder);
+    else if (name !== '' && !isInOuter(name, scope)) describe(define(graph, name, decoder, scope), info, decoder);
   }
 }
 
-/** Whether a graph around this one has the name: a node here means that one. */
-function isAround(name: string, { outer }: Scope): boolean {
-  return outer !== undefined && (outer.names.has(name) || isAround(name, outer));
+/** Whether an outer graph defines the name. */
+function isInOuter(name: string, { outer }: Scope): boolean {
+  return outer !== undefined && (outer.names.has(name) || isInOuter(name, outer));
 }
 
 function describe(value: Value, info: ValueInfoProto, decoder: GraphDecoder): void {

@@ -1,4 +1,4 @@
-/** How do the bytes of an ONNX file become a model? */
+/** Decoding of ONNX files into models. */
 import type { Model } from '../ir/model.js';
 import { decodeMessage } from '../proto/codec/decode-message.js';
 import { makeSchema } from '../proto/codec/schema.js';
@@ -8,7 +8,7 @@ import { decodeEntries } from './entries.js';
 import type { ReadExternal } from './external-data.js';
 import { malformed, toSafeInteger } from './malformed.js';
 
-/** What the IR does not interpret: kept as bytes among the unknown fields, and written back. */
+/** Fields that the IR does not interpret; they are kept as bytes among the unknown fields and written back. */
 const OPAQUE_FIELDS = [
   'ModelProto.trainingInfo',
   'ModelProto.functions',
@@ -21,16 +21,16 @@ const OPAQUE_FIELDS = [
 const MODEL_SCHEMA = makeSchema(OPAQUE_FIELDS);
 
 /**
- * Decodes an ONNX file's bytes. Constants and unknown fields are views of `bytes`, which must not be changed after.
- * Not kept, as it says nothing: which form a tensor's data has (typed fields, raw, external), the order of value_info, negative sizes (they mean "unknown"),
- * value_info of initializers; and unknown fields of metadata entries and operator set imports.
+ * Decodes the bytes of an ONNX file. Constants and unknown fields are views of `bytes`, which must not be changed afterwards.
+ * The following is not preserved: the form of tensor data (typed fields, raw, external), the order of value_info, negative dims (they mean "unknown"),
+ * value_info of initializers, and unknown fields of metadata entries and operator set imports.
  *
- * @param options.readExternal  reads tensors outside the file; `readModel` gives it.
+ * @param options.readExternal  reads tensors outside the file; `readModel` supplies it.
  * @throws OnnxError `model-malformed`, `external-data-path`, `external-data-missing`, `external-data-bounds`.
  */
 export function decodeModel(bytes: Uint8Array, options: { readonly readExternal?: ReadExternal } = {}): Model {
   const proto = decodeMessage(MODEL_SCHEMA, 'ModelProto', bytes);
-  if (proto.graph === undefined) throw malformed('there is no graph in it');
+  if (proto.graph === undefined) throw malformed('it has no graph');
   const source = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let nextId = 1;
   const graph = decodeGraph(proto.graph, { source, takeId: () => nextId++, readExternal: options.readExternal }, undefined);
@@ -49,7 +49,7 @@ export function decodeModel(bytes: Uint8Array, options: { readonly readExternal?
   };
 }
 
-/** A domain imported twice has the higher version, as ONNX says. */
+/** If a domain is imported twice, the higher version counts, as ONNX specifies. */
 function decodeOpsets(imports: readonly OperatorSetIdProto[]): Map<string, number> {
   const opsets = new Map<string, number>();
   for (const { domain, version } of imports) {

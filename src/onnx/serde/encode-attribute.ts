@@ -1,4 +1,4 @@
-/** How does an attribute become an AttributeProto? */
+/** Encoding of attributes as AttributeProto messages. */
 import { assertNever } from '../../base/assert-never.js';
 import { DTYPES } from '../../tensor/dtype.js';
 import type { Attribute, AttributeValue, Graph, NamedConstant } from '../ir/model.js';

@@ -1,4 +1,4 @@
-/** How does a model become the bytes of an ONNX file? Equal models give equal bytes. */
+/** Encoding of models as ONNX files. Equal models give equal bytes. */
 import { formatBytes } from '../../base/format.js';
 import { DTYPES } from '../../tensor/dtype.js';
 import { getValue } from '../ir/edit.js';
@@ -14,22 +14,22 @@ import { encodeTensorProto } from './tensor-proto.js';
 import { encodeValueType } from './value-type.js';
 
 export interface EncodeOptions {
-  /** Asked for each initializer in file order: where its bytes lie outside the file, or undefined to keep them in it. */
+  /** Called for each initializer in file order: returns its location outside the file, or undefined to keep it inside. */
   readonly placeExternal?: (constant: Constant, name: string) => ExternalLocation | undefined;
 }
 
-/** protobuf messages end here, and so do ONNX files. */
+/** Maximum size of a protobuf message, and so of an ONNX file. */
 export const MAX_MODEL_BYTES = 2 ** 31 - 1;
 
-/** Names of values by id, the enclosing graphs' included. */
+/** Names of values by id, including those of outer graphs. */
 type FindName = (id: ValueId) => string;
 
-/** @throws OnnxError `model-too-large` where the bytes would be more than 2 GiB. */
+/** @throws OnnxError `model-too-large` if the result would exceed 2 GiB. */
 export function encodeModel(model: Model, options: EncodeOptions = {}): Uint8Array {
   return joinChunks(encodeModelChunks(model, options));
 }
 
-/** The same bytes in pieces, in order; weights are views of the model's own. */
+/** The same bytes as chunks in order; weights are views of the model's data. */
 export function encodeModelChunks(model: Model, options: EncodeOptions = {}): readonly Uint8Array[] {
   const chunks = encodeChunks('ModelProto', makeProto(model, options));
   if (sizeOfChunks(chunks) > MAX_MODEL_BYTES) throw tooLarge(sizeOfChunks(chunks));
@@ -51,7 +51,7 @@ function makeProto(model: Model, options: EncodeOptions): ModelProto {
   };
 }
 
-/** Counts the bytes of initializers that stay inside, before they are read or copied. */
+/** Checks the total size of initializers inside the file before they are read or copied. */
 function countingInside({ placeExternal }: EncodeOptions): EncodeOptions {
   let size = 0;
   return {
@@ -65,7 +65,7 @@ function countingInside({ placeExternal }: EncodeOptions): EncodeOptions {
 }
 
 function tooLarge(sizeBytes: number): OnnxError {
-  return new OnnxError('model-too-large', `the model has at least ${formatBytes(sizeBytes)} of weights; an ONNX file holds 2 GiB`, {
+  return new OnnxError('model-too-large', `the model has at least ${formatBytes(sizeBytes)} of weights; an ONNX file can hold 2 GiB`, {
     help: 'write the weights as external data',
   });
 }
@@ -93,7 +93,7 @@ function encodeGraph(graph: Graph, options: EncodeOptions, findOuterName: FindNa
   };
 }
 
-/** What nodes give in their order, then the rest: a graph that was edited is written as it is read again. */
+/** Outputs of nodes in order, then the other values: an edited graph is written in the order in which it would be decoded. */
 function inOrderOfNodes({ nodes, values }: Graph): readonly Value[] {
   const ordered = new Set<Value>();
   for (const { outputs } of nodes.values()) {
@@ -116,7 +116,7 @@ function encodeInitializer(value: Value, constant: Constant, options: EncodeOpti
   };
 }
 
-/** What a constant's TensorProto says already is not said again. */
+/** Fields that are already in the TensorProto of a constant are not repeated. */
 function encodeValueInfo(value: Value): ValueInfoProto {
   const type = value.type === undefined ? undefined : encodeValueType(value.type);
   if (value.constant !== undefined) return { name: value.name, type };

@@ -1,7 +1,7 @@
-/** How do metadata entries become a map, and back? */
+/** Conversion between metadata entries and maps. */
 import type { StringStringEntryProto } from '../proto/generated/messages.js';
 
-/** Keys are distinct by ONNX's rules; of equal ones the last counts. */
+/** ONNX requires distinct keys; of equal keys, the last one counts. */
 export function decodeEntries(entries: readonly StringStringEntryProto[] | undefined): Map<string, string> {
   return new Map((entries ?? []).map(entry => [entry.key ?? '', entry.value ?? '']));
 }

@@ -1,4 +1,4 @@
-/** Where do tensors lie that are outside the model file, and how are they read without leaving the model's folder? */
+/** Reading of tensors outside the model file, restricted to the folder of the model. */
 import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { formatBytes } from '../../base/format.js';
@@ -9,73 +9,74 @@ import { identify, makeFileConstant, makeReadCache } from './file-constant.js';
 import { malformed } from './malformed.js';
 
 export interface ExternalLocation {
-  /** Relative to the model's folder, with forward slashes. */
+  /** Relative to the folder of the model, with forward slashes. */
   readonly location: string;
   readonly offset: number;
-  /** undefined: to the end of the file. */
+  /** undefined: the size that the tensor needs. */
   readonly length: number | undefined;
 }
 
-/** A tensor as its TensorProto describes it, and the bytes that this makes. `label` names it in messages. */
+/** The dtype, shape and size of a tensor from its TensorProto. `label` names it in messages. */
 export interface ExternalTensor extends Pick<RawTensor, 'dtype' | 'dims'> {
   readonly sizeBytes: number;
   readonly label: string;
 }
 
-/** Finds the tensor's bytes. They are checked to be there, and read when they are used. */
+/** Locates the bytes of a tensor and checks that they exist; they are read on first use. */
 export type ReadExternal = (where: ExternalLocation, tensor: ExternalTensor) => RawTensor;
 
-/** @throws OnnxError `external-data-path` where the location could leave the model's folder, `model-malformed` where an entry is no number. */
+/** @throws OnnxError `external-data-path` if the location could be outside the folder of the model, `model-malformed` if an entry is not a number. */
 export function parseExternalLocation(proto: TensorProto, label: string): ExternalLocation {
   const entries = new Map((proto.externalData ?? []).map(entry => [entry.key ?? '', entry.value ?? '']));
   const location = entries.get('location') ?? '';
   const reason = findUnsafeReason(location);
   if (reason !== undefined) {
     throw new OnnxError('external-data-path', `${label}: external data location ${JSON.stringify(location)} ${reason}`, {
-      help: "external data has to lie in the model's own folder",
+      help: 'external data must be in the folder of the model',
     });
   }
   const length = parseCount(entries.get('length'), `${label}: external data length`);
   return { location, offset: parseCount(entries.get('offset'), `${label}: external data offset`) ?? 0, length };
 }
 
-/** Why a location could name something outside the model's folder; undefined where it cannot. Backslashes and drive letters count on every system. */
+/** The reason why a location could be outside the folder of the model, if any. Backslashes and drive letters are checked on every operating system. */
 export function findUnsafeReason(location: string): string | undefined {
   if (location === '') return 'is empty';
-  if (location.includes('\0')) return 'has a zero byte';
+  if (location.includes('\0')) return 'contains a zero byte';
   if (/^[/\\]|^[A-Za-z]:/.test(location)) return 'is absolute';
-  if (location.split(/[/\\]/).includes('..')) return 'leaves the folder by ".."';
+  if (location.split(/[/\\]/).includes('..')) return 'leaves the folder with ".."';
   return undefined;
 }
 
 function parseCount(text: string | undefined, what: string): number | undefined {
   if (text === undefined || text === '') return undefined;
   const count = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count)) throw malformed(`${what} is ${JSON.stringify(text)}, not a count of bytes`);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count))
+    throw malformed(`${what} is ${JSON.stringify(text)}, expected a number of bytes`);
   return count;
 }
 
-/** Bytes that stay in memory of what was read; the largest constant in use comes on top. */
+/** Budget for cached bytes, in addition to the largest constant in use. */
 const KEPT_BYTES = 64 << 20;
 
 /**
- * Finds tensors in the files beside a model; each file is looked at once. Locations are relative to `modelFolder`.
- * Throws OnnxError `external-data-path` (also for a symbolic link that leads out of the folder), `external-data-missing`, `external-data-bounds`.
+ * Locates tensors in files next to a model; each file is examined once. Locations are relative to `modelFolder`.
+ * The result throws OnnxError `external-data-path` (also for a symbolic link out of the folder), `external-data-missing`, `external-data-bounds`.
  */
 export function openExternalFiles(modelFolder: string): ReadExternal {
   const folder = realpathSync(modelFolder);
   const known = new Map<string, ExternalFile>();
   const cache = makeReadCache(KEPT_BYTES);
   return (where, { dtype, dims, sizeBytes, label }) => {
-    const file = known.get(where.location) ?? lookInside(folder, where.location, label);
+    const file = known.get(where.location) ?? examineFile(folder, where.location, label);
     known.set(where.location, file);
     const length = where.length ?? sizeBytes;
-    if (length !== sizeBytes) throw malformed(`${label} needs ${sizeBytes} bytes, its external data has ${length}`);
+    if (length !== sizeBytes) throw malformed(`${label} needs ${sizeBytes} bytes, but its external data has ${length}`);
     if (where.offset + length > file.sizeBytes) {
       throw new OnnxError(
         'external-data-bounds',
-        `${label}: bytes ${where.offset} to ${where.offset + length} of "${where.location}", which has ${file.sizeBytes} (${formatBytes(file.sizeBytes)})`,
-        { help: 'the external data file may be cut off or belong to another model' },
+        `${label}: needs bytes ${where.offset} to ${where.offset + length} of "${where.location}", which has ${file.sizeBytes} bytes (${formatBytes(file.sizeBytes)})`,
+        { help: 'the external data file may be truncated or belong to another model' },
       );
     }
     return makeFileConstant(dtype, dims, { path: file.path, identity: file.identity, offset: where.offset, length }, cache);
@@ -88,17 +89,17 @@ interface ExternalFile {
   readonly sizeBytes: number;
 }
 
-function lookInside(folder: string, location: string, label: string): ExternalFile {
+function examineFile(folder: string, location: string, label: string): ExternalFile {
   const path = resolveReal(join(folder, location.replaceAll('\\', sep)), label, location);
   if (!path.startsWith(folder.endsWith(sep) ? folder : folder + sep)) {
-    throw new OnnxError('external-data-path', `${label}: external data location "${location}" leads out of the model's folder`, {
-      help: "external data has to lie in the model's own folder",
+    throw new OnnxError('external-data-path', `${label}: external data location "${location}" is outside the folder of the model`, {
+      help: 'external data must be in the folder of the model',
     });
   }
   const file = openToRead(path, label, location);
   try {
     const facts = fstatSync(file);
-    if (!facts.isFile()) throw new OnnxError('external-data-path', `${label}: external data location "${location}" is no file`);
+    if (!facts.isFile()) throw new OnnxError('external-data-path', `${label}: external data location "${location}" is not a file`);
     return { path, identity: identify(facts), sizeBytes: facts.size };
   } finally {
     closeSync(file);
@@ -124,6 +125,6 @@ function resolveReal(path: string, label: string, location: string): string {
 function cannotOpen(label: string, location: string, cause: unknown): OnnxError {
   return new OnnxError('external-data-missing', `${label}: its external data file "${location}" cannot be opened`, {
     cause,
-    help: 'copy the file beside the model',
+    help: 'copy the file to the folder of the model',
   });
 }

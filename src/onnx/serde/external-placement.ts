@@ -1,4 +1,4 @@
-/** Where do constants go that are written outside the model's file? One after the other into one file, each from a page's start on. */
+/** Placement of constants in an external data file, one after another at page boundaries. */
 import type { FileHandle } from 'node:fs/promises';
 import type { RawTensor } from '../../tensor/tensor.js';
 import type { Constant } from '../ir/model.js';
@@ -6,28 +6,28 @@ import { OnnxError } from '../ir/onnx-error.js';
 import { type ExternalLocation, findUnsafeReason } from './external-data.js';
 import { byteLengthOf, findFileRange, readChunks } from './file-constant.js';
 
-/** Constants start on memory pages, so that runtimes can map them. */
+/** Constants start at memory pages, so that runtimes can map them. */
 const ALIGNMENT = 4096;
 
 export interface ExternalPlacement {
   readonly thresholdBytes: number;
-  /** A name in the model's folder. */
+  /** A file name in the folder of the model. */
   readonly file: string;
 }
 
 export interface PlacedData {
   readonly file: string;
-  /** Where a constant goes; undefined: it stays inside. Asked once per constant, in file order. */
+  /** The location of a constant; undefined: it stays inside the model file. Called once per constant, in file order. */
   readonly place: (constant: Constant) => ExternalLocation | undefined;
   readonly sizeBytes: () => number;
-  /** Writes what was placed. A constant that lies in a file is copied piece by piece. */
+  /** Writes the placed constants. A constant in a file is copied in chunks. */
   readonly write: (file: FileHandle) => Promise<void>;
 }
 
-/** @throws OnnxError `external-data-path` where the file's name is none, or the model's. */
+/** @throws OnnxError `external-data-path` if the file name is invalid or that of the model. */
 export function placeExternalData({ thresholdBytes, file }: ExternalPlacement, modelFile: string): PlacedData {
   const reason =
-    findUnsafeReason(file) ?? (/[/\\]/.test(file) ? 'is in another folder' : file === modelFile ? 'is the model itself' : undefined);
+    findUnsafeReason(file) ?? (/[/\\]/.test(file) ? 'is in another folder' : file === modelFile ? 'is the model file' : undefined);
   if (reason !== undefined) throw new OnnxError('external-data-path', `external data file ${JSON.stringify(file)} ${reason}`);
   const placed: { readonly constant: RawTensor; readonly offset: number }[] = [];
   let end = 0;

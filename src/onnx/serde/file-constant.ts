@@ -1,4 +1,4 @@
-/** How is a constant used that stays in its file? Its bytes are read when somebody asks for them; the last ones read are kept, within a budget. */
+/** Constants whose bytes stay in a file: they are read on use, and the last ones read are cached within a budget. */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { formatBytes } from '../../base/format.js';
@@ -6,7 +6,7 @@ import type { RawTensor } from '../../tensor/tensor.js';
 import type { Constant } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 
-/** Bytes of a file, and how the file is known again: one that was replaced or changed since is another. */
+/** A byte range of a file, with the identity of the file, which changes if the file is replaced or modified. */
 export interface FileRange {
   readonly path: string;
   readonly identity: string;
@@ -14,14 +14,14 @@ export interface FileRange {
   readonly length: number;
 }
 
-/** Keeps what was read last: at least one constant, and no more than the budget beyond it. */
+/** A cache of the ranges read last: at least one, and as many as fit in the budget. */
 export interface ReadCache {
   get(range: FileRange): Uint8Array;
 }
 
 const RANGES = new WeakMap<object, FileRange>();
 
-/** A constant whose `bytes` are read from `range` when they are asked for. They throw OnnxError `external-data-changed`, `external-data-bounds`, `constant-too-large`. */
+/** A constant whose `bytes` are read from `range` on access, which may throw OnnxError `external-data-changed`, `external-data-bounds`, `constant-too-large`. */
 export function makeFileConstant(dtype: RawTensor['dtype'], dims: RawTensor['dims'], range: FileRange, cache: ReadCache): RawTensor {
   const constant: RawTensor = {
     dtype,
@@ -34,7 +34,7 @@ export function makeFileConstant(dtype: RawTensor['dtype'], dims: RawTensor['dim
   return constant;
 }
 
-/** Where the bytes of `constant` lie, where they are in a file; undefined where they are in memory. */
+/** The file range of a constant; undefined if its bytes are in memory. */
 export function findFileRange(constant: Constant): FileRange | undefined {
   return RANGES.get(constant);
 }
@@ -76,18 +76,22 @@ function allocate({ path, length }: FileRange): Uint8Array {
   try {
     return new Uint8Array(length);
   } catch (cause) {
-    throw new OnnxError('constant-too-large', `a constant in "${basename(path)}" has ${formatBytes(length)}, more than one array holds`, {
-      cause,
-      help: 'such a model can be read, checked, cut and written; its largest constants cannot be computed with',
-    });
+    throw new OnnxError(
+      'constant-too-large',
+      `a constant in "${basename(path)}" has ${formatBytes(length)}, more than a typed array can hold`,
+      {
+        cause,
+        help: 'the model can be read, checked, cut and written, but its largest constants cannot be used in computations',
+      },
+    );
   }
 }
 
 const CHUNK_BYTES = 64 << 20;
 
 /**
- * The bytes of `range` in pieces, each valid until the next is asked for; `into` takes them all instead.
- * @throws OnnxError `external-data-changed` where the file is another than it was, `external-data-bounds` where it became shorter.
+ * The bytes of `range` in chunks, each valid until the next one is requested, or all in `into`.
+ * @throws OnnxError `external-data-changed` if the file was replaced or modified, `external-data-bounds` if it became shorter.
  */
 export function* readChunks(
   range: FileRange,
@@ -100,7 +104,7 @@ export function* readChunks(
       const start = into === undefined ? 0 : at;
       const count = readSync(file, buffer, start, Math.min(range.length - at, CHUNK_BYTES), range.offset + at);
       if (count === 0)
-        throw new OnnxError('external-data-bounds', `external data file "${basename(range.path)}" became shorter while it was read`);
+        throw new OnnxError('external-data-bounds', `external data file "${basename(range.path)}" was truncated while it was read`);
       yield { chunk: buffer.subarray(start, start + count), at };
       at += count;
     }
@@ -113,7 +117,7 @@ function openSame({ path, identity }: FileRange): number {
   const changed = (cause?: unknown): OnnxError =>
     new OnnxError('external-data-changed', `external data file "${basename(path)}" was changed or removed after its model was read`, {
       cause,
-      help: 'run the command again, and leave the file alone meanwhile',
+      help: 'run the command again, and do not change the file meanwhile',
     });
   let file: number;
   try {

@@ -1,4 +1,4 @@
-/** How is a model read from and written to a file, with its external data beside it? */
+/** Reading and writing of model files with their external data. */
 import { type FileHandle, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { formatBytes } from '../../base/format.js';
@@ -11,12 +11,12 @@ import { openExternalFiles } from './external-data.js';
 import { type ExternalPlacement, placeExternalData } from './external-placement.js';
 
 export interface ReadOptions {
-  /** The folder that locations of external data are relative to, and that they cannot leave; the model's own where absent. */
+  /** The folder that contains external data; locations are relative to it. Default: the folder of the model. */
   readonly externalFolder?: string;
 }
 
 /**
- * Reads a model. Its external data has to lie in the model's folder or the one given: it is looked for now, and read when a constant's bytes are used.
+ * Reads a model. Its external data must be in the external folder: its files are located now, and bytes of constants are read on use.
  * @throws OnnxError `model-unreadable`, `model-too-large`, `model-malformed`, `external-data-path`, `external-data-missing`, `external-data-bounds`.
  */
 export async function readModel(path: string, { externalFolder = dirname(path) }: ReadOptions = {}): Promise<Model> {
@@ -37,10 +37,10 @@ export async function readModel(path: string, { externalFolder = dirname(path) }
 async function readBytes(path: string): Promise<Uint8Array> {
   try {
     const facts = await stat(path);
-    if (!facts.isFile()) throw new Error(facts.isDirectory() ? 'it is a folder' : 'it is no plain file');
+    if (!facts.isFile()) throw new Error(facts.isDirectory() ? 'it is a folder' : 'it is not a regular file');
     if (facts.size > MAX_MODEL_BYTES) {
-      throw new OnnxError('model-too-large', `the file "${basename(path)}" has ${formatBytes(facts.size)}; an ONNX file holds 2 GiB`, {
-        help: 'is it the external data of a model? Larger models have their weights in files beside them',
+      throw new OnnxError('model-too-large', `the file "${basename(path)}" has ${formatBytes(facts.size)}; an ONNX file can hold 2 GiB`, {
+        help: 'it may be the external data of a model: larger models have their weights in separate files',
       });
     }
     return await readFile(path);
@@ -49,22 +49,22 @@ async function readBytes(path: string): Promise<Uint8Array> {
     throw new OnnxError(
       'model-unreadable',
       `the model "${basename(path)}" cannot be read: ${cause instanceof Error ? cause.message : cause}`,
-      { cause, help: 'check the path, and that it is a file that you may read' },
+      { cause, help: 'check the path and the permissions of the file' },
     );
   }
 }
 
 export interface WriteOptions {
-  /** Initializers of at least `thresholdBytes` go to `file`, a name in the model's folder. */
+  /** Initializers of at least `thresholdBytes` are written to `file`, a name in the folder of the model. */
   readonly externalData?: ExternalPlacement;
-  /** Whether what is written survives a power cut. Default: 'no-flush'. */
+  /** Whether the files are flushed to disk, so that they survive a power failure. Default: 'no-flush'. */
   readonly flush?: 'flush' | 'no-flush';
 }
 
 /**
- * Writes a model, and its folder where that is missing. Equal models and options give equal files; the files appear when they are whole.
- * It may take the place of the file that it was read from; constants that were read from external data in that place are then gone from `model`.
- * @throws OnnxError `model-too-large` beyond 2 GiB without external data, `external-data-path` where `file` is no plain name or the model's own,
+ * Writes a model and creates its folder if necessary. Equal models and options give equal files; the files appear when they are complete.
+ * It may replace the file that the model was read from; constants of `model` in replaced external data can then no longer be read.
+ * @throws OnnxError `model-too-large` beyond 2 GiB without external data, `external-data-path` if `file` is not a plain name or is that of the model,
  *   `not-a-file`; what reading constants throws.
  */
 export async function writeModel(path: string, model: Model, { externalData, flush = 'no-flush' }: WriteOptions = {}): Promise<void> {

@@ -1,4 +1,4 @@
-/** How is one tensor read from a file of its own, as ONNX's test data has them? A TensorProto, and nothing around it. */
+/** Reading of files with a single TensorProto, the format of ONNX test data. */
 import { readFileBytes } from '../../tensor/formats/file-bytes.js';
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 import type { Tensor } from '../../tensor/tensor.js';
@@ -8,24 +8,24 @@ import { makeSchema } from '../proto/codec/schema.js';
 import { decodeTensorProto } from './tensor-proto.js';
 
 export interface NamedTensor {
-  /** '' where the file gives none. */
+  /** '' if the file has no name. */
   readonly name: string;
   readonly tensor: Tensor;
 }
 
 const SCHEMA = makeSchema([]);
 
-/** @throws OnnxError `tensor-malformed` where the bytes are no TensorProto, or its data lies in another file. */
+/** @throws OnnxError `tensor-malformed` if the bytes are not a TensorProto, or its data is in another file. */
 export function decodeTensorFile(bytes: Uint8Array): NamedTensor {
   try {
     const proto = decodeMessage(SCHEMA, 'TensorProto', bytes);
     if (proto.dataType === undefined)
-      throw new OnnxError('tensor-malformed', 'it has no element type: a sequence, an optional, or no tensor');
+      throw new OnnxError('tensor-malformed', 'it has no element type; it may be a sequence, an optional, or not a tensor');
     const constant = decodeTensorProto(proto, undefined);
     return { name: proto.name ?? '', tensor: constant.dtype === 'string' ? constant : decodeRawTensor(constant) };
   } catch (error) {
     if (!(error instanceof OnnxError)) throw error;
-    throw new OnnxError('tensor-malformed', `not a TensorProto that can be read: ${error.message}`, { cause: error });
+    throw new OnnxError('tensor-malformed', `not a valid TensorProto: ${error.message}`, { cause: error });
   }
 }
 

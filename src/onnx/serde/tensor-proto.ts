@@ -1,4 +1,4 @@
-/** How does a TensorProto become a constant, and back? Raw bytes stay a view; typed fields become the bytes they mean. */
+/** Conversion between TensorProto messages and constants. Raw bytes are views; typed fields are converted to bytes. */
 import { byteLength, findDTypeByOnnx } from '../../tensor/dtype.js';
 import { makeRawTensor } from '../../tensor/raw-tensor.js';
 import { countElements, formatShape } from '../../tensor/shape.js';
@@ -11,26 +11,26 @@ import type { ExternalLocation, ExternalTensor, ReadExternal } from './external-
 import { parseExternalLocation } from './external-data.js';
 import { malformed, toSafeInteger } from './malformed.js';
 
-/** Refuses bytes that are no UTF-8, which could not be written back, and keeps a byte order mark. */
+/** Rejects invalid UTF-8, which could not be written back, and keeps a byte order mark. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 type RawDType = RawTensor['dtype'];
 
 /**
- * The constant in `proto`. Bytes are views of the decoded file where it holds `raw_data`.
- * @param readExternal  reads bytes that lie outside; absent: a tensor with external data is an error.
+ * The constant in `proto`. Bytes in `raw_data` become views of the decoded file.
+ * @param readExternal  reads external data; if undefined, external data is an error.
  * @throws OnnxError `model-malformed`, `external-data-missing`, and what `readExternal` throws.
  */
 export function decodeTensorProto(proto: TensorProto, readExternal: ReadExternal | undefined): Constant {
   const label = `tensor "${proto.name ?? ''}"`;
   const dims = decodeDims(proto, label);
   const dtype = findDTypeByOnnx(proto.dataType ?? 0);
-  if (dtype === undefined) throw malformed(`${label} has element type ${proto.dataType ?? 0}, which ONNX does not have`);
-  if (proto.segment !== undefined) throw malformed(`${label} is a segment of a larger tensor, which no tool writes`);
+  if (dtype === undefined) throw malformed(`${label} has the unknown element type ${proto.dataType ?? 0}`);
+  if (proto.segment !== undefined) throw malformed(`${label} is a segment of a larger tensor, which is not supported`);
   try {
     if (dtype === 'string') {
-      if (proto.dataLocation === DataLocation.EXTERNAL) throw malformed(`${label} is of strings, which cannot lie in an external file`);
+      if (proto.dataLocation === DataLocation.EXTERNAL) throw malformed(`${label} has strings as external data, which ONNX does not allow`);
       return makeTensor(
         'string',
         dims,
@@ -38,7 +38,7 @@ export function decodeTensorProto(proto: TensorProto, readExternal: ReadExternal
       );
     }
     const sizeBytes = byteLength(dtype, countElements(dims));
-    if (proto.dataLocation === DataLocation.EXTERNAL) return findOutside(proto, { dtype, dims, sizeBytes, label }, readExternal);
+    if (proto.dataLocation === DataLocation.EXTERNAL) return locateExternal(proto, { dtype, dims, sizeBytes, label }, readExternal);
     return makeRawTensor(dtype, dims, proto.rawData ?? decodeTypedField(proto, dtype, label));
   } catch (error) {
     if (error instanceof TensorError) throw malformed(`${label}: ${error.message}`);
@@ -47,8 +47,8 @@ export function decodeTensorProto(proto: TensorProto, readExternal: ReadExternal
 }
 
 function decodeDims(proto: TensorProto, label: string): number[] {
-  const dims = Array.from(proto.dims ?? [], dim => toSafeInteger(dim, `${label}: a size`));
-  if (dims.some(dim => dim < 0)) throw malformed(`${label} has a negative size: ${formatShape(dims)}`);
+  const dims = Array.from(proto.dims ?? [], dim => toSafeInteger(dim, `${label}: a dim`));
+  if (dims.some(dim => dim < 0)) throw malformed(`${label} has a negative dim: ${formatShape(dims)}`);
   return dims;
 }
 
@@ -60,17 +60,17 @@ function decodeText(bytes: Uint8Array, label: string): string {
   }
 }
 
-function findOutside(proto: TensorProto, tensor: ExternalTensor, readExternal: ReadExternal | undefined): Constant {
+function locateExternal(proto: TensorProto, tensor: ExternalTensor, readExternal: ReadExternal | undefined): Constant {
   const { label } = tensor;
   if (readExternal === undefined) {
-    throw new OnnxError('external-data-missing', `${label} lies in an external file, and the model was read without its folder`, {
-      help: 'read the model from its file, not from bytes',
+    throw new OnnxError('external-data-missing', `${label} has external data, and the model was not read from a file`, {
+      help: 'read the model from its file instead of from bytes',
     });
   }
   return readExternal(parseExternalLocation(proto, label), tensor);
 }
 
-/** The bytes that the typed fields mean: small types lie one (packed types: one byte) per int32, complex numbers as pairs. */
+/** The bytes for the typed fields: small dtypes have one element (packed dtypes: one byte) per int32, complex numbers are pairs. */
 function decodeTypedField(proto: TensorProto, dtype: RawDType, label: string): Uint8Array {
   switch (dtype) {
     case 'float32':
@@ -99,7 +99,7 @@ function decodeTypedField(proto: TensorProto, dtype: RawDType, label: string): U
 }
 
 function checkRange(value: number, lowest: number, highest: number, label: string): number {
-  if (value < lowest || value > highest) throw malformed(`${label} has an element ${value} that its type does not hold`);
+  if (value < lowest || value > highest) throw malformed(`${label} has the element ${value}, outside the range of its dtype`);
   return value;
 }
 
@@ -119,7 +119,7 @@ function bytesOf(
   return values === undefined ? new Uint8Array(0) : new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
-/** The TensorProto of a constant: `raw_data` (strings: `string_data`), or where its bytes lie. */
+/** The TensorProto of a constant, with `raw_data` (strings: `string_data`) or the location of its external data. */
 export function encodeTensorProto(
   constant: Constant,
   name: string,

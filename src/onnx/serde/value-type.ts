@@ -1,10 +1,10 @@
-/** How does a TypeProto become a value type, and back? Tensors are interpreted; every other type stays bytes. */
+/** Conversion between TypeProto messages and value types. Only tensor types are interpreted; all others are kept as bytes. */
 import { DTYPES, findDTypeByOnnx } from '../../tensor/dtype.js';
 import type { Dim, UnknownInType, ValueType } from '../ir/model.js';
 import type { TensorShapeProtoDimension, TypeProto, TypeProtoTensor } from '../proto/generated/messages.js';
 import { toSafeInteger } from './malformed.js';
 
-/** The type in `proto`, a message of `source`. A negative size, as old exporters write for "unknown", is unknown. */
+/** The type in `proto`, a message in `source`. A negative dim, which old exporters write for "unknown", becomes unknown. */
 export function decodeValueType(proto: TypeProto, source: Uint8Array): ValueType {
   const elemType = proto.tensorType?.elemType ?? 0;
   const dtype = findDTypeByOnnx(elemType);
@@ -35,7 +35,7 @@ function isAbsent(text: string | undefined): text is '' | undefined {
 }
 
 function decodeDim(dim: TensorShapeProtoDimension): Dim {
-  if (dim.dimValue !== undefined) return dim.dimValue < 0n ? undefined : toSafeInteger(dim.dimValue, 'a size in a value type');
+  if (dim.dimValue !== undefined) return dim.dimValue < 0n ? undefined : toSafeInteger(dim.dimValue, 'a dim of a value type');
   return dim.dimParam === '' ? undefined : dim.dimParam;
 }
 

@@ -1,4 +1,4 @@
-/** Which function infers the outputs of an operator? One table by domain; each function reads the opset itself where versions differ. */
+/** The table of inference functions by domain and operator. Functions handle differences between opsets themselves. */
 
 import type { InferFunction, InferTable } from './context/node-context.js';
 import { CLASSIC } from './operators/classic.js';
@@ -40,7 +40,7 @@ const DOMAINS: Readonly<Record<string, InferTable>> = {
   'com.microsoft': { QuantizeLinear: QUANTIZATION.QuantizeLinear, DequantizeLinear: QUANTIZATION.DequantizeLinear } as InferTable,
 };
 
-/** The inference function of an operator; undefined where its shapes are not inferred and stated ones are all that is known. */
+/** The inference function of an operator; undefined if only declared types are available. */
 export function findInferFunction(domain: string, opType: string): InferFunction | undefined {
   const table = DOMAINS[domain];
   return table !== undefined && Object.hasOwn(table, opType) ? table[opType] : undefined;

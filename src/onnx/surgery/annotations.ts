@@ -1,11 +1,11 @@
-/** Which fields that the IR keeps as bytes name values? Quantization annotations and sparse initializers: they follow a rename. */
+/** Renaming inside graph fields that the IR keeps as bytes: quantization annotations and sparse initializers. */
 import type { UnknownFields } from '../ir/model.js';
 import { decodeMessage } from '../proto/codec/decode-message.js';
 import { encodeMessage } from '../proto/codec/encode-message.js';
 import { WHOLE_SCHEMA } from '../proto/codec/schema.js';
 import type { GraphProto } from '../proto/generated/messages.js';
 
-/** The kept fields of a graph under other names. @throws OnnxError `model-malformed` where one cannot be read. */
+/** The uninterpreted fields of a graph with values renamed. @throws OnnxError `model-malformed` if one cannot be decoded. */
 export function renameInAnnotations(unknown: UnknownFields, names: ReadonlyMap<string, string>): UnknownFields {
   return unknown.map(bytes => {
     const proto = decodeMessage(WHOLE_SCHEMA, 'GraphProto', bytes);

@@ -1,4 +1,4 @@
-/** How is a model edited step by step? Each step says what it did; then shapes are inferred anew, and the graph must be sound. */
+/** Step-by-step editing of a model: each step reports its changes; afterwards the graph is checked and shapes are inferred again. */
 import { assertNever } from '../../base/assert-never.js';
 import { checkModel, findNewProblem, type ModelProblem } from '../check/check-model.js';
 import type { Model } from '../ir/model.js';
@@ -24,8 +24,8 @@ export type EditStep =
   | { readonly kind: 'swap'; readonly cut: Cut; readonly replacement: Model };
 
 /**
- * Edits `model` in place, step after step: it may have problems before, and may not have others after. Where it throws, the model may be half edited.
- * @returns what each step did, a line each. @throws OnnxError of the steps; what shape inference throws; `edit-breaks-graph`.
+ * Edits `model` in place, step after step. The model may have problems before, but the edits must not add new ones. If it throws, the model may be partly edited.
+ * @returns one line per change. @throws OnnxError of the steps; what shape inference throws; `edit-breaks-graph`.
  */
 export function editModel(model: Model, steps: readonly EditStep[]): readonly string[] {
   const before = checkModel(model);
@@ -33,7 +33,7 @@ export function editModel(model: Model, steps: readonly EditStep[]): readonly st
   sortTopologically(model.graph);
   const problem = findNewProblem(before, checkModel(model));
   if (problem !== undefined)
-    throw new OnnxError('edit-breaks-graph', `the edits leave a graph that is not sound: ${problem.message}`, helpOf(problem));
+    throw new OnnxError('edit-breaks-graph', `the edits leave an invalid graph: ${problem.message}`, helpOf(problem));
   writeTypes(model, inferShapes(model, { stated: 'ignore' }));
   return done;
 }
@@ -43,26 +43,26 @@ const helpOf = ({ help }: ModelProblem): { help?: string } => (help === undefine
 function applyStep(model: Model, step: EditStep): readonly string[] {
   switch (step.kind) {
     case 'edit':
-      return applyEdit(model, step.edit).map(({ at, what, before, after }) => `${at}: ${what} was ${before}, is ${after}`);
+      return applyEdit(model, step.edit).map(({ at, what, before, after }) => `${at}: ${what} changed from ${before} to ${after}`);
     case 'rename-values':
-      return renameValues(model, step.renames).map(({ from, to }) => `value ${from} is ${to}`);
+      return renameValues(model, step.renames).map(({ from, to }) => `value ${from} renamed to ${to}`);
     case 'rename-nodes':
-      return renameNodes(model, step.renames).map(({ from, to }) => `node ${from} is ${to}`);
+      return renameNodes(model, step.renames).map(({ from, to }) => `node ${from} renamed to ${to}`);
     case 'insert':
       return [`${describeNode(insertNode(model, step.insertion), model.graph)} inserted after ${step.insertion.on}`];
     case 'remove':
       return removeNodes(model, step.removal).map(label => `${label} removed`);
     case 'add-output':
       addOutput(model, step.name);
-      return [`${step.name} is an output`];
+      return [`${step.name} added to the outputs`];
     case 'drop-output':
-      return [`${step.name} is no output`, ...dropOutput(model, step.name).map(label => `${label} removed`)];
+      return [`${step.name} removed from the outputs`, ...dropOutput(model, step.name).map(label => `${label} removed`)];
     case 'drop-input':
       dropInput(model, step.name);
-      return [`${step.name} is no input`];
+      return [`${step.name} removed from the inputs`];
     case 'swap': {
       const { renamed, removed } = swapPart(model, step.cut, step.replacement);
-      return [...renamed.map(({ from, to }) => `${from} of the replacement is ${to}`), ...removed.map(label => `${label} removed`)];
+      return [...renamed.map(({ from, to }) => `${from} of the replacement renamed to ${to}`), ...removed.map(label => `${label} removed`)];
     }
     default:
       return assertNever(step);

@@ -1,21 +1,21 @@
-/** How does a model get more outputs, or fewer; and lose inputs that nothing reads? */
+/** Adding and removing outputs of a model, and removing unread inputs. */
 import { indexUses, removeValue } from '../ir/edit.js';
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { removeDeadFrom } from '../passes/remove-dead.js';
 import { getNamedValue } from './find-value.js';
 
-/** Makes a value an output too, after those that there are. @throws OnnxError `unknown-value`, `already-output`. */
+/** Appends a value to the outputs of the model. @throws OnnxError `unknown-value`, `already-output`. */
 export function addOutput(model: Model, name: string): void {
   const { graph } = model;
   const { id } = getNamedValue(graph, name);
-  if (graph.outputs.includes(id)) throw new OnnxError('already-output', `"${name}" is an output already`);
+  if (graph.outputs.includes(id)) throw new OnnxError('already-output', `"${name}" is already an output`);
   graph.outputs.push(id);
 }
 
 /**
- * Takes an output away, and the nodes and constants that nothing needs without it. Inputs stay.
- * @returns what went. @throws OnnxError `unknown-value`, `not-an-end` where the value is no output, `last-output`.
+ * Removes an output, and nodes and constants that become unneeded. Inputs are kept.
+ * @returns labels of what was removed. @throws OnnxError `unknown-value`, `not-an-end` if the value is not an output, `last-output`.
  */
 export function dropOutput(model: Model, name: string): readonly string[] {
   const { graph } = model;
@@ -26,13 +26,12 @@ export function dropOutput(model: Model, name: string): readonly string[] {
       'output',
       graph.outputs.map(other => graph.values.get(other)?.name ?? ''),
     );
-  if (graph.outputs.length === 1)
-    throw new OnnxError('last-output', `"${name}" is the only output: a model without outputs computes nothing`);
+  if (graph.outputs.length === 1) throw new OnnxError('last-output', `"${name}" is the only output, and a model needs at least one`);
   graph.outputs = graph.outputs.filter(other => other !== id);
   return removeDeadFrom(graph);
 }
 
-/** Takes an input away that nothing reads. @throws OnnxError `unknown-value`, `not-an-end`, `input-read`. */
+/** Removes an unread input. @throws OnnxError `unknown-value`, `not-an-end`, `input-read`. */
 export function dropInput(model: Model, name: string): void {
   const { graph } = model;
   const { id } = getNamedValue(graph, name);
@@ -44,14 +43,20 @@ export function dropInput(model: Model, name: string): void {
     );
   const [reader] = indexUses(graph).get(id) ?? [];
   if (reader !== undefined || graph.outputs.includes(id)) {
-    throw new OnnxError('input-read', `input "${name}" is read by ${reader === undefined ? 'an output' : reader.node.opType}`, {
-      help: 'extract the part that does without it, or give it a constant',
-    });
+    throw new OnnxError(
+      'input-read',
+      `input "${name}" is read by ${reader === undefined ? 'an output of the model' : reader.node.opType}`,
+      {
+        help: 'extract the part of the model that does not need it, or replace it by a constant',
+      },
+    );
   }
   graph.inputs = graph.inputs.filter(other => other !== id);
   removeValue(graph, id);
 }
 
 function notAnEnd(name: string, what: 'input' | 'output', known: readonly string[]): OnnxError {
-  return new OnnxError('not-an-end', `"${name}" is no ${what} of the model`, { help: `its ${what}s are ${known.join(', ')}` });
+  return new OnnxError('not-an-end', `"${name}" is not an ${what} of the model`, {
+    help: `the ${what}s of the model are ${known.join(', ')}`,
+  });
 }

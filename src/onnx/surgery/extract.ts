@@ -1,4 +1,4 @@
-/** What computes some values of a model out of others? That part, as a model of its own. */
+/** Extraction of the part of a model between given inputs and outputs as a separate model. */
 import { findClosest } from '../../base/did-you-mean.js';
 import { cloneNode, cloneValue } from '../ir/clone.js';
 import { addValue, getNode, getValue } from '../ir/edit.js';
@@ -9,18 +9,18 @@ import { valuesReadBy } from '../ir/reads.js';
 import { findSparseInitializers } from '../serde/sparse-initializers.js';
 
 export interface Cut {
-  /** Names of the values that become the part's inputs, in this order. Inputs, initializers and values between nodes may be named. */
+  /** Names of the values that become the inputs of the part, in this order: inputs, initializers or values between nodes. */
   readonly inputs: readonly string[];
-  /** Names of the values that become its outputs, in this order. */
+  /** Names of the values that become the outputs of the part, in this order. */
   readonly outputs: readonly string[];
 }
 
 /**
- * The part of `model`'s main graph between the named values: the nodes that the outputs need, their initializers, operator sets and metadata.
- * Value and node names, types and node order stay; a new input has the type that is known of it. `model` is not changed; constants are shared.
+ * The part of the main graph of `model` between the named values: the nodes that the outputs need, their initializers, operator sets and metadata.
+ * Names, types and node order are kept; a new input has its known type. `model` is not changed; constants are shared.
  *
- * @throws OnnxError `unknown-value` with all names that the graph lacks; `cut-open` where an output needs an input of the model that is not named;
- *   `cut-repeated` where a name is given twice on one side.
+ * @throws OnnxError `unknown-value` with all names that the graph does not have; `cut-open` if an output needs an input of the model that is not named;
+ *   `cut-repeated` if a name is given twice on one side.
  */
 export function extractSubgraph(model: Model, cut: Cut): Model {
   const { inputs, outputs } = findEnds(model.graph, cut);
@@ -42,7 +42,7 @@ function findEnds(graph: Graph, cut: Cut): { inputs: ValueId[]; outputs: ValueId
   }
   for (const names of [cut.inputs, cut.outputs]) {
     const repeated = names.find((name, index) => names.indexOf(name) !== index);
-    if (repeated !== undefined) throw new OnnxError('cut-repeated', `"${repeated}" is named twice among the part's inputs or outputs`);
+    if (repeated !== undefined) throw new OnnxError('cut-repeated', `"${repeated}" is named twice among the inputs or outputs of the part`);
   }
   const idOf = (name: string): ValueId[] => {
     const id = byName.get(name);
@@ -76,14 +76,18 @@ function collectNeeded(graph: Graph, inputs: readonly ValueId[], outputs: readon
   }
   if (open.size > 0) {
     const reasons = [...open].map(([id, output]) => `"${output}" needs "${getValue(graph, id).name}"`);
-    throw new OnnxError('cut-open', `the part between the named values is open: ${reasons.join('; ')}, which is not among its inputs`, {
-      help: 'name it as an input, or name a value that lies between it and the output',
-    });
+    throw new OnnxError(
+      'cut-open',
+      `the part between the named values is not closed: ${reasons.join('; ')}, which is not among its inputs`,
+      {
+        help: 'add it to the inputs, or add a value between it and the output',
+      },
+    );
   }
   return nodes;
 }
 
-/** Makes a value an input: where the node that made it stays for its other outputs, that node gets an unread value in its place. */
+/** Turns a value into an input. If its producer is kept for other outputs, the producer gets an unread value in its place. */
 function detachInput(model: Model, graph: Graph, id: ValueId): void {
   const value = getValue(graph, id);
   const producer = value.producer === undefined ? undefined : graph.nodes.get(value.producer);
@@ -95,7 +99,7 @@ function detachInput(model: Model, graph: Graph, id: ValueId): void {
   producer.outputs = producer.outputs.map(output => (output === id ? unread.id : output));
 }
 
-/** The nodes in question with the values that they touch, and the ends: new tables, so that a large graph is cut into many parts without many copies of it. */
+/** A copy of the given nodes with their values and the ends, so that cutting a large graph into many parts does not copy the whole graph each time. */
 function cloneSome(graph: Graph, nodes: ReadonlySet<NodeId>, ends: readonly ValueId[]): Graph {
   const cloned = new Map<NodeId, Node>();
   const kept = new Set<ValueId>(ends);

@@ -1,4 +1,4 @@
-/** Which value of a graph has a name? An absent one is an error that says what is near. */
+/** Lookup of a value by name, with suggestions for an unknown name. */
 import { describeNear, findNear } from '../../base/did-you-mean.js';
 import { findValueByName } from '../ir/edit.js';
 import type { Graph, Value } from '../ir/model.js';

@@ -1,4 +1,4 @@
-/** How does a node come between a value and those who read it? It reads the value, and they read it; names of the model's outputs stay. */
+/** Insertion of a node between a value and its readers. Names of model outputs are kept. */
 import { addInitializer, addNode, type NewNode, replaceAllUses } from '../ir/edit.js';
 import type { Attribute, Constant, Model, Node, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
@@ -12,20 +12,20 @@ export interface Insertion {
   readonly on: string;
   readonly op: string;
   readonly domain?: string;
-  /** Made of the value's name and the operator where absent. */
+  /** Default: made from the names of the value and the operator. */
   readonly name?: string;
   readonly attributes?: Readonly<Record<string, Attribute>>;
-  /** Its other inputs in order: values by name, constants, or nothing for one left out. */
+  /** The other inputs in order: values by name, constants, or undefined for an absent input. */
   readonly others?: readonly (string | Constant | undefined)[];
   readonly at?: number;
-  /** Readers that read the node from now on; all of them, and the model's output, where absent. */
+  /** The readers that will read the output of the node. Default: all readers, and the model output. */
   readonly readers?: NodeSelector;
   readonly matches?: Matches;
 }
 
 /**
- * Inserts a node. Where the value is an output of the model, the node's output takes over its name, and the value is called after it.
- * Shapes that follow are not updated here. @throws OnnxError `unknown-value`, `selector-matches-nothing`, `selector-matches-several`, `no-such-reader`.
+ * Inserts a node. If the value is an output of the model, the output of the node takes over its name, and the value is renamed.
+ * The caller infers shapes again. @throws OnnxError `unknown-value`, `selector-matches-nothing`, `selector-matches-several`, `no-such-reader`.
  */
 export function insertNode(model: Model, insertion: Insertion): Node {
   const { graph } = model;
@@ -53,7 +53,7 @@ export function insertNode(model: Model, insertion: Insertion): Node {
   return added;
 }
 
-/** First the readers are moved to a new value, then the node is made that reads the old one. */
+/** Moves the readers to a new value first, so that the node itself keeps reading the old one. */
 function makeAfter(model: Model, spec: NewNode, from: ValueId, name: string, readers: readonly Node[] | undefined): Node {
   const { graph } = model;
   const first = readers?.[0] ?? [...graph.nodes.values()].find(node => node.inputs.includes(from));
@@ -71,7 +71,7 @@ function inputOf(model: Model, other: string | Constant | undefined, takeName: (
   return addInitializer(model, model.graph, takeName('constant'), other).id;
 }
 
-/** `wanted`, or with the first number that makes it a name no node has. */
+/** `wanted`, or `wanted` with the first number that makes it unique among the nodes. */
 export function freshNodeName(nodes: Iterable<Node>, wanted: string): string {
   const taken = new Set([...nodes].map(({ name }) => name));
   if (!taken.has(wanted)) return wanted;

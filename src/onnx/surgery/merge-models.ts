@@ -1,34 +1,34 @@
-/** How do two models become one? Values of the first feed inputs of the second; what is not connected stays an input or an output. */
+/** Merging of two models: values of the first feed inputs of the second, and unconnected inputs and outputs are kept. */
 import { describeNear, findNear } from '../../base/did-you-mean.js';
 import { cloneModel } from '../ir/clone.js';
 import { getValue } from '../ir/edit.js';
 import type { Model, Value, ValueId } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
+import { assertCompatible } from './assert-compatible.js';
 import { getNamedValue } from './find-value.js';
-import { assertFits } from './fits.js';
 import { mergeFunctions } from './merge-functions.js';
 import { type Rename, renameNodes, renameValues } from './rename.js';
 import { alignOpsets, spliceGraph } from './splice.js';
 
 export interface MergeOptions {
-  /** Input of the second model → value of the first: an output, an input (which then feeds both), or what lies between. Where empty: equal names. */
+  /** Input of the second model → value of the first: an output, an input (which then feeds both), or an intermediate value. If empty, equal names are connected. */
   readonly connect: Readonly<Record<string, string>>;
-  /** Put before every name of a model. Where a name of the second is taken it gets a number. */
+  /** Prefixes for all names of a model. A name of the second model that is still taken gets a number. */
   readonly prefix?: { readonly first?: string; readonly second?: string };
-  /** Outputs of the first model that feed the second: 'drop' (default) or 'keep' them as outputs. */
+  /** Whether outputs of the first model that feed the second remain outputs. Default: 'drop'. */
   readonly connected?: 'drop' | 'keep';
 }
 
 export interface Merged {
   readonly model: Model;
-  /** Names of the second model that were taken: a value or node of it, and what it is called now. Prefixes are not counted. */
+  /** Values and nodes of the second model that were renamed because their names were taken. Prefixes are not listed. */
   readonly renamed: readonly Rename[];
 }
 
 /**
- * Merges two sound models; neither is changed. Names of the first stay; heading and metadata are those of the first, with keys of the second that it lacks. Where operator sets
- * differ, the older one is raised. Names in `connect` are those before prefixes.
+ * Merges two valid models; neither is changed. Names, header and metadata of the first model are kept; metadata keys that only the second has are added. If
+ * operator sets differ, the older one is raised. Names in `connect` are those without prefixes.
  * @throws OnnxError what shape inference throws; `merge-unconnected`, `unknown-value`, `not-an-end`, `type-mismatch`, `opset-conversion`, `opsets-differ`, `functions-differ`, `name-taken`.
  */
 export function mergeModels(first: Model, second: Model, options: MergeOptions): Merged {
@@ -65,9 +65,9 @@ function findPairs(first: Model, second: Model, connect: Readonly<Record<string,
     const list = (values: readonly Value[]): string => values.map(({ name }) => name).join(', ');
     throw new OnnxError(
       'merge-unconnected',
-      `no output of the first model (${list(outputs)}) is called like an input of the second (${list(inputs)})`,
+      `no output of the first model (${list(outputs)}) has the name of an input of the second (${list(inputs)})`,
       {
-        help: 'say which feeds which: connect',
+        help: 'connect them explicitly (`connect`)',
       },
     );
   }
@@ -80,13 +80,13 @@ function findPairs(first: Model, second: Model, connect: Readonly<Record<string,
         inputs.map(value => value.name),
       );
       const help = near.length === 0 ? `its inputs are ${inputs.map(value => value.name).join(', ')}` : describeNear(near);
-      throw new OnnxError('not-an-end', `"${name}" is no input of the second model`, { help });
+      throw new OnnxError('not-an-end', `"${name}" is not an input of the second model`, { help });
     }),
   );
 }
 
 function checked(pairs: readonly Pair[]): readonly Pair[] {
-  for (const { input, value } of pairs) assertFits(value.type, input.type, `"${value.name}" to "${input.name}"`);
+  for (const { input, value } of pairs) assertCompatible(value.type, input.type, `"${value.name}" to "${input.name}"`);
   return pairs;
 }
 

@@ -1,19 +1,19 @@
-/** How does a model with free sizes get fixed ones? Sizes are given per input or by name, written wherever the name stands, and nothing that was a number changes. */
+/** Assignment of fixed sizes to free dims of model inputs, given per input or by dim name. */
 import { findClosest } from '../../base/did-you-mean.js';
 import { getValue, subgraphsOf } from '../ir/edit.js';
 import type { Dim, Graph, Model, Value } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { formatDims } from '../shape-inference/context/node-context.js';
 
-/** A number, or 'free' for a size that is meant to stay free. */
+/** A number, or 'free' for a dim that stays free on purpose. */
 export type PinnedDim = number | 'free';
 
 export interface Pins {
-  /** Whole shapes by input. */
+  /** Complete shapes by input. */
   readonly shapes: Readonly<Record<string, readonly PinnedDim[]>>;
-  /** Sizes by the name that the model gives them. */
+  /** Sizes by dim name. */
   readonly dims: Readonly<Record<string, PinnedDim>>;
-  /** Of a four-dimensional input whose first size is free and not given otherwise. */
+  /** The first dim of inputs of rank 4 if it is free and not given otherwise. */
   readonly batch: PinnedDim;
 }
 
@@ -24,10 +24,10 @@ export interface PinRecord {
 }
 
 /**
- * Writes sizes into the inputs of `model`, and into every type in which a name stands that they decide. Inferred types are not followed up here.
- * Pins of inputs and names that the model does not have do nothing: see `assertPinsKnown`.
- * @returns what changed, per input.
- * @throws OnnxError `pin-mismatch` where a number or rank of the model is another.
+ * Writes sizes into the inputs of `model`, and into all types with a dim name that gets a size. The caller infers shapes again.
+ * Pins of unknown inputs and dim names are ignored here: see `assertPinsKnown`.
+ * @returns the changed inputs.
+ * @throws OnnxError `pin-mismatch` if a pin contradicts a fixed dim or the rank of the model.
  */
 export function pinShapes(model: Model, pins: Pins): readonly PinRecord[] {
   const { graph } = model;
@@ -48,37 +48,37 @@ export function pinShapes(model: Model, pins: Pins): readonly PinRecord[] {
   return records;
 }
 
-/** @throws OnnxError `free-dims` for inputs with sizes that are neither numbers nor meant to be free. */
+/** @throws OnnxError `free-dims` for inputs with dims that are neither numbers nor pinned as 'free'. */
 export function assertPinned({ graph }: Model, pins: Pins): void {
   const free = graph.inputs.flatMap(id => {
     const value = getValue(graph, id);
     return isPinned(value, pins) ? [] : [`"${value.name}" ${formatDims(dimsOf(value))}`];
   });
   if (free.length === 0) return;
-  throw new OnnxError('free-dims', `sizes of inputs are free: ${free.join(', ')}`, {
-    help: 'give them by `shapes` (input → whole shape) or `dims` (name → size); `free` for one that is meant to stay so, such as a number of RoIs',
+  throw new OnnxError('free-dims', `inputs have free dims: ${free.join(', ')}`, {
+    help: 'set them with `shapes` (input → complete shape) or `dims` (dim name → size); use `free` for a dim that must stay free, such as the number of RoIs',
   });
 }
 
 function isPinned({ name, type, constant }: Value, { shapes, dims, batch }: Pins): boolean {
   if (type?.kind !== 'tensor' || constant !== undefined) return true;
-  const meant = (dim: Dim, axis: number): boolean =>
+  const isDecided = (dim: Dim, axis: number): boolean =>
     typeof dim === 'number' ||
     shapes[name]?.[axis] === 'free' ||
     (typeof dim === 'string' && dims[dim] === 'free') ||
     (axis === 0 && type.dims?.length === 4 && batch === 'free');
-  return type.dims?.every(meant) ?? false;
+  return type.dims?.every(isDecided) ?? false;
 }
 
 function dimsOf(value: Value): readonly Dim[] | undefined {
   return value.type?.kind === 'tensor' ? value.type.dims : undefined;
 }
 
-/** What pins can name in a model. */
+/** The inputs and dim names of a model that pins can refer to. */
 export interface Pinnable {
   readonly inputs: readonly string[];
   readonly dims: readonly string[];
-  /** Its inputs and their shapes, for messages. */
+  /** The inputs with their shapes, for messages. */
   readonly described: string;
 }
 
@@ -91,16 +91,16 @@ export function listPinnable({ graph }: Model): Pinnable {
   };
 }
 
-/** @throws OnnxError `pin-unknown` for an input or a name that none of `models` has: the whole, and the part that was cut out of it. */
+/** @throws OnnxError `pin-unknown` for an input or dim name that none of `models` has: the whole model and the part cut from it. */
 export function assertPinsKnown({ shapes, dims }: Pins, models: readonly Pinnable[]): void {
   const [inputNames, dimNames] = [models.flatMap(model => model.inputs), models.flatMap(model => model.dims)];
   const unknown = [
     ...Object.keys(shapes).flatMap(name => (inputNames.includes(name) ? [] : [describeUnknown('input', name, inputNames)])),
-    ...Object.keys(dims).flatMap(name => (dimNames.includes(name) ? [] : [describeUnknown('free size', name, dimNames)])),
+    ...Object.keys(dims).flatMap(name => (dimNames.includes(name) ? [] : [describeUnknown('free dim', name, dimNames)])),
   ];
   if (unknown.length === 0) return;
   throw new OnnxError('pin-unknown', `the model has ${unknown.join('; ')}`, {
-    help: `its inputs are ${models.map(({ described }) => described).join('; after the cut ')}`,
+    help: `its inputs are ${models.map(({ described }) => described).join('; after the cut: ')}`,
   });
 }
 
@@ -114,7 +114,7 @@ function pinByName(dim: Dim, named: ReadonlyMap<string, PinnedDim>): Dim {
   return typeof given === 'number' ? given : dim;
 }
 
-/** The whole shape of an input; the names that it decides are added to `named`. */
+/** Pins the complete shape of an input; dim names that get a size are added to `named`. */
 function pinWhole(
   input: Value,
   before: readonly Dim[] | undefined,
@@ -124,18 +124,18 @@ function pinWhole(
   const reject = (why: string): OnnxError =>
     new OnnxError(
       'pin-mismatch',
-      `input "${input.name}" is ${formatDims(before)} in the model, ${formatDims(given)} is asked for: ${why}`,
+      `input "${input.name}" has shape ${formatDims(before)} in the model, ${formatDims(given)} is requested: ${why}`,
       {
-        help: 'sizes that the model fixes cannot be changed: its weights and constants may count on them; export it again at the size wanted',
+        help: 'fixed dims of a model cannot be changed, because its weights and constants may depend on them: export the model again with the requested size',
       },
     );
-  if (before !== undefined && before.length !== given.length) throw reject(`it has ${before.length} dimensions`);
+  if (before !== undefined && before.length !== given.length) throw reject(`its rank is ${before.length}`);
   return given.map((size, axis): Dim => {
     const dim = before?.[axis];
-    if (typeof dim === 'number' && size !== dim) throw reject(`size ${axis} is ${dim}`);
+    if (typeof dim === 'number' && size !== dim) throw reject(`dim ${axis} is ${dim}`);
     if (typeof dim === 'string') {
       const known = named.get(dim);
-      if (known !== undefined && known !== size) throw reject(`"${dim}" is ${known} elsewhere`);
+      if (known !== undefined && known !== size) throw reject(`dim "${dim}" is already ${known}`);
       named.set(dim, size);
     }
     return size === 'free' ? dim : size;
@@ -156,7 +156,7 @@ function pinBatch(
   return [batch, ...rest];
 }
 
-/** A name means the same size wherever it stands. */
+/** Replaces dim names by their sizes in all value types. */
 function writeNamed(graph: Graph, named: ReadonlyMap<string, PinnedDim>): void {
   for (const value of graph.values.values()) {
     if (value.type?.kind !== 'tensor' || value.type.dims?.some(dim => typeof dim === 'string' && named.has(dim)) !== true) continue;

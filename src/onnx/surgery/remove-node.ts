@@ -1,4 +1,4 @@
-/** How does a node go? What read its output reads its input; names of the model's outputs stay. */
+/** Removal of nodes: readers of the output read an input of the node instead. Names of model outputs are kept. */
 import { getNode, getValue, indexUses, removeNode as removeFromTable, removeValue, replaceAllUses } from '../ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
@@ -11,13 +11,13 @@ import { describeNode } from '../shape-inference/context/node-context.js';
 export interface Removal {
   readonly select: NodeSelector;
   readonly matches?: Matches;
-  /** The input that takes the place of the output; the first that is no constant where absent. */
+  /** The input that replaces the output. Default: the first input that is not constant. */
   readonly input?: number;
 }
 
 /**
- * Removes the nodes meant, and what nothing needs without them. Shapes that follow are not updated here.
- * @returns what went. @throws OnnxError `selector-matches-nothing`, `selector-matches-several`, `cannot-bypass`.
+ * Removes the selected nodes, and nodes and constants that become unneeded. The caller infers shapes again.
+ * @returns labels of what was removed. @throws OnnxError `selector-matches-nothing`, `selector-matches-several`, `cannot-bypass`.
  */
 export function removeNodes(model: Model, { select, matches = 'one', input }: Removal): readonly string[] {
   const nodes = selectMatching(model.graph, select, matches);
@@ -35,12 +35,12 @@ function bypass(model: Model, node: Node, index: number | undefined): void {
   if (source === undefined || output === undefined) {
     throw new OnnxError(
       'cannot-bypass',
-      `${label} has no input ${position < 0 ? 'that is not constant' : position} that could take the place of its output`,
+      `${label} has no ${position < 0 ? 'non-constant input' : `input ${position}`} that could replace its output`,
     );
   }
   const uses = indexUses(graph);
   const read = others.find(id => id !== undefined && (uses.has(id) || graph.outputs.includes(id)));
-  if (read !== undefined) throw new OnnxError('cannot-bypass', `${label} gives "${getValue(graph, read).name}" too, which is read`);
+  if (read !== undefined) throw new OnnxError('cannot-bypass', `${label} has another output that is read, "${getValue(graph, read).name}"`);
   removeFromTable(graph, node.id);
   for (const id of others) if (id !== undefined) removeValue(graph, id);
   if (graph.outputs.includes(output)) takeOver(graph, output, source, label);
@@ -50,15 +50,15 @@ function bypass(model: Model, node: Node, index: number | undefined): void {
   }
 }
 
-/** The node that makes `source` makes the model's output `output` instead. */
+/** Makes the producer of `source` produce the model output `output` instead. */
 function takeOver(graph: Graph, output: ValueId, source: ValueId, label: string): void {
   const { producer, name } = getValue(graph, source);
   if (producer === undefined || graph.outputs.includes(source)) {
     throw new OnnxError(
       'cannot-bypass',
-      `without ${label} the output "${getValue(graph, output).name}" would be "${name}" itself, ${producer === undefined ? 'which no node makes' : 'which is an output too'}`,
+      `without ${label}, the output "${getValue(graph, output).name}" would be an alias of "${name}", ${producer === undefined ? 'which has no producer' : 'which is also an output'}`,
       {
-        help: 'drop one of the two outputs, or leave the node',
+        help: 'remove one of the two outputs, or keep the node',
       },
     );
   }

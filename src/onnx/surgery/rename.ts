@@ -1,4 +1,4 @@
-/** How do values and nodes get other names? All at once, so that names can change places; a name that is taken is an error. */
+/** Renaming of values and nodes. All renames apply at once, so that names can be swapped. */
 import { describeNear, findNear } from '../../base/did-you-mean.js';
 import { subgraphsOf } from '../ir/edit.js';
 import type { Graph, Model } from '../ir/model.js';
@@ -6,16 +6,16 @@ import { OnnxError } from '../ir/onnx-error.js';
 import { makeNameMatcher } from '../selection/name-pattern.js';
 import { renameInAnnotations } from './annotations.js';
 
-/** A `*` in `from` stands for any characters, and the one in `to` for the same ones. */
+/** A `*` in `from` matches any characters, and the `*` in `to` is replaced by them. */
 export interface Rename {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * Renames values (inputs, outputs, constants and what lies between) of `model`, sub-graphs included; quantization annotations and sparse initializers follow.
- * @returns what got another name. Where it throws, nothing has.
- * @throws OnnxError `selector-matches-nothing` with names that are near, `bad-rename`, `name-taken`.
+ * Renames values of `model`, including subgraphs, quantization annotations and sparse initializers.
+ * @returns the renames that were done. If it throws, the model is unchanged.
+ * @throws OnnxError `selector-matches-nothing` with similar names, `bad-rename`, `name-taken`.
  */
 export function renameValues(model: Model, renames: readonly Rename[]): readonly Rename[] {
   const graphs = [...allGraphs(model.graph)];
@@ -31,9 +31,9 @@ export function renameValues(model: Model, renames: readonly Rename[]): readonly
 }
 
 /**
- * Renames nodes, sub-graphs included.
- * @returns what got another name. Where it throws, nothing has.
- * @throws OnnxError as `renameValues`: ONNX lets nodes share a name, but no node gets one that another has.
+ * Renames nodes, including those of subgraphs.
+ * @returns the renames that were done. If it throws, the model is unchanged.
+ * @throws OnnxError as `renameValues`: ONNX allows nodes to share a name, but a rename must not create such a pair.
  */
 export function renameNodes(model: Model, renames: readonly Rename[]): readonly Rename[] {
   const nodes = [...allGraphs(model.graph)].flatMap(graph => [...graph.nodes.values()]);
@@ -69,10 +69,10 @@ function planRenames<T extends Named>(things: readonly T[], renames: readonly Re
         things.map(({ name }) => name),
       );
       const help = near.length === 0 ? {} : { help: describeNear(near) };
-      throw new OnnxError('selector-matches-nothing', `no ${what} is named "${from}"`, help);
+      throw new OnnxError('selector-matches-nothing', `no ${what} matches "${from}"`, help);
     }
     for (const thing of found) {
-      if (planned.has(thing)) throw new OnnxError('bad-rename', `two renames mean the ${what} "${thing.name}"`);
+      if (planned.has(thing)) throw new OnnxError('bad-rename', `two renames match the ${what} "${thing.name}"`);
       planned.set(thing, rename(thing.name));
     }
   }
@@ -83,7 +83,7 @@ function makeRename({ from, to }: Rename): (name: string) => string {
   const [stars, others] = [from, to].map(text => text.split('*').length - 1);
   if (to === '' || from.startsWith('re:') || stars !== others || (stars ?? 0) > 1) {
     throw new OnnxError('bad-rename', `"${from}" cannot become "${to}"`, {
-      help: 'both are names, or both have one "*", such as "backbone/*" and "body/*"',
+      help: 'both must be plain names, or both must contain one "*", for example "backbone/*" and "body/*"',
     });
   }
   if (stars === 0) return () => to;
@@ -94,20 +94,20 @@ function makeRename({ from, to }: Rename): (name: string) => string {
 
 type Origin = 'kept' | 'renamed';
 
-/** A value may not get the name of another of its graph, nor of one of the graphs around it. What is double without a rename is not looked at. */
-function assertDistinct(graph: Graph, nameOf: (value: Named) => string, around: ReadonlyMap<string, Origin>): void {
+/** Checks that no renamed value has the name of another value of its graph or of an outer one. Duplicates that existed before are ignored. */
+function assertDistinct(graph: Graph, nameOf: (value: Named) => string, outer: ReadonlyMap<string, Origin>): void {
   const names = new Map<string, Origin>();
   for (const value of graph.values.values()) {
     const name = nameOf(value);
     const origin = name === value.name ? 'kept' : 'renamed';
-    const other = names.get(name) ?? around.get(name);
+    const other = names.get(name) ?? outer.get(name);
     if (other !== undefined && (other === 'renamed' || origin === 'renamed')) throw nameTaken('value', name);
     names.set(name, origin);
   }
-  const all = new Map([...around, ...names]);
+  const all = new Map([...outer, ...names]);
   for (const node of graph.nodes.values()) for (const sub of subgraphsOf(node)) assertDistinct(sub, nameOf, all);
 }
 
 function nameTaken(what: string, name: string): OnnxError {
-  return new OnnxError('name-taken', `there is already a ${what} "${name}"`, { help: 'rename that one too, or take another name' });
+  return new OnnxError('name-taken', `there is already a ${what} "${name}"`, { help: 'rename the other one too, or choose another name' });
 }

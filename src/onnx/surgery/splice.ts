@@ -1,4 +1,4 @@
-/** How do the nodes of one model come into another? As copies with new ids; names that are taken get a number, and operator sets must be the same. */
+/** Copying of a graph into another model with new ids; taken names get a number. Also aligns the operator sets of two models. */
 import { cloneGraph, cloneNode, cloneValue } from '../ir/clone.js';
 
 import type { Attribute, Graph, Model, Node, NodeId, Value, ValueId } from '../ir/model.js';
@@ -9,15 +9,15 @@ import { renameInAnnotations } from './annotations.js';
 import type { Rename } from './rename.js';
 
 export interface Spliced {
-  /** From the source's values to the target's. */
+  /** From values of the source to those of the target. */
   readonly ids: ReadonlyMap<ValueId, ValueId>;
-  /** Values and nodes that could not keep their names. */
+  /** Values and nodes that were renamed because their names were taken. */
   readonly renamed: readonly Rename[];
 }
 
 /**
- * Copies nodes, values and annotations of `source`'s graph to the end of `target`'s. Values in `bound` are not copied: what stands for them in the target is read instead.
- * Inputs and outputs of the target's graph stay as they are; `target` is edited, `source` is not.
+ * Appends nodes, values and annotations of `source` to the graph of `target`. Values in `bound` are not copied; the copies read the given values of the target
+ * instead. Inputs and outputs of the target are not changed; `source` is not edited.
  */
 export function spliceGraph(target: Model, source: Graph, bound: ReadonlyMap<ValueId, ValueId>): Spliced {
   const scope = makeNameScope(target.graph);
@@ -75,7 +75,7 @@ function copyNode(node: Node, ids: Map<ValueId, ValueId>, takeId: () => number, 
   };
 }
 
-/** A graph inside a node: its own values get new ids too, what it takes from outside is known already. */
+/** A copy of a subgraph with new ids; values of outer graphs are already mapped. */
 function copyInner(graph: Graph, outer: ReadonlyMap<ValueId, ValueId>, takeId: () => number, takeName: TakeName): Graph {
   const ids = new Map(outer);
   const values = new Map<ValueId, Value>();
@@ -111,7 +111,7 @@ function takeNodeName(taken: Set<string>, wanted: string): string {
 }
 
 /**
- * Brings two models to the operator sets of both: the higher version of each domain. Only the ONNX domain can be converted.
+ * Converts two models to common operator sets: the higher version of the ONNX domain. Other domains must have equal versions.
  * @throws OnnxError `opset-conversion`; `opsets-differ` for another domain.
  */
 export function alignOpsets(first: Model, second: Model): void {

@@ -1,4 +1,4 @@
-/** How does another model take the place of what lies between some values? Its inputs read them, its outputs take over the names that were computed. */
+/** Replacement of the part of a model between given values by another model. */
 
 import { getDefined } from '../../base/invariant.js';
 import { cloneModel } from '../ir/clone.js';
@@ -8,25 +8,25 @@ import { OnnxError } from '../ir/onnx-error.js';
 import { sortTopologically } from '../ir/sort.js';
 import { removeDeadFrom } from '../passes/remove-dead.js';
 import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
+import { assertCompatible } from './assert-compatible.js';
 import type { Cut } from './extract.js';
 import { extractSubgraph } from './extract.js';
 import { getNamedValue } from './find-value.js';
-import { assertFits } from './fits.js';
 import { mergeFunctions } from './merge-functions.js';
 import type { Rename } from './rename.js';
 import { alignOpsets, spliceGraph } from './splice.js';
 
 export interface Swapped {
-  /** Names of the replacement that were taken, and what they are now. */
+  /** Values and nodes of the replacement that were renamed because their names were taken. */
   readonly renamed: readonly Rename[];
-  /** Labels of the nodes and constants that nothing needs any more. */
+  /** Labels of the nodes and constants that became unneeded and were removed. */
   readonly removed: readonly string[];
 }
 
 /**
- * Replaces what computes `cut.outputs` out of `cut.inputs` by `replacement`, whose inputs and outputs stand for them: by name where all have the same names,
- * else in order. Nodes that others need too stay. `model` is edited; where it throws, it may be half edited. Shapes that follow are not updated here.
- * @throws OnnxError as `extractSubgraph`; what shape inference throws; `swap-ends` where the counts differ, `type-mismatch`, `opset-conversion`, `opsets-differ`, `functions-differ`.
+ * Replaces the nodes that compute `cut.outputs` from `cut.inputs` by `replacement`. Its inputs and outputs are matched by name if all names are equal, else by
+ * order. Nodes that are needed elsewhere are kept. `model` is edited in place; if it throws, it may be partly edited. The caller infers shapes again.
+ * @throws OnnxError as `extractSubgraph`; what shape inference throws; `swap-ends` if the counts differ, `type-mismatch`, `opset-conversion`, `opsets-differ`, `functions-differ`.
  */
 export function swapPart(model: Model, cut: Cut, replacement: Model): Swapped {
   extractSubgraph(model, cut);
@@ -36,8 +36,8 @@ export function swapPart(model: Model, cut: Cut, replacement: Model): Swapped {
   const { graph } = model;
   const inputs = pairEnds(graph, cut.inputs, other.graph, other.graph.inputs, 'input');
   const outputs = pairEnds(graph, cut.outputs, other.graph, other.graph.outputs, 'output');
-  for (const { own, end } of inputs) assertFits(own.type, end.type, `"${own.name}" to "${end.name}"`);
-  for (const { own, end } of outputs) assertFits(end.type, own.type, `"${end.name}" as "${own.name}"`);
+  for (const { own, end } of inputs) assertCompatible(own.type, end.type, `"${own.name}" to "${end.name}"`);
+  for (const { own, end } of outputs) assertCompatible(end.type, own.type, `"${end.name}" as "${own.name}"`);
   const given = new Set(inputs.map(({ own }) => own.id));
   const { ids, renamed } = spliceGraph(model, other.graph, new Map(inputs.map(({ own, end }) => [end.id, own.id])));
   for (const { own, end } of outputs) takeOver(graph, own, getDefined(ids.get(end.id), `the copy of "${end.name}"`), given);
@@ -69,15 +69,15 @@ function pairEnds(graph: Graph, names: readonly string[], other: Graph, ids: rea
   });
 }
 
-/** The node that makes `copy` makes `own` from now on; none does of the values that the replacement is given. */
+/** Makes the producer of `copy` the producer of `own`. Values in `given`, the inputs of the replacement, cannot be taken over. */
 function takeOver(graph: Graph, own: Value, copy: ValueId, given: ReadonlySet<ValueId>): void {
   const { producer, name } = getValue(graph, copy);
   const old = own.producer === undefined ? undefined : graph.nodes.get(own.producer);
-  if (old === undefined) throw new OnnxError('swap-ends', `"${own.name}" is computed by no node: it cannot be replaced`);
+  if (old === undefined) throw new OnnxError('swap-ends', `"${own.name}" has no producer, so it cannot be replaced`);
   const maker = producer === undefined ? undefined : graph.nodes.get(producer);
   if (maker === undefined || given.has(copy) || !maker.outputs.includes(copy)) {
-    throw new OnnxError('swap-ends', `"${own.name}" would be "${name}" itself, which no node of the replacement makes`, {
-      help: 'let the replacement compute each of its outputs, each once: by Identity where need be',
+    throw new OnnxError('swap-ends', `"${own.name}" would be an alias of "${name}", which no node of the replacement computes`, {
+      help: 'the replacement must compute each output by a separate node; add Identity nodes if necessary',
     });
   }
   old.outputs = old.outputs.map(id => (id === own.id ? undefined : id));

@@ -1,10 +1,10 @@
-/** How is an attribute's value said in one line? */
+/** One-line descriptions of attribute values for messages. */
 import type { Attribute } from '../ir/model.js';
 import { formatFloat } from './elements.js';
 
 const decoder = new TextDecoder();
 
-/** Numbers and texts as they are, "absent", and of all else the kind. */
+/** The value of number and string attributes, "absent" for undefined, and the kind of all others. */
 export function describeAttribute(attribute: Attribute | undefined): string {
   if (attribute === undefined) return 'absent';
   switch (attribute.kind) {

@@ -1,4 +1,4 @@
-/** How is a value's type said to people? "float32 [1, 3, 224, 224]", and of the types that are kept as bytes what they hold. */
+/** Descriptions of value types for messages, for example "float32 [1, 3, 224, 224]" or "sequence of float32 […]". */
 import { findDTypeByOnnx } from '../../tensor/dtype.js';
 import type { ValueType } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
@@ -9,13 +9,13 @@ import { decodeValueType } from '../serde/value-type.js';
 import { formatDims } from '../shape-inference/context/node-context.js';
 
 export function describeType(type: ValueType | undefined): string {
-  if (type === undefined) return 'of unknown type';
+  if (type === undefined) return 'unknown type';
   if (type.kind === 'tensor') return `${type.dtype ?? '?'} ${formatDims(type.dims)}`;
   try {
     return describeProto(decodeMessage(WHOLE_SCHEMA, 'TypeProto', type.bytes), type.bytes);
   } catch (error) {
     if (!(error instanceof OnnxError)) throw error;
-    return 'of a type that cannot be read';
+    return 'invalid type';
   }
 }
 
@@ -30,5 +30,5 @@ function describeProto(proto: TypeProto | undefined, source: Uint8Array): string
     return `map from ${findDTypeByOnnx(proto.mapType.keyType ?? 0) ?? '?'} to ${describeProto(proto.mapType.valueType, source)}`;
   }
   if (proto?.sparseTensorType !== undefined) return `sparse ${findDTypeByOnnx(proto.sparseTensorType.elemType ?? 0) ?? '?'} tensor`;
-  return 'of unknown type';
+  return 'unknown type';
 }

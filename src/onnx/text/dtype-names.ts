@@ -1,4 +1,4 @@
-/** How are element types called in a model's text? As in ONNX's own: "float" and "double"; the others have one name. */
+/** Names of dtypes in the text form of a model: "float" and "double" as in ONNX, all others by their usual names. */
 import { DTYPES, type DType } from '../../tensor/dtype.js';
 
 export function nameOfDType(dtype: DType): string {

@@ -1,4 +1,4 @@
-/** How do a constant's elements become text and back? Each number as the shortest text that gives the same bits. */
+/** Text form of the elements of a constant. Each number is written as the shortest text with the same bits. */
 import { byteLength, DTYPES, type DType } from '../../tensor/dtype.js';
 import { decodeBfloat16, decodeFloat16, encodeBfloat16, encodeFloat16 } from '../../tensor/numeric/half.js';
 import { packInts, unpackInts } from '../../tensor/numeric/int4.js';
@@ -8,7 +8,7 @@ import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
 import { TensorError } from '../../tensor/tensor-error.js';
 import type { Constant } from '../ir/model.js';
 
-/** "1.0", "-0.5", "3e-7", "inf": always told from an integer; nine digits are enough for every float32. */
+/** "1.0", "-0.5", "3e-7", "inf": always distinct from an integer. Nine digits are enough for every float32. */
 export function formatFloat(value: number, round: (value: number) => number = Math.fround): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
@@ -24,7 +24,7 @@ function findShortest(value: number, round: (value: number) => number): number {
   return value;
 }
 
-/** The first `limit` elements. Types without a number form (8-bit and 4-bit floats, complex) give their storage as integers or pairs as they lie. */
+/** The first `limit` elements. 8-bit and 4-bit floats are written as their bits, complex numbers as pairs. */
 export function formatElements(constant: Constant, limit: number): string[] {
   if ('data' in constant) return constant.data.slice(0, limit).map(text => JSON.stringify(text));
   const { dtype, dims } = constant;
@@ -72,11 +72,11 @@ export function parseElements(dtype: DType, dims: readonly number[], texts: read
 function wrongCount(dtype: DType, dims: readonly number[], texts: readonly string[]): TensorError {
   return new TensorError(
     'length-mismatch',
-    `a ${dtype} tensor [${dims.join(', ')}] has ${countElements(dims)} elements, ${texts.length} are given`,
+    `a ${dtype} tensor of shape [${dims.join(', ')}] needs ${countElements(dims)} elements, ${texts.length} are given`,
   );
 }
 
-/** Bytes of what one text stands for: complex numbers are two texts, float4e2m1 is given by bytes. */
+/** Bytes per text: complex numbers take two texts, float4e2m1 is written by bytes. */
 function elementSize(dtype: RawTensor['dtype']): number {
   const { bits } = DTYPES[dtype];
   if (dtype === 'complex64' || dtype === 'complex128') return bits / 16;
@@ -117,11 +117,11 @@ function writeInteger(view: DataView, dtype: RawTensor['dtype'], index: number, 
   const signed = dtype.startsWith('int');
   const value = text === 'true' ? 1n : text === 'false' ? 0n : parseInteger(text, dtype);
   const fits = signed ? BigInt.asIntN(bits, value) === value : BigInt.asUintN(bits, value) === value;
-  if (!fits) throw new TensorError('value-range', `${dtype} does not hold ${text}`);
+  if (!fits) throw new TensorError('value-range', `${text} is not a valid ${dtype}`);
   for (let byte = 0; byte < bits / 8; byte++) view.setUint8((bits / 8) * index + byte, Number((value >> BigInt(8 * byte)) & 255n));
 }
 
 function parseInteger(text: string, dtype: string): bigint {
-  if (!/^-?\d+$/.test(text)) throw new TensorError('value-range', `${dtype} does not hold ${text}`);
+  if (!/^-?\d+$/.test(text)) throw new TensorError('value-range', `${text} is not a valid ${dtype}`);
   return BigInt(text);
 }

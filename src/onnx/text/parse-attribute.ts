@@ -1,4 +1,4 @@
-/** How does an attribute's text become an AttributeProto? Its type is stated, or seen from the value. */
+/** Parser for attributes in the text form of a model. The type is stated, or derived from the value. */
 import { DTYPES } from '../../tensor/dtype.js';
 import { type AttributeProto, AttributeType, type GraphProto, type TensorProto } from '../proto/generated/messages.js';
 import { encodeTensorProto } from '../serde/tensor-proto.js';
@@ -21,7 +21,7 @@ export const TYPE_NAMES: ReadonlyMap<string, number> = new Map([
 
 const encoder = new TextEncoder();
 
-/** One value, as the AttributeProto fields of its type. */
+/** One value of an attribute. */
 type Item =
   | { readonly type: 'float' | 'int'; readonly number: number | bigint }
   | { readonly type: 'string'; readonly bytes: Uint8Array }
@@ -34,13 +34,13 @@ export function parseAttribute(tokens: TokenReader, parseGraph: (tokens: TokenRe
   tokens.expect('=');
   if (stated === 'other') return { encoded: Uint8Array.from(Buffer.from(tokens.name('hexadecimal digits'), 'hex')) };
   if (stated !== undefined && !TYPE_NAMES.has(stated))
-    throw tokens.error(`"${stated}" is no attribute type; ${[...TYPE_NAMES.keys()]} are`);
+    throw tokens.error(`"${stated}" is not an attribute type; the types are ${[...TYPE_NAMES.keys()].join(', ')}`);
   if (tokens.skip('@')) return { name, refAttrName: tokens.name('an attribute'), type: TYPE_NAMES.get(stated ?? '') ?? 0 };
   const at = tokens.peek();
   const isList = tokens.skip('[');
   const items = isList ? tokens.list(']', () => parseItem(tokens, parseGraph)) : [parseItem(tokens, parseGraph)];
   const type = stated ?? guessType(items, isList);
-  if (type === undefined) throw tokens.error('an empty list needs a stated type such as "axes: ints = []"', at);
+  if (type === undefined) throw tokens.error('an empty list needs a type, for example "axes: ints = []"', at);
   const fields = makeFields(type, items);
   if (fields === undefined || isList !== type.endsWith('s')) throw tokens.unexpected(`a value of type ${type}`, at);
   return { name, ...fields, type: TYPE_NAMES.get(type) ?? 0 };
@@ -71,7 +71,7 @@ function parseTensor(tokens: TokenReader): TensorProto {
   return encodeTensorProto(constant, name, DTYPES[constant.dtype].onnx, undefined);
 }
 
-/** Integers among floats are floats. */
+/** The type of the values; integers in a list of floats are floats. */
 function guessType(items: readonly Item[], isList: boolean): string | undefined {
   const types = new Set(items.map(({ type }) => type));
   if (types.size === 2 && types.has('int') && types.has('float')) types.delete('int');

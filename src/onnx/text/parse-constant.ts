@@ -1,15 +1,15 @@
-/** How do the numbers in braces become a constant? */
+/** Parser for the elements of a constant in the text form of a model. */
 import type { DType } from '../../tensor/dtype.js';
 import { TensorError } from '../../tensor/tensor-error.js';
 import type { Constant, Dim } from '../ir/model.js';
 import { parseElements } from './elements.js';
 import type { TokenReader } from './tokens.js';
 
-/** "{1, 2.5, inf}" of a type with known sizes. @throws OnnxError `model-text`. */
+/** Parses "{1, 2.5, inf}" for a type with known dims. @throws OnnxError `model-text`. */
 export function parseConstantBody(tokens: TokenReader, dtype: DType, dims: readonly Dim[]): Constant {
   const at = tokens.peek();
   const sizes = dims.map(dim => {
-    if (typeof dim !== 'number') throw tokens.error('a constant needs sizes that are numbers', at);
+    if (typeof dim !== 'number') throw tokens.error('the dims of a constant must be numbers', at);
     return dim;
   });
   tokens.expect('{');

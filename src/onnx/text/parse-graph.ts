@@ -1,4 +1,4 @@
-/** How does a graph's text become a GraphProto? */
+/** Parser for graphs in the text form of a model. */
 import { DTYPES } from '../../tensor/dtype.js';
 import type { Dim } from '../ir/model.js';
 import type { GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto } from '../proto/generated/messages.js';
@@ -9,7 +9,7 @@ import { parseAttribute } from './parse-attribute.js';
 import { parseConstantBody } from './parse-constant.js';
 import type { TokenReader } from './tokens.js';
 
-/** A value's text: its description, and its constant where one is given. */
+/** A declared value and its constant, if given. */
 interface Declared {
   readonly info: ValueInfoProto;
   readonly constant: TensorProto | undefined;
@@ -48,7 +48,7 @@ function parseDeclared(tokens: TokenReader): Declared {
   return { info, constant: encodeTensorProto(constant, name, DTYPES[constant.dtype].onnx, undefined) };
 }
 
-/** Whether a type comes next: a type's name, then sizes or the value's name. */
+/** Whether a type comes next: the name of a type, followed by dims or by the name of the value. */
 function isType(tokens: TokenReader): boolean {
   const token = tokens.peek();
   if (token.kind === 'sign' && token.text === '?') return true;
@@ -77,13 +77,13 @@ function parseType(tokens: TokenReader): ParsedType {
   return { proto: encodeValueType({ kind: 'tensor', dtype, dims }), dtype, dims };
 }
 
-/** No brackets: a scalar; empty ones: unknown rank. */
+/** Dims in brackets; no brackets mean a scalar, empty brackets an unknown rank. */
 export function parseDims(tokens: TokenReader): Dim[] | undefined {
   if (!tokens.skip('[')) return [];
   if (tokens.skip(']')) return undefined;
   return tokens.list(']', () => {
     if (tokens.skip('?')) return undefined;
-    return tokens.peek().kind === 'int' ? Number(tokens.take().text) : tokens.name('a size');
+    return tokens.peek().kind === 'int' ? Number(tokens.take().text) : tokens.name('a dim');
   });
 }
 
@@ -103,7 +103,7 @@ function parseOutputs(tokens: TokenReader): string[] {
   return parsePlaces(tokens, '=');
 }
 
-/** Names between commas up to `end`; an empty place is a left-out value. No text at all is no place. */
+/** Names between commas up to `end`. An empty name is an absent value; no text at all is an empty list. */
 function parsePlaces(tokens: TokenReader, end: string): string[] {
   if (tokens.skip(end)) return [];
   const names: string[] = [];

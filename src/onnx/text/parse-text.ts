@@ -1,4 +1,4 @@
-/** How is a small model written down in a test or an example? In a text form close to ONNX's own, which this reads. */
+/** Parser of the text form of models, which is close to the textual syntax of ONNX. It is used in tests and examples. */
 import type { Model } from '../ir/model.js';
 import { encodeMessage } from '../proto/codec/encode-message.js';
 import type { ModelProto, OperatorSetIdProto, StringStringEntryProto } from '../proto/generated/messages.js';
@@ -7,7 +7,7 @@ import { parseGraph } from './parse-graph.js';
 import { TokenReader } from './tokens.js';
 
 /**
- * Reads a model such as
+ * Parses a model, for example
  *
  *     <ir_version: 10, opset_import: ["": 17]>
  *     agraph (float[N, 3, 4, 4] x) => (float[N, 2, 2, 2] y)
@@ -17,10 +17,10 @@ import { TokenReader } from './tokens.js';
  *       y = Relu(c)
  *     }
  *
- * `float[]` is of unknown rank, `float` a scalar, `?` an unknown size. Names with other signs than letters, digits, `_`, `.` and `/` stand in quotes.
- * A left-out input or output is an empty place between commas. Attributes may state their type (`axes: ints = []`); tensors are `int64[2] {1, 2}`,
- * graphs are written like the whole one, `com.microsoft.Gelu` is operator Gelu of domain com.microsoft. `#` begins a comment. The heading may be left out:
- * IR version 10, `options.opset` (17).
+ * `float[]` has unknown rank, `float` is a scalar, `?` an unknown dim. Names with characters other than letters, digits, `_`, `.` and `/` are quoted.
+ * An absent input or output is an empty name between commas. Attributes may have a type (`axes: ints = []`); tensors are written `int64[2] {1, 2}`,
+ * subgraphs like the main graph, and `com.microsoft.Gelu` is operator Gelu of domain com.microsoft. `#` starts a comment. The heading is optional; the
+ * defaults are IR version 10 and opset `options.opset` (17).
  *
  * @throws OnnxError `model-text` with line and column.
  */

@@ -1,4 +1,4 @@
-/** How does a model look to a person? In the text form that `parse-text` reads, long constants shortened. */
+/** Printer of models in the text form that `parse-text` reads. Long constants are abbreviated. */
 import { assertNever } from '../../base/assert-never.js';
 import { countElements } from '../../tensor/shape.js';
 import type { Attribute, Constant, Dim, Graph, Model, Node, Value, ValueId, ValueType } from '../ir/model.js';
@@ -7,13 +7,13 @@ import { nameOfDType } from './dtype-names.js';
 import { formatElements, formatFloat } from './elements.js';
 
 export interface PrintOptions {
-  /** Constants with more elements are shortened to "{…}" (which cannot be read back). Default 16. */
+  /** Constants with more elements are abbreviated to "{…}", which cannot be parsed. Default: 16. */
   readonly maxElements?: number;
-  /** Names values of the graphs around the one that is printed. Default: by id. */
+  /** Names of values of outer graphs. Default: by id. */
   readonly outerName?: (id: ValueId) => string | undefined;
 }
 
-/** The text of `model`. Doc strings, metadata of nodes and values, and fields that are not interpreted are left out. */
+/** The text of `model`, without doc strings, metadata of nodes and values, and uninterpreted fields. */
 export function printModel(model: Model, options: PrintOptions = {}): string {
   const pairs = (entries: ReadonlyMap<string, string | number>): string =>
     `[${[...entries].map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`).join(', ')}]`;
@@ -77,7 +77,7 @@ function declareTyped(value: Value | undefined): string {
   return value.type === undefined ? name : `${formatType(value.type)} ${name}`;
 }
 
-/** "float[N, 3]"; "float" is a scalar, "float[]" of unknown rank. */
+/** "float[N, 3]"; "float" is a scalar, "float[]" has unknown rank. */
 export function formatType(type: ValueType): string {
   if (type.kind === 'other') return `other("${Buffer.from(type.bytes).toString('hex')}")`;
   const dtype = type.dtype === undefined ? '?' : nameOfDType(type.dtype);
@@ -99,7 +99,7 @@ function formatBody(constant: Constant, style: Style): string {
   return isLong ? '{…}' : `{${formatElements(constant, style.maxElements).join(', ')}}`;
 }
 
-/** A name as it stands in the text: bare where it can, quoted otherwise. */
+/** A name in the text form, quoted if necessary. */
 export function formatName(name: string): string {
   return /^[A-Za-z_][\w./]*$/.test(name) && !/^(?:inf|nan)\b/.test(name) ? name : JSON.stringify(name);
 }

@@ -1,9 +1,9 @@
-/** Which words and signs does a model's text consist of? */
+/** Tokenizer of the text form of models. */
 import { OnnxError } from '../ir/onnx-error.js';
 
 export interface Token {
   readonly kind: 'name' | 'string' | 'int' | 'float' | 'sign' | 'end';
-  /** A string's content without its quotes; otherwise the text itself. */
+  /** The content of a string without its quotes; otherwise the text itself. */
   readonly text: string;
   readonly offset: number;
 }
@@ -22,7 +22,7 @@ export class TokenReader {
   readonly #tokens: readonly Token[];
   #next = 0;
 
-  /** @throws OnnxError `model-text` at a sign that the form does not have. */
+  /** @throws OnnxError `model-text` for an invalid character. */
   constructor(text: string) {
     this.#text = text;
     this.#tokens = tokenize(text);
@@ -44,7 +44,7 @@ export class TokenReader {
     return token.kind === 'sign' && token.text === text;
   }
 
-  /** Takes the sign where it is next. */
+  /** Takes the sign if it is next. */
   skip(text: string): boolean {
     if (!this.at(text)) return false;
     this.take();
@@ -62,7 +62,7 @@ export class TokenReader {
     throw this.unexpected(what, token);
   }
 
-  /** Items between commas, until the sign `end`, which is taken too. */
+  /** Items between commas up to and including the sign `end`. */
   list<T>(end: string, item: () => T): T[] {
     const items: T[] = [];
     while (!this.skip(end)) {
@@ -76,9 +76,9 @@ export class TokenReader {
     return textError(this.#text, token.offset, message);
   }
 
-  /** "an element is expected here, not "x"" */
+  /** "expected an element, found "x"" */
   unexpected(wanted: string, token = this.peek()): OnnxError {
-    return this.error(`${wanted} is expected here, not ${token.kind === 'end' ? 'the end of the text' : `"${token.text}"`}`, token);
+    return this.error(`expected ${wanted}, found ${token.kind === 'end' ? 'the end of the text' : `"${token.text}"`}`, token);
   }
 }
 
@@ -91,7 +91,7 @@ function tokenize(text: string): Token[] {
       continue;
     }
     const token = readToken(text, offset);
-    if (token === undefined) throw textError(text, offset, `${JSON.stringify(text[offset])} is not part of the text form`);
+    if (token === undefined) throw textError(text, offset, `unexpected character ${JSON.stringify(text[offset])}`);
     tokens.push(token.token);
     offset += token.length;
   }
@@ -111,7 +111,7 @@ function unquote(text: string, word: string, offset: number): string {
   try {
     return String(JSON.parse(word));
   } catch {
-    throw textError(text, offset, `${word} has an escape that JSON strings do not have`);
+    throw textError(text, offset, `${word} has an escape sequence that JSON does not support`);
   }
 }
 

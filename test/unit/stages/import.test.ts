@@ -90,11 +90,11 @@ describe('import', () => {
 
   it.each<[string, JsonObject, string, string]>([
     ['sizes are left free', {}, 'free-dims', '"image" [1, 3, height, width]'],
-    ['a name is unknown', { dims: { hight: 4, width: 5 } }, 'pin-unknown', 'no free size "hight" (did you mean "height"?)'],
+    ['a name is unknown', { dims: { hight: 4, width: 5 } }, 'pin-unknown', 'no free dim "hight" (did you mean "height"?)'],
     ['an input is unknown', { shapes: { imag: [1] } }, 'pin-unknown', 'no input "imag" (did you mean "image"?)'],
-    ['a fixed size is set to another one', { shapes: { image: [1, 4, 4, 5] } }, 'pin-mismatch', 'size 1 is 3'],
-    ['the number of dimensions is another', { shapes: { image: [1, 3, 4] } }, 'pin-mismatch', 'it has 4 dimensions'],
-    ['one name has two sizes', { shapes: { image: [1, 3, 4, 5] }, dims: { height: 8 } }, 'pin-mismatch', '"height" is 8 elsewhere'],
+    ['a fixed size is set to another one', { shapes: { image: [1, 4, 4, 5] } }, 'pin-mismatch', 'dim 1 is 3'],
+    ['the number of dimensions is another', { shapes: { image: [1, 3, 4] } }, 'pin-mismatch', 'its rank is 4'],
+    ['one name has two sizes', { shapes: { image: [1, 3, 4, 5] }, dims: { height: 8 } }, 'pin-mismatch', 'dim "height" is already 8'],
   ])('fails with a message if %s', async (_, params, code, message) => {
     const failure = await failureOf(() => importText(DYNAMIC, params));
     expect(failure.code).toBe(code);

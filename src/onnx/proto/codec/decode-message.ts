@@ -1,4 +1,4 @@
-/** How do protobuf bytes become messages? By the field tables, with protobufjs's Reader: byte fields as views, numbers in typed arrays, the unknown kept. */
+/** Decoding of protobuf messages by field tables: byte fields become views, repeated numbers typed arrays, and unknown fields are kept. */
 import type { Reader } from 'protobufjs';
 import protobuf from 'protobufjs/minimal.js';
 import { OnnxError } from '../../ir/onnx-error.js';
@@ -7,7 +7,7 @@ import type { Field } from '../message.js';
 import { finishScalarList, makeScalarList, NUMBERS, type NumberKind, readPacked, readScalar, type ScalarList } from './scalar-list.js';
 import { getFields, type MessageName, type Schema } from './schema.js';
 
-/** protobuf's own default: deeper nesting is an attack, not a model. */
+/** The default limit of protobuf; it protects against malicious files. */
 const MAX_DEPTH = 100;
 const LENGTH_DELIMITED = 2;
 
@@ -18,8 +18,8 @@ interface Decoding {
 }
 
 /**
- * Decodes one message. Byte fields and unknown fields are views of `bytes`. A field with another wire type than its own counts as unknown.
- * @throws OnnxError `model-malformed` where the bytes are no message: cut off, nested too deep, or a message field given twice.
+ * Decodes one message. Byte fields and unknown fields are views of `bytes`. A field with an unexpected wire type is treated as unknown.
+ * @throws OnnxError `model-malformed` if the bytes are not a message: truncated, nested too deeply, or with a repeated single message field.
  */
 export function decodeMessage<Name extends MessageName>(schema: Schema, name: Name, bytes: Uint8Array): Messages[Name] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -105,7 +105,7 @@ function decodeDelimited(decoding: Decoding, owner: string, field: Field, messag
   const value = decodeContent();
   if (field.form === 'single') {
     if (field.kind !== 'string' && field.kind !== 'bytes' && field.name in message)
-      throw malformed(`${owner} has two of its field ${field.name}`);
+      throw malformed(`${owner} has the field ${field.name} twice`);
     message[field.name] = value;
     return;
   }
@@ -116,7 +116,7 @@ function decodeDelimited(decoding: Decoding, owner: string, field: Field, messag
   function decodeContent(): unknown {
     if (field.kind === 'string') return reader.string();
     const end = reader.uint32() + reader.pos;
-    if (end > reader.len) throw malformed(`${owner}.${field.name} at byte ${reader.pos} is longer than what is left`);
+    if (end > reader.len) throw malformed(`${owner}.${field.name} at byte ${reader.pos} is longer than the rest of the message`);
     if (field.kind === 'bytes') {
       const value = source.subarray(reader.pos, end);
       reader.pos = end;
@@ -132,6 +132,6 @@ function decodeDelimited(decoding: Decoding, owner: string, field: Field, messag
 
 function malformed(message: string): OnnxError {
   return new OnnxError('model-malformed', `not an ONNX model: ${message}`, {
-    help: 'the file may be cut off, or be no ONNX file; export or copy it again',
+    help: 'the file may be truncated or not an ONNX file; export or copy it again',
   });
 }

@@ -1,4 +1,4 @@
-/** How do messages become protobuf bytes? Fields in number order, unknown ones last: equal messages give equal bytes. */
+/** Encoding of protobuf messages: fields in number order, unknown ones last, so that equal messages give equal bytes. */
 import type { Writer } from 'protobufjs';
 import protobuf from 'protobufjs/minimal.js';
 import { invariant } from '../../../base/invariant.js';
@@ -9,15 +9,15 @@ import { getFields, type MessageName, WHOLE_SCHEMA } from './schema.js';
 const LENGTH_DELIMITED = 2;
 const WIRE: Readonly<Record<string, number>> = { float: 5, double: 1, int32: 0, int64: 0, uint64: 0 };
 
-/** From here on bytes are handed on as they are instead of being copied between the fields around them. */
+/** Byte fields of at least this size become separate chunks instead of being copied. */
 const LARGE_BYTES = 1 << 16;
 
-/** Absent fields (undefined) are not written, empty lists neither; every other value is, defaults too. */
+/** Absent fields (undefined) and empty lists are not written; all other values are, including defaults. */
 export function encodeMessage<Name extends MessageName>(name: Name, message: Messages[Name]): Uint8Array {
   return joinChunks(encodeChunks(name, message));
 }
 
-/** The same bytes in pieces, in order: large byte fields are the message's own, so that writing a model copies no weights. */
+/** The same bytes as chunks in order. Large byte fields are not copied, so writing a model does not copy weights. */
 export function encodeChunks<Name extends MessageName>(name: Name, message: Messages[Name]): readonly Uint8Array[] {
   const output = new Output();
   encodeFields(output, name, message);
@@ -40,7 +40,7 @@ export function joinChunks(chunks: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** What has been written: finished pieces, and a writer for what is small. */
+/** The output so far: finished chunks, and a writer for small fields. */
 class Output {
   writer: Writer = protobuf.Writer.create();
   readonly #chunks: Uint8Array[] = [];
@@ -54,7 +54,7 @@ class Output {
     this.#add([value]);
   }
 
-  /** A message with its length before it. */
+  /** Writes a message with a length prefix. */
   message(chunks: readonly Uint8Array[]): void {
     const [only] = chunks;
     if (chunks.length <= 1) {
@@ -133,7 +133,7 @@ function encodeNumber(writer: Writer, field: Field, value: number): void {
   else writer.int32(value);
 }
 
-/** Through a number where that is exact, else through decimal text: protobufjs takes no bigint. */
+/** As a number if that is exact, else as decimal text, because protobufjs does not support bigint. */
 function encodeBigInt(writer: Writer, value: bigint): void {
   const number = Number(value);
   writer.int64(Number.isSafeInteger(number) ? number : BigInt.asIntN(64, value).toString());

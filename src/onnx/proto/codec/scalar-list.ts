@@ -1,10 +1,10 @@
-/** How do repeated numbers get from the wire into one typed array, however they are cut into packed chunks and single values? */
+/** Decoding of repeated numbers, packed or single, into one typed array. */
 import type { Reader } from 'protobufjs';
 
 export type NumberKind = 'float' | 'double' | 'int32' | 'int64' | 'uint64';
 export type NumberArray = Float32Array | Float64Array | Int32Array | BigInt64Array | BigUint64Array;
 
-/** A typed array that grows by doubling; its bytes are what is kept, so that 64-bit integers are written as two halves. */
+/** A typed array that grows by doubling. It is stored as bytes so that 64-bit integers can be written as two halves. */
 export interface ScalarList {
   readonly kind: NumberKind;
   bytes: Uint8Array<ArrayBuffer>;
@@ -31,18 +31,18 @@ export function makeScalarList(kind: NumberKind, capacity: number): ScalarList {
   return { kind, bytes, words: new Uint32Array(bytes.buffer), length: 0 };
 }
 
-/** The numbers read so far; shares the list's memory. */
+/** The numbers read so far; shares memory with the list. */
 export function finishScalarList(list: ScalarList): NumberArray {
   return NUMBERS[list.kind].view(list.bytes.buffer, list.length);
 }
 
-/** Reads one value. @throws Error where the reader ends. */
+/** Reads one value. @throws Error at the end of the reader. */
 export function readScalar(reader: Reader, list: ScalarList): void {
   reserve(list, 1);
   readInto(reader, list);
 }
 
-/** Reads a packed field, its length first. @throws Error where the chunk is longer than the reader, or ends inside a value. */
+/** Reads a packed field with its length prefix. @throws Error if the field is longer than the message or ends inside a value. */
 export function readPacked(reader: Reader, list: ScalarList): void {
   const end = reader.uint32() + reader.pos;
   if (end > reader.len) throw new RangeError('a packed field is longer than its message');
@@ -64,7 +64,7 @@ function readInto(reader: Reader, list: ScalarList): void {
   const { size, wire } = NUMBERS[list.kind];
   if (wire === 0) readVarint(reader, list.words, list.length * (size / 4), size);
   else {
-    if (reader.pos + size > reader.len) throw new RangeError('a number is cut off');
+    if (reader.pos + size > reader.len) throw new RangeError('a number is truncated');
     list.bytes.set(reader.buf.subarray(reader.pos, reader.pos + size), list.length * size);
     reader.pos += size;
   }
@@ -77,7 +77,7 @@ function readVarint(reader: Reader, words: Uint32Array, index: number, size: num
   let low = 0;
   let high = 0;
   for (let shift = 0; shift < 70; shift += 7) {
-    if (reader.pos >= len) throw new RangeError('a number is cut off');
+    if (reader.pos >= len) throw new RangeError('a number is truncated');
     const byte = buf[reader.pos++] ?? 0;
     const bits = byte & 127;
     if (shift < 28) low |= bits << shift;
@@ -100,7 +100,7 @@ function countVarints(bytes: Uint8Array, from: number, to: number): number {
   return count;
 }
 
-/** Room for `more` values; exact for the first chunk, doubling after. One spare value is kept, so that a cut-off varint has a place. */
+/** Reserves space for `more` values: exactly for the first chunk, then by doubling. One spare value leaves space for a truncated varint. */
 function reserve(list: ScalarList, more: number): void {
   const { size } = NUMBERS[list.kind];
   const needed = (list.length + more + 1) * size;

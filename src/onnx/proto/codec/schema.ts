@@ -1,14 +1,14 @@
-/** Which fields does the codec interpret? All of the table, or all but those that a caller wants kept as bytes. */
+/** The fields that the codec interprets: the whole table, or without fields that are kept as bytes. */
 import { getDefined } from '../../../base/invariant.js';
 import { FIELDS, type Messages } from '../generated/messages.js';
 import type { Field } from '../message.js';
 
 export type MessageName = keyof Messages;
 
-/** For each message, its fields at the index of their number. */
+/** The fields of each message, indexed by field number. */
 export type Schema = ReadonlyMap<string, readonly (Field | undefined)[]>;
 
-/** @param opaque  fields as "NodeProto.deviceConfigurations" that decoding keeps among the unknown ones. */
+/** @param opaque  fields, for example "NodeProto.deviceConfigurations", that decoding keeps as unknown fields. */
 export function makeSchema(opaque: readonly string[]): Schema {
   const names = new Set(opaque);
   return new Map(
@@ -28,5 +28,5 @@ export function makeSchema(opaque: readonly string[]): Schema {
 export const WHOLE_SCHEMA = makeSchema([]);
 
 export function getFields(schema: Schema, message: string): readonly (Field | undefined)[] {
-  return getDefined(schema.get(message), `the schema's message ${message}`);
+  return getDefined(schema.get(message), `message ${message} of the schema`);
 }

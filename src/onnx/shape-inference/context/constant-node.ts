@@ -1,11 +1,11 @@
-/** Which constant does a Constant node hold? In whichever of its attributes it stands. */
+/** The constant of a Constant node, from whichever attribute holds it. */
 import { encodeRawTensor } from '../../../tensor/raw-tensor.js';
 import { makeTensor } from '../../../tensor/tensor.js';
 import type { Constant, Node } from '../../ir/model.js';
 
 const decoder = new TextDecoder();
 
-/** The constant of a Constant node, as an initializer would hold it; undefined where it is sparse or a reference. */
+/** The constant of a Constant node as an initializer would hold it; undefined if it is sparse or a reference. */
 export function findConstantOf(node: Node): Constant | undefined {
   if (node.opType !== 'Constant' || node.domain !== '') return undefined;
   for (const [name, attribute] of node.attributes) {

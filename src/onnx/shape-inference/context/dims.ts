@@ -1,4 +1,4 @@
-/** How are sizes computed with when some are only names? A result is a number where all that it needs is known, the name where nothing changes it, else unknown. */
+/** Arithmetic with dims. A result is a number if all operands are known, a name if the operation does not change it, and otherwise unknown. */
 import type { Dim } from '../../ir/model.js';
 
 export function addDims(a: Dim, b: Dim): Dim {
@@ -19,7 +19,7 @@ export function multiplyDims(a: Dim, b: Dim): Dim {
   return a === 0 || b === 0 ? 0 : undefined;
 }
 
-/** Integer division as ONNX's Div: towards zero. */
+/** Integer division rounded toward zero, as Div of ONNX. */
 export function divideDims(a: Dim, b: Dim): Dim {
   if (b === 1) return a;
   return typeof a === 'number' && typeof b === 'number' && b !== 0 ? Math.trunc(a / b) : undefined;
@@ -33,18 +33,18 @@ export function isStatic(dims: readonly Dim[] | undefined): dims is readonly num
   return dims?.every(dim => typeof dim === 'number') ?? false;
 }
 
-/** `axis` counted from the front; undefined where it is outside of [−rank, rank). */
+/** `axis` as a non-negative axis; undefined if it is outside [−rank, rank). */
 export function resolveAxis(axis: number, rank: number): number | undefined {
   const resolved = axis < 0 ? axis + rank : axis;
   return resolved >= 0 && resolved < rank ? resolved : undefined;
 }
 
-/** A list of `rank` unknown sizes. */
+/** A list of `rank` unknown dims. */
 export function unknownDims(rank: number): Dim[] {
   return Array.from({ length: rank }, () => undefined);
 }
 
-/** NumPy's broadcasting of two shapes, or undefined where two known sizes contradict. */
+/** The NumPy broadcast of two shapes; undefined if known dims contradict each other. */
 export function broadcastTwo(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] | undefined {
   const rank = Math.max(a.length, b.length);
   const result: Dim[] = [];

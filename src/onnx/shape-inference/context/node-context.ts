@@ -1,9 +1,9 @@
-/** What may the inference function of one operator see? Its node, what is known of its inputs, and the opset; nothing else of the graph. */
+/** The context of an operator's inference function: the node, known facts about its inputs, and the opset. */
 import type { DType } from '../../../tensor/dtype.js';
 import type { Constant, Dim, Graph, Node } from '../../ir/model.js';
 import { OnnxError } from '../../ir/onnx-error.js';
 
-/** What is known of one tensor. `elements`: of an integer scalar or vector, as far as each is known (a dim's name stands for its size). */
+/** Known facts about a tensor. `elements`: the elements of an integer scalar or vector, each as a number, the name of a dim, or undefined. */
 export interface Known {
   readonly dtype: DType | undefined;
   readonly dims: readonly Dim[] | undefined;
@@ -12,24 +12,24 @@ export interface Known {
 
 export interface NodeContext {
   readonly node: Node;
-  /** How messages name the node. */
+  /** The name of the node in messages. */
   readonly label: string;
-  /** The version of the node's domain that the model imports. */
+  /** The imported version of the node's domain. */
   readonly opset: number;
-  /** Is input `index` connected? */
+  /** Whether input `index` is connected. */
   has(index: number): boolean;
   dtype(index: number): DType | undefined;
   dims(index: number): readonly Dim[] | undefined;
-  /** The elements of an integer input that is a scalar or a vector. */
+  /** The elements of an integer scalar or vector. */
   elements(index: number): readonly Dim[] | undefined;
   constant(index: number): Constant | undefined;
   /** The input's name and shape, for messages. */
   describe(index: number): string;
-  /** Infers a sub-graph; `inputs` are what is known of its inputs. 'dtypes': the sizes that it states hold for one iteration alone. */
+  /** Infers a subgraph with the given facts about its inputs. 'dtypes': declared dims in the subgraph are ignored because they hold for one iteration only. */
   inferSubgraph(graph: Graph, inputs: readonly (Known | undefined)[], stated?: 'types' | 'dtypes'): readonly (Known | undefined)[];
 }
 
-/** One entry per output, in order; undefined where nothing is known. @throws OnnxError `shape-mismatch` where the inputs cannot go together. */
+/** One entry per output, in order; undefined if nothing is known. @throws OnnxError `shape-mismatch` if the inputs contradict each other. */
 export type InferFunction = (context: NodeContext) => readonly (Known | undefined)[];
 
 export type InferTable = Readonly<Record<string, InferFunction>>;
@@ -42,7 +42,7 @@ export function formatDims(dims: readonly Dim[] | undefined): string {
   return dims === undefined ? '[…]' : `[${dims.map(dim => dim ?? '?').join(', ')}]`;
 }
 
-/** Conv "backbone/conv3": how messages name a node of `graph`; one without a name is known by its first output. */
+/** 'Conv "backbone/conv3"', the name of a node in messages; a node without a name is identified by its first output. */
 export function describeNode(node: Node, graph?: Graph): string {
   if (node.name !== '') return `${node.opType} "${node.name}"`;
   const output = node.outputs.find(id => id !== undefined);

@@ -1,4 +1,4 @@
-/** Which shape do operators of the ai.onnx.ml domain give that move or map values? */
+/** Shape inference of ai.onnx.ml operators that move or map values. */
 import type { DType } from '../../../tensor/dtype.js';
 import { type InferFunction, type InferTable, known, type NodeContext } from '../context/node-context.js';
 
@@ -8,7 +8,7 @@ const MAPPED: readonly (readonly [attribute: string, dtype: DType])[] = [
   ['values_floats', 'float32'],
 ];
 
-/** One value for each: the type is that of the values it maps to. */
+/** One output element per input element; the dtype is that of the mapped values. */
 const labelEncoder: InferFunction = c => [known(mappedType(c), c.dims(0))];
 
 function mappedType({ node }: NodeContext): DType | undefined {

@@ -1,4 +1,4 @@
-/** Which shapes come out of If, Loop and Scan? Those on which the branches, or the iterations, agree. */
+/** Shape inference of If, Loop and Scan: the types on which branches or iterations agree. */
 import { findInts, getInt } from '../../ir/attribute.js';
 import type { Dim, Graph } from '../../ir/model.js';
 import { unknownDims } from '../context/dims.js';
@@ -9,7 +9,7 @@ function getGraph(c: NodeContext, name: string): Graph | undefined {
   return attribute?.kind === 'graph' ? attribute.value : undefined;
 }
 
-/** Of a condition that is known, its branch alone. */
+/** If the condition is known, only its branch counts. */
 const branch: InferFunction = c => {
   const condition = c.elements(0)?.[0];
   const taken = condition === undefined ? undefined : getGraph(c, condition === 0 ? 'else_branch' : 'then_branch');
@@ -31,7 +31,7 @@ function agreeDims(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] {
   return a.map((dim, axis) => (dim === b[axis] ? dim : undefined));
 }
 
-/** A scanned value gets an axis in front. */
+/** Scan outputs get an additional first axis. */
 const loop: InferFunction = c => {
   const body = getGraph(c, 'body');
   if (body === undefined) return [];
@@ -54,16 +54,19 @@ interface Settled {
   readonly results: readonly (Known | undefined)[];
 }
 
-/** What is carried keeps the sizes that the body keeps; where it changes one, its sizes are not known, and where it changes their count, nor is that. What the file states of the body holds for one iteration then. */
+/**
+ * Infers loop-carried values: dims are kept if the body does not change them. Otherwise they are unknown, and if the body changes the rank, so is the rank.
+ * Declared dims in the body then hold for one iteration only and are ignored.
+ */
 function settle(given: readonly Known[], run: Run): Settled {
   const first = run(given);
   const keeps = given.every(
     ({ dims }, index) => dims !== undefined && agree(given[index], first[index])?.dims?.every((dim, axis) => dim === dims[axis]),
   );
   if (keeps) return { carried: given, results: first };
-  const vague = given.map(({ dtype, dims }) => known(dtype, dims && unknownDims(dims.length)));
-  const settled = settleAs(vague, run);
-  const keepsRanks = vague.every(({ dims }, index) => dims === undefined || settled.carried[index]?.dims !== undefined);
+  const unknown = given.map(({ dtype, dims }) => known(dtype, dims && unknownDims(dims.length)));
+  const settled = settleAs(unknown, run);
+  const keepsRanks = unknown.every(({ dims }, index) => dims === undefined || settled.carried[index]?.dims !== undefined);
   return keepsRanks
     ? settled
     : settleAs(
@@ -77,7 +80,7 @@ function settleAs(values: readonly Known[], run: Run): Settled {
   return { carried: values.map((value, index) => agree(value, results[index])), results };
 }
 
-/** States first, then what is scanned, an element at a time along an axis. (ONNX Scan, opset 9; before, it had a batch axis and lengths.) */
+/** State inputs, followed by scan inputs, which are consumed one element at a time along an axis. (ONNX Scan, opset 9; before, it had a batch axis and lengths.) */
 const scan: InferFunction = c => {
   const body = getGraph(c, 'body');
   if (body === undefined || c.opset < 9) return [];

@@ -1,4 +1,4 @@
-/** Which shape do operators give that work on each element? Their input's; the broadcast of several inputs. */
+/** Shape inference of elementwise operators: the shape of the input, or the broadcast shape of several inputs. */
 import type { DType } from '../../../tensor/dtype.js';
 import { findDTypeByOnnx } from '../../../tensor/dtype.js';
 import { getInt } from '../../ir/attribute.js';
@@ -35,7 +35,7 @@ export function broadcastInputs(c: NodeContext, indices: readonly number[]): rea
 
 type Fold = (a: Dim, b: Dim) => Dim;
 
-/** Before opset 7 the second input takes the first's shape (attribute `broadcast`). */
+/** Before opset 7, the second input is broadcast to the shape of the first (attribute `broadcast`). */
 function binaryDims(c: NodeContext): readonly Dim[] | undefined {
   return c.opset < 7 ? c.dims(0) : broadcastInputs(c, [0, 1]);
 }
@@ -59,7 +59,7 @@ const whenNumbers =
   (a, b) =>
     typeof a === 'number' && typeof b === 'number' ? fold(a, b) : a === b ? a : undefined;
 
-/** Truth of integers that are known: 1 and 0. */
+/** The result for known integers, as 1 or 0. */
 function comparison(compare?: (a: number, b: number) => boolean): InferFunction {
   return c => {
     const [a, b] = [c.elements(0), c.elements(1)];

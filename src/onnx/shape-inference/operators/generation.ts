@@ -1,4 +1,4 @@
-/** Which shape do operators give that make tensors out of attributes and shapes? */
+/** Shape inference of operators that create tensors from attributes and shapes. */
 import type { DType } from '../../../tensor/dtype.js';
 import { findDTypeByOnnx } from '../../../tensor/dtype.js';
 import { findInts, getInt } from '../../ir/attribute.js';
@@ -28,7 +28,7 @@ const constantOfShape: InferFunction = c => {
 const range: InferFunction = c => {
   const [start, limit, delta] = [0, 1, 2].map(index => c.elements(index)?.[0]);
   if (typeof start === 'number' && typeof limit === 'number' && typeof delta === 'number') {
-    if (delta === 0) throw mismatch(c, 'a Range needs a delta that is not 0');
+    if (delta === 0) throw mismatch(c, 'its delta is 0');
     return [known(c.dtype(0), [Math.max(Math.ceil((limit - start) / delta), 0)])];
   }
   return [known(c.dtype(0), [start === 0 && delta === 1 ? limit : undefined])];

@@ -1,4 +1,4 @@
-/** Which shape do operators give that keep the elements and change their arrangement? */
+/** Shape inference of operators that rearrange elements, and of Shape and Size. */
 import { findInts, getInt } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
 import { divideDims, multiplyDims, productOf, resolveAxis, unknownDims } from '../context/dims.js';
@@ -40,7 +40,7 @@ function resolveReshape(c: NodeContext, wanted: readonly Dim[]): readonly Dim[] 
   return dims;
 }
 
-/** The product of `all` over that of `some`, names cancelled against equal names. */
+/** The product of `all` divided by that of `some`, with equal names cancelled. */
 function divideProducts(all: readonly Dim[], some: readonly Dim[]): Dim {
   const left = [...all];
   const right: Dim[] = [];
@@ -58,7 +58,7 @@ function checkCount(c: NodeContext, dims: readonly Dim[]): readonly Dim[] {
   const before = c.dims(0) && productOf(c.dims(0) ?? []);
   const after = productOf(dims);
   if (typeof before === 'number' && typeof after === 'number' && before !== after)
-    throw mismatch(c, `input ${c.describe(0)} has ${before} elements, the shape [${dims.join(', ')}] has ${after}`);
+    throw mismatch(c, `input ${c.describe(0)} has ${before} elements, the requested shape [${dims.join(', ')}] has ${after}`);
   return dims;
 }
 
@@ -70,7 +70,7 @@ const flatten: InferFunction = c => {
   return [known(c.dtype(0), [productOf(dims.slice(0, at)), productOf(dims.slice(at))])];
 };
 
-/** Axes of Squeeze, Unsqueeze and the reductions: an attribute, from `since` on an input. undefined: not known; 'absent': not given. */
+/** Axes of Squeeze, Unsqueeze and reductions: an attribute before opset `since`, then an input. undefined: not known; 'absent': not given. */
 export function readAxes(c: NodeContext, since: number): readonly number[] | 'absent' | undefined {
   if (c.opset < since) return findInts(c.node, 'axes') ?? 'absent';
   if (!c.has(1)) return 'absent';
@@ -90,7 +90,7 @@ const squeeze: InferFunction = c => {
   for (const axis of dropped) {
     const dim = axis === undefined ? undefined : dims[axis];
     if (axis === undefined || (typeof dim === 'number' && dim !== 1))
-      throw mismatch(c, `axes [${axes.join(', ')}] cannot be squeezed out of input ${c.describe(0)}`);
+      throw mismatch(c, `axes [${axes.join(', ')}] of input ${c.describe(0)} cannot be squeezed`);
   }
   return [
     known(
@@ -108,7 +108,7 @@ const unsqueeze: InferFunction = c => {
   const rank = dims.length + axes.length;
   const added = new Set(axes.map(axis => resolveAxis(axis, rank)));
   if (added.size !== axes.length || added.has(undefined))
-    throw mismatch(c, `axes [${axes.join(', ')}] are not ${axes.length} different axes of rank ${rank}`);
+    throw mismatch(c, `axes [${axes.join(', ')}] are not distinct axes of rank ${rank}`);
   const rest = [...dims];
   const result = Array.from({ length: rank }, (_, axis) => (added.has(axis) ? 1 : rest.shift()));
   return [known(c.dtype(0), result, result.length <= 1 ? c.elements(0) : undefined)];
@@ -118,7 +118,7 @@ const transpose: InferFunction = c => {
   const dims = c.dims(0);
   if (dims === undefined) return [known(c.dtype(0), undefined)];
   const perm = findInts(c.node, 'perm') ?? dims.map((_, axis) => dims.length - 1 - axis);
-  if (perm.length !== dims.length) throw mismatch(c, `perm [${perm.join(', ')}] does not fit input ${c.describe(0)}`);
+  if (perm.length !== dims.length) throw mismatch(c, `perm [${perm.join(', ')}] does not match input ${c.describe(0)}`);
   return [
     known(
       c.dtype(0),

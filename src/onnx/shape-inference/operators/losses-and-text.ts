@@ -1,10 +1,10 @@
-/** Which shape do losses give, which sequences and optionals, and which operators on strings? */
+/** Shape inference of losses, string operators, and scalar results of sequences and optionals. */
 import { findInts, getString } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
 import { type InferFunction, type InferTable, known } from '../context/node-context.js';
 import { broadcastInputs } from './elementwise.js';
 
-/** Of the target's shape without a reduction, else a scalar; SoftmaxCrossEntropyLoss gives the log probabilities too. */
+/** The shape of the target without reduction, else a scalar; SoftmaxCrossEntropyLoss also returns log probabilities. */
 const loss: InferFunction = c => {
   const value = getString(c.node, 'reduction', 'mean') === 'none' ? c.dims(1) : [];
   return c.node.outputs.map((_, index) => known(c.dtype(0), index === 0 ? value : c.dims(0)));
@@ -19,7 +19,7 @@ const ngrams: InferFunction = c => {
 
 const stringSplit: InferFunction = c => [known('string', c.dims(0) && [...(c.dims(0) ?? []), undefined]), known('int64', c.dims(0))];
 
-/** Words may be left out: of [C] or [1, C], C is not known. */
+/** Stop words are removed, so the last dim is not known if there are any. */
 const stringNormalizer: InferFunction = c => {
   const x = c.dims(0);
   const kept = !c.node.attributes.has('stopwords');

@@ -1,4 +1,4 @@
-/** Which shape do matrix products give? */
+/** Shape inference of matrix products. */
 import { getInt, getString } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
 import { broadcastTwo } from '../context/dims.js';
@@ -8,32 +8,32 @@ const gemm: InferFunction = c => {
   const [a, b] = [c.dims(0), c.dims(1)];
   for (const index of [0, 1]) {
     const dims = c.dims(index);
-    if (dims !== undefined && dims.length !== 2) throw mismatch(c, `input ${c.describe(index)} should have rank 2`);
+    if (dims !== undefined && dims.length !== 2) throw mismatch(c, `input ${c.describe(index)} must have rank 2`);
   }
   const [rows, left] = getInt(c.node, 'transA', 0) === 0 ? [a?.[0], a?.[1]] : [a?.[1], a?.[0]];
   const [right, columns] = getInt(c.node, 'transB', 0) === 0 ? [b?.[0], b?.[1]] : [b?.[1], b?.[0]];
   if (typeof left === 'number' && typeof right === 'number' && left !== right)
-    throw mismatch(c, `inner sizes differ: ${left} of ${c.describe(0)}, ${right} of ${c.describe(1)}`);
+    throw mismatch(c, `inner dims differ: ${left} of ${c.describe(0)}, ${right} of ${c.describe(1)}`);
   return [known(c.dtype(0) ?? c.dtype(1), [rows, columns])];
 };
 
 function productDims(c: NodeContext, leftIndex: number, rightIndex: number): readonly Dim[] | undefined {
   const [left, right] = [c.dims(leftIndex), c.dims(rightIndex)];
   if (left === undefined || right === undefined) return undefined;
-  if (left.length === 0 || right.length === 0) throw mismatch(c, 'a scalar has no matrix product');
+  if (left.length === 0 || right.length === 0) throw mismatch(c, 'an input is a scalar, which has no matrix product');
   const a = left.length === 1 ? [1, ...left] : left;
   const b = right.length === 1 ? [...right, 1] : right;
   const [inner, outer] = [a.at(-1), b.at(-2)];
   if (typeof inner === 'number' && typeof outer === 'number' && inner !== outer)
-    throw mismatch(c, `inner sizes differ: ${inner} of ${c.describe(leftIndex)}, ${outer} of ${c.describe(rightIndex)}`);
+    throw mismatch(c, `inner dims differ: ${inner} of ${c.describe(leftIndex)}, ${outer} of ${c.describe(rightIndex)}`);
   const batch = broadcastTwo(a.slice(0, -2), b.slice(0, -2));
-  if (batch === undefined) throw mismatch(c, `batches of ${c.describe(leftIndex)} and ${c.describe(rightIndex)} do not broadcast`);
+  if (batch === undefined) throw mismatch(c, `batch dims of ${c.describe(leftIndex)} and ${c.describe(rightIndex)} do not broadcast`);
   return [...batch, ...(left.length === 1 ? [] : [a.at(-2)]), ...(right.length === 1 ? [] : [b.at(-1)])];
 }
 
 const det: InferFunction = c => [known(c.dtype(0), c.dims(0)?.slice(0, -2))];
 
-/** By the letters of the equation: each output letter has the size it has in an input; "..." stands for the broadcast of what is left. */
+/** From the letters of the equation: an output letter has the dim that it has in an input; "..." is the broadcast of the other dims. */
 const einsum: InferFunction = c => {
   const equation = getString(c.node, 'equation', '').replaceAll(' ', '');
   const [left = '', right] = equation.split('->');
@@ -45,7 +45,7 @@ const einsum: InferFunction = c => {
     const [before = '', after] = term.split('...');
     const hidden = after === undefined ? [] : dims.slice(before.length, dims.length - after.length);
     if (before.length + hidden.length + (after?.length ?? 0) !== dims.length)
-      throw mismatch(c, `input ${c.describe(index)} does not fit "${term}"`);
+      throw mismatch(c, `input ${c.describe(index)} does not match "${term}"`);
     ellipsis = broadcastTwo(ellipsis, hidden) ?? ellipsis;
     const shown = [...dims.slice(0, before.length), ...dims.slice(dims.length - (after?.length ?? 0))];
     if (after === undefined) shown.length = before.length;
@@ -60,7 +60,7 @@ const einsum: InferFunction = c => {
   return [known(c.dtype(0), [...named(before), ...(output.includes('...') ? ellipsis : []), ...named(after)])];
 };
 
-/** Without "->": the letters that stand once, in alphabetical order, behind "..." where there is one. */
+/** The output term without "->": the letters that occur once, in alphabetical order, after "..." if there is one. */
 function implicitOutput(left: string): string {
   const letters = [...left].filter(letter => /[A-Za-z]/.test(letter));
   const once = letters.filter(letter => letters.indexOf(letter) === letters.lastIndexOf(letter)).sort();

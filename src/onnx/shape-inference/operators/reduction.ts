@@ -1,10 +1,10 @@
-/** Which shape do reductions along axes give? */
+/** Shape inference of reductions, ArgMax and ArgMin. */
 import { getInt } from '../../ir/attribute.js';
 import { productOf, resolveAxis } from '../context/dims.js';
 import { type InferFunction, type InferTable, known } from '../context/node-context.js';
 import { readAxes } from './layout.js';
 
-/** `axesInput`: the opset from which the axes are an input. */
+/** `axesInput`: the opset from which on the axes are an input. */
 function reduction(axesInput: number, fold: 'product' | 'none' = 'none'): InferFunction {
   return c => {
     const dims = c.dims(0);

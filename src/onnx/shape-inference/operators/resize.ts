@@ -1,11 +1,11 @@
-/** Which shape do Resize and Upsample give? (ONNX Resize, opsets 10 to 19; Upsample, opsets 7 and 9.) */
+/** Shape inference of Resize and Upsample. (ONNX Resize, opsets 10 to 19; Upsample, opsets 7 and 9.) */
 import { findInts, getString } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
 import { findFloats } from '../context/constant-elements.js';
 import { resolveAxis, unknownDims } from '../context/dims.js';
 import { type InferFunction, type InferTable, known, mismatch, type NodeContext } from '../context/node-context.js';
 
-/** floor(size × scale), the product in single precision as ONNX Runtime and onnx take it. */
+/** floor(size × scale), with the product in single precision as in ONNX Runtime and onnx. */
 function scaled(size: Dim, scale: number | undefined): Dim {
   if (scale === 1) return size;
   return typeof size === 'number' && scale !== undefined ? Math.floor(Math.fround(Math.fround(size) * Math.fround(scale))) : undefined;

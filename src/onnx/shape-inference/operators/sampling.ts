@@ -1,4 +1,4 @@
-/** Which shape do operators give that sample images: by a grid, from columns, with offsets, cropped or unpooled? */
+/** Shape inference of image sampling operators: grids, columns, deformable convolution, cropping, unpooling; and of Unique. */
 import { findInts, getInt } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
 import { divideDims, productOf, resolveAxis } from '../context/dims.js';
@@ -20,7 +20,7 @@ const col2Im: InferFunction = c => {
   return [known(c.dtype(0), [x[0], divideDims(x[1], block && productOf(block)), ...image])];
 };
 
-/** The offsets have the sizes of the output. */
+/** The spatial dims of the offsets are those of the output. */
 const deformConv: InferFunction = c => {
   const [x, w, offset] = [c.dims(0), c.dims(1), c.dims(2)];
   return [known(c.dtype(0), x && offset && [x[0], w?.[0], ...offset.slice(2)])];
@@ -33,7 +33,7 @@ const centerCropPad: InferFunction = c => {
   const result: Dim[] = [...x];
   for (const [index, given] of axes.entries()) {
     const axis = resolveAxis(given, x.length);
-    if (axis === undefined) throw mismatch(c, `axis ${given} is not one of input ${c.describe(0)}`);
+    if (axis === undefined) throw mismatch(c, `axis ${given} is not an axis of input ${c.describe(0)}`);
     result[axis] = shape?.[index];
   }
   return [known(c.dtype(0), result)];

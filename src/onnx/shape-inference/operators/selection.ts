@@ -1,4 +1,4 @@
-/** Which shape do operators give that take elements out of tensors, join, repeat or pad them? */
+/** Shape inference of operators that select, join, repeat or pad elements. */
 import { findInts, getInt } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
 import { clampToSafe, findFloats } from '../context/constant-elements.js';
@@ -13,7 +13,7 @@ const concat: InferFunction = c => {
   const dtype = indices.map(index => c.dtype(index)).find(found => found !== undefined);
   if (first === undefined) return [known(dtype, undefined)];
   const axis = resolveAxis(getInt(c.node, 'axis', 1), first.length);
-  if (axis === undefined) throw mismatch(c, `axis ${getInt(c.node, 'axis', 1)} is not one of input ${c.describe(0)}`);
+  if (axis === undefined) throw mismatch(c, `axis ${getInt(c.node, 'axis', 1)} is not an axis of input ${c.describe(0)}`);
   const result = first.map((_, at) => (at === axis ? sumAlong(shapes, axis) : mergeAlong(c, shapes, at)));
   const elements = first.length === 1 && parts.every(part => part !== undefined) ? parts.flatMap(part => part ?? []) : undefined;
   return [known(dtype, result, elements)];
@@ -41,7 +41,7 @@ const split: InferFunction = c => {
   const count = c.node.outputs.length;
   if (dims === undefined) return c.node.outputs.map(() => known(c.dtype(0), undefined));
   const axis = resolveAxis(getInt(c.node, 'axis', 0), dims.length);
-  if (axis === undefined) throw mismatch(c, `axis ${getInt(c.node, 'axis', 0)} is not one of input ${c.describe(0)}`);
+  if (axis === undefined) throw mismatch(c, `axis ${getInt(c.node, 'axis', 0)} is not an axis of input ${c.describe(0)}`);
   const given = c.opset < 13 ? findInts(c.node, 'split') : c.has(1) ? c.elements(1) : undefined;
   const sizes = given ?? (c.opset >= 13 && c.has(1) ? unknownDims(count) : equalParts(dims[axis], count));
   return c.node.outputs.map((_, index) =>
@@ -52,7 +52,7 @@ const split: InferFunction = c => {
   );
 };
 
-/** Equal parts, the last one smaller where the size does not divide. */
+/** Equal parts; the last one is smaller if the size is not divisible. */
 function equalParts(size: Dim, count: number): readonly Dim[] {
   if (typeof size !== 'number') return unknownDims(count);
   const part = Math.ceil(size / count);
@@ -79,7 +79,7 @@ function readSlice(c: NodeContext, rank: number): SliceRange {
   };
 }
 
-/** Integers of an attribute; beyond the safe ones they mean "to the end", and saturate. */
+/** Integers of an attribute, clamped to the safe integers: larger ones mean "to the end". */
 function readSaturated(c: NodeContext, name: string): readonly number[] | undefined {
   const attribute = c.node.attributes.get(name);
   return attribute?.kind === 'ints' ? attribute.value.map(clampToSafe) : undefined;
@@ -95,7 +95,7 @@ const slice: InferFunction = c => {
   const count = starts?.length ?? ends?.length ?? (c.has(3) ? axes.length : 0);
   for (const [index, given] of axes.slice(0, starts === undefined && !c.has(3) ? undefined : count).entries()) {
     const axis = resolveAxis(given as number, dims.length);
-    if (axis === undefined) throw mismatch(c, `axis ${given} is not one of input ${c.describe(0)}`);
+    if (axis === undefined) throw mismatch(c, `axis ${given} is not an axis of input ${c.describe(0)}`);
     const [size, start, end, step] = [dims[axis], starts?.[index], ends?.[index], steps === undefined ? 1 : steps[index]];
     const range = resolveRange(size, start, end, step);
     result[axis] = range?.length;
@@ -104,7 +104,7 @@ const slice: InferFunction = c => {
   return [known(c.dtype(0), result, elements)];
 };
 
-/** How many positions, and which, start:end:step takes of `size`; as ONNX clamps them. */
+/** The number of positions, and the positions, that start:end:step selects from `size`, clamped as in ONNX. */
 function resolveRange(size: Dim, start: Dim, end: Dim, step: Dim): { length: Dim; positions: number[] | undefined } | undefined {
   if (typeof size !== 'number' && start === 0 && step === 1 && typeof end === 'number' && end === Number.MAX_SAFE_INTEGER)
     return { length: size, positions: undefined };
@@ -121,7 +121,7 @@ const gather: InferFunction = c => {
   const [data, indices] = [c.dims(0), c.dims(1)];
   if (data === undefined || indices === undefined) return [known(c.dtype(0), undefined)];
   const axis = resolveAxis(getInt(c.node, 'axis', 0), data.length);
-  if (axis === undefined) throw mismatch(c, `axis ${getInt(c.node, 'axis', 0)} is not one of input ${c.describe(0)}`);
+  if (axis === undefined) throw mismatch(c, `axis ${getInt(c.node, 'axis', 0)} is not an axis of input ${c.describe(0)}`);
   const [values, positions] = [data.length === 1 ? c.elements(0) : undefined, c.elements(1)];
   const elements = values && positions?.map(at => (typeof at === 'number' ? values[at < 0 ? at + values.length : at] : undefined));
   return [known(c.dtype(0), [...data.slice(0, axis), ...indices, ...data.slice(axis + 1)], elements)];

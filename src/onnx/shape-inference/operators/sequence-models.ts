@@ -1,4 +1,4 @@
-/** Which shape do recurrent layers and attention give? (ONNX RNN, GRU, LSTM; Attention, RotaryEmbedding, opsets 23 and 24.) */
+/** Shape inference of recurrent layers and attention. (ONNX RNN, GRU, LSTM; Attention, RotaryEmbedding, opsets 23 and 24.) */
 import { getInt } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
 import { addDims, divideDims, multiplyDims } from '../context/dims.js';
@@ -22,7 +22,7 @@ interface Heads {
   readonly size: Dim;
 }
 
-/** [batch, heads, length, size], or [batch, length, heads · size] with the number of heads in an attribute. */
+/** Reads [batch, heads, length, size], or [batch, length, heads · size] with the number of heads in an attribute. */
 function readHeads(c: NodeContext, index: number, attribute: string): Heads | undefined {
   const dims = c.dims(index);
   if (dims?.length === 4) return { batch: dims[0], heads: dims[1], length: dims[2], size: dims[3] };

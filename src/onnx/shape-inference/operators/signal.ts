@@ -1,4 +1,4 @@
-/** Which shape do windows and Fourier transforms give? (ONNX BlackmanWindow, HannWindow, HammingWindow, MelWeightMatrix, DFT, STFT.) */
+/** Shape inference of window functions and Fourier transforms. (ONNX BlackmanWindow, HannWindow, HammingWindow, MelWeightMatrix, DFT, STFT.) */
 import { findDTypeByOnnx } from '../../../tensor/dtype.js';
 import { getInt } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
@@ -12,7 +12,7 @@ const windowFunction: InferFunction = c => [known(dtypeOf(c), [c.elements(0)?.[0
 
 const melWeights: InferFunction = c => [known(dtypeOf(c), [half(c.elements(1)?.[0]), c.elements(0)?.[0]])];
 
-/** The axis is an attribute before opset 20, an input since; the last axis holds real and imaginary parts. */
+/** The axis is an attribute before opset 20 and then an input; the last axis holds real and imaginary parts. */
 const fourier: InferFunction = c => {
   const x = c.dims(0);
   if (x === undefined) return [known(c.dtype(0), undefined)];

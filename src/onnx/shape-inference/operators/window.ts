@@ -1,4 +1,4 @@
-/** Which shape do operators give that slide a window? Convolution, pooling, and their global forms. (ONNX operator specifications, opsets 1 to 22.) */
+/** Shape inference of convolutions and pools, including global ones. (ONNX operator specifications, opsets 1 to 22.) */
 import { findInts, getInt, getString } from '../../ir/attribute.js';
 import type { Dim } from '../../ir/model.js';
 import { unknownDims } from '../context/dims.js';
@@ -26,7 +26,7 @@ function readWindow(c: NodeContext, kernel: readonly Dim[]): Window {
 
 const isSame = ({ autoPad }: Window): boolean => autoPad === 'SAME_UPPER' || autoPad === 'SAME_LOWER';
 
-/** Output sizes of a window that slides over `sizes`. A last window that would start in the padding behind the input is dropped, also with `ceil_mode`. */
+/** Output dims of a sliding window. A last window that would start in the end padding is dropped, also with `ceil_mode`. */
 function slide(c: NodeContext, sizes: readonly Dim[], window: Window): readonly Dim[] {
   const ceil = getInt(c.node, 'ceil_mode', 0) !== 0;
   return sizes.map((size, axis) => {
@@ -38,7 +38,7 @@ function slide(c: NodeContext, sizes: readonly Dim[], window: Window): readonly 
     const extent = (kernel - 1) * (window.dilations[axis] ?? 1) + 1;
     const free = size + before + after - extent;
     if (free < 0)
-      throw mismatch(c, `a window of ${extent} does not fit into axis ${axis + 2} of input ${c.describe(0)} with pads ${before}, ${after}`);
+      throw mismatch(c, `a window of ${extent} is larger than axis ${axis + 2} of input ${c.describe(0)} with pads ${before}, ${after}`);
     const steps = ceil ? Math.ceil(free / stride) : Math.floor(free / stride);
     return ceil && steps * stride >= size + before ? steps : steps + 1;
   });
@@ -92,15 +92,15 @@ function spread(c: NodeContext, sizes: readonly Dim[], window: Window): readonly
 }
 
 /**
- * Of a pool with SAME pads and dilations nothing is inferred along the axes: by the specification the output has ⌈size / stride⌉ elements, ONNX Runtime 1.30
- * pads for the window without its dilation and gives fewer.
+ * The spatial dims of a pool with SAME padding and dilations are not inferred: by the specification, the output has ⌈size / stride⌉ elements, but ONNX Runtime
+ * 1.30 pads for the window without dilation and returns fewer.
  */
 const pool: InferFunction = c => {
   const x = c.dims(0);
   const kernel = findInts(c.node, 'kernel_shape');
   if (kernel === undefined) throw mismatch(c, 'attribute "kernel_shape" is missing');
   if (x !== undefined && x.length !== kernel.length + 2)
-    throw mismatch(c, `kernel_shape [${kernel.join(', ')}] does not fit input ${c.describe(0)}`);
+    throw mismatch(c, `kernel_shape [${kernel.join(', ')}] does not match input ${c.describe(0)}`);
   const window = readWindow(c, kernel);
   const isDisputed = isSame(window) && window.dilations.some(dilation => dilation !== 1);
   const dims = x && [x[0], x[1], ...(isDisputed ? unknownDims(x.length - 2) : slide(c, x.slice(2), window))];

@@ -21,22 +21,22 @@ describe('checking a model', () => {
   });
 
   it.each([
-    ['undefined-value', 'g (float x) => (float y) { y = Add(x, q) }', 'Add "y" reads "q", which nothing defines'],
-    ['undefined-value', 'g (float x) => (float q) { y = Relu(x) }', 'graph "g": nothing defines its output "q"'],
-    ['duplicate-name', 'g (float x) => (float y) { y = Relu(x) y = Neg(x) }', 'two values "y"'],
+    ['undefined-value', 'g (float x) => (float y) { y = Add(x, q) }', 'Add "y" reads "q", which is undefined'],
+    ['undefined-value', 'g (float x) => (float q) { y = Relu(x) }', 'graph "g": its output "q" is undefined'],
+    ['duplicate-name', 'g (float x) => (float y) { y = Relu(x) y = Neg(x) }', 'two values named "y"'],
     [
       'duplicate-name',
       'g (bool c) => (float y) { k = RandomNormal<shape = [1]>() y = If<then_branch = t () => (float k) { k = RandomNormal<shape = [1]>() }, else_branch = e () => (float b) { b = Identity(k) }>(c) }',
-      'graph "t" has a value "k", as a graph around it has',
+      'graph "t" has a value "k", which an outer graph also has',
     ],
-    ['node-order', 'g (float x) => (float y) { y = Relu(h) h = Neg(x) }', 'Relu "y" reads "h", which a later node makes'],
+    ['node-order', 'g (float x) => (float y) { y = Relu(h) h = Neg(x) }', 'Relu "y" reads "h", which is the output of a later node'],
     ['cycle', 'g (float x) => (float y) { y = Add(x, h) h = Neg(y) }', 'Neg "h" → Add "y" → Neg "h"'],
     ['no-outputs', 'g (float x) => () { y = Relu(x) }', 'no outputs'],
     ['repeated-end', 'g (float x) => (y, y) { y = Relu(x) }', 'lists its output "y" twice'],
     ['untyped-input', 'g (x) => (float y) { y = Relu(x) }', 'input "x" has no type'],
     ['no-operator', 'g (float x) => (float y) { [n] y = ""(x) }', 'node "n" has no operator'],
-    ['opset-missing', 'g (float x) => (float y) { y = my.domain.F(x) }', 'F "y" is of domain "my.domain"'],
-    ['attribute', 'g (float x) => (float y) { y = Elu<alpha: float = @b>(x) }', 'attribute "alpha" refers to a function'],
+    ['opset-missing', 'g (float x) => (float y) { y = my.domain.F(x) }', 'F "y" has the domain "my.domain"'],
+    ['attribute', 'g (float x) => (float y) { y = Elu<alpha: float = @b>(x) }', 'attribute "alpha" refers to an attribute of a function'],
     ['attribute', 'g (float x) => (float y) { y = Elu<alpha: other = "0a05616c706861">(x) }', 'attribute "alpha" has no value'],
   ])('finds %s in %s', (code, text, message) => {
     const problems = checkModel(parseModelText(text));
@@ -50,7 +50,7 @@ describe('checking a model', () => {
     getNamed(model, 'w').constant = { dtype: 'float32', dims: [2], bytes: new Uint8Array(7) };
 
     expect(checkModel(model)).toEqual([
-      { code: 'constant-size', message: 'graph "g": initializer "w" (float32 [2]) needs 8 bytes, it has 7' },
+      { code: 'constant-size', message: 'graph "g": initializer "w" (float32 [2]) needs 8 bytes, found 7' },
     ]);
   });
 
@@ -72,16 +72,16 @@ describe('checking a model', () => {
     const problems = checkModel(model, 'structure');
 
     expect(new Set(problems.map(({ code }) => code))).toEqual(new Set(['producer']));
-    expect(problems.map(({ message }) => message).join('\n')).toContain('"y" is made by Relu "y" and by Neg "h"');
-    expect(problems.map(({ message }) => message).join('\n')).toContain('"x" is made by Neg "h" and is an input or initializer too');
+    expect(problems.map(({ message }) => message).join('\n')).toContain('"y" is produced by Relu "y" and by Neg "h"');
+    expect(problems.map(({ message }) => message).join('\n')).toContain('"x" is produced by Neg "h" and is also an input or initializer');
   });
 
   it('asserts with every problem', async () => {
     const { code, message } = await failureOf(() => assertModel(parseModelText('g (x) => (q) { y = Relu(x) }'), 'the part'));
 
     expect(code).toBe('model-invalid');
-    expect(message).toContain('the part is not a well-formed model');
+    expect(message).toContain('the part is not a valid model');
     expect(message).toContain('input "x" has no type');
-    expect(message).toContain('nothing defines its output "q"');
+    expect(message).toContain('its output "q" is undefined');
   });
 });

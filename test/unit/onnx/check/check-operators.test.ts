@@ -12,20 +12,20 @@ describe('checking operators', () => {
     [
       'operator-too-new',
       'g (float x) => (float y) { y = HardSwish(x) }',
-      'HardSwish "y": HardSwish comes with operator set 14 of ai.onnx, the model imports 13',
-      '`tanren onnx convert --opset 14` may bring the model there',
+      'HardSwish "y": HardSwish needs operator set 14 of ai.onnx, the model imports 13',
+      '`tanren onnx convert --opset 14` may convert the model',
     ],
     [
       'operator-deprecated',
       'g (float x, float s) => (float y) { y = Upsample(x, s) }',
-      'Upsample "y": Upsample is gone since operator set 10 of ai.onnx, the model imports 13',
+      'Upsample "y": Upsample was removed in operator set 10 of ai.onnx, the model imports 13',
       undefined,
     ],
-    ['input-count', 'g (float x) => (float y) { y = Conv(x) }', 'Conv "y" has 1 input, it takes 2 to 3: X, W, B?', undefined],
-    ['input-count', 'g (float x) => (float y) { y = Relu(x, x) }', 'Relu "y" has 2 inputs, it takes 1: X', undefined],
-    ['input-count', 'g () => (float y) { y = Concat<axis = 0>() }', 'Concat "y" has 0 inputs, it takes 1 or more: inputs…', undefined],
-    ['output-count', 'g (float x) => (float y) { y, z = Relu(x) }', 'Relu "y" has 2 outputs, it takes 1: Y', undefined],
-    ['missing-input', 'g (float x) => (float y) { y = Conv(, x) }', 'Conv "y" leaves out its input 0, X, which is not optional', undefined],
+    ['input-count', 'g (float x) => (float y) { y = Conv(x) }', 'Conv "y" has 1 input, expected 2 to 3: X, W, B?', undefined],
+    ['input-count', 'g (float x) => (float y) { y = Relu(x, x) }', 'Relu "y" has 2 inputs, expected 1: X', undefined],
+    ['input-count', 'g () => (float y) { y = Concat<axis = 0>() }', 'Concat "y" has 0 inputs, expected 1 or more: inputs…', undefined],
+    ['output-count', 'g (float x) => (float y) { y, z = Relu(x) }', 'Relu "y" has 2 outputs, expected 1: Y', undefined],
+    ['missing-input', 'g (float x) => (float y) { y = Conv(, x) }', 'Conv "y" has no input 0, X, which is not optional', undefined],
     [
       'missing-attribute',
       'g (float x) => (float y) { y = Concat(x, x) }',
@@ -35,25 +35,25 @@ describe('checking operators', () => {
     [
       'unknown-attribute',
       'g (float x) => (float y) { y = MaxPool<kernel_shape = [1, 1], stride = [2, 2]>(x) }',
-      'MaxPool "y" has an attribute "stride", which MaxPool of operator set 12 has not',
+      'MaxPool "y" has the attribute "stride", which MaxPool of operator set 12 does not have',
       'did you mean "strides"?',
     ],
     [
       'unknown-attribute',
       'g (float x) => (float y) { y = Squeeze<axes = [0]>(x) }',
-      'Squeeze "y" has an attribute "axes", which Squeeze of operator set 13 has not',
-      'older operator sets have the attribute: what it says may be an input now',
+      'Squeeze "y" has the attribute "axes", which Squeeze of operator set 13 does not have',
+      'the attribute exists in older operator sets only; it may have become an input',
     ],
     [
       'unknown-attribute',
       'g (float x) => (float y) { y = AveragePool<kernel_shape = [1, 1], dilations = [2, 2]>(x) }',
-      'AveragePool "y" has an attribute "dilations"',
-      'it has the attribute from operator set 19 on',
+      'AveragePool "y" has the attribute "dilations"',
+      'the attribute exists from operator set 19 on',
     ],
     [
       'attribute-kind',
       'g (float x) => (float y) { y = LeakyRelu<alpha = 1>(x) }',
-      'LeakyRelu "y": attribute "alpha" is of kind int, LeakyRelu of operator set 6 takes float',
+      'LeakyRelu "y": attribute "alpha" has kind int, LeakyRelu of operator set 6 expects float',
       undefined,
     ],
     [
@@ -66,24 +66,24 @@ describe('checking operators', () => {
       'input-type',
       'g (bfloat16 x) => (bfloat16 y) { y = GlobalAveragePool(x) }',
       'its input X, "x", is bfloat16',
-      'operator set 22 has it: `tanren onnx convert --opset 22` may bring the model there',
+      'operator set 22 supports it: `tanren onnx convert --opset 22` may convert the model',
     ],
     [
       'type-conflict',
       'g (float x, double z) => (float y) { y = Add(x, z) }',
-      'Add "y": its input A, "x", is float32, its input B, "z", is float64; they have to be of one type',
+      'Add "y": its input A, "x", is float32, its input B, "z", is float64; they must have the same type',
       undefined,
     ],
     [
       'type-conflict',
       'g (float x) => (double y) { [r] y = Relu(x) }',
-      'Relu "r": its input X, "x", is float32, its output Y, "y", is float64; they have to be of one type',
+      'Relu "r": its input X, "x", is float32, its output Y, "y", is float64; they must have the same type',
       undefined,
     ],
     [
       'output-type',
       'g (float x) => (float y) { y = Shape(x) }',
-      'Shape "y": its output shape, "y", is float32; Shape of operator set 13 gives int64',
+      'Shape "y": its output shape, "y", is float32; Shape of operator set 13 returns int64',
       undefined,
     ],
   ])('finds %s in %s', (code, text, message, help) => {
@@ -102,28 +102,28 @@ describe('checking operators', () => {
       w = Scan<num_scan_inputs = 1, body = q (float p) => (float o, float r) { o = Neg(p)  r = Neg(p) }>(x, x) }`);
 
     expect(problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
-      'missing-attribute: Constant "k" has no value: none of the attributes that give one',
-      'unknown-attribute: Constant "m" has several values: value_int, value_float',
-      'input-count: If "y": its then_branch has 1 input, the node asks for 0',
-      'output-count: If "y": its else_branch has 2 outputs, the node asks for 1',
-      'output-count: Loop "z": its body has 1 output, the node asks for 2',
-      'input-count: Scan "w": its body has 1 input, the node asks for 2',
-      'output-count: Scan "w": its body has 2 outputs, the node asks for 1',
+      'missing-attribute: Constant "k" has no value attribute',
+      'unknown-attribute: Constant "m" has several value attributes: value_int, value_float',
+      'input-count: If "y": its then_branch has 1 input, expected 0',
+      'output-count: If "y": its else_branch has 2 outputs, expected 1',
+      'output-count: Loop "z": its body has 1 output, expected 2',
+      'input-count: Scan "w": its body has 1 input, expected 2',
+      'output-count: Scan "w": its body has 2 outputs, expected 1',
     ]);
   });
 
   it.each([
     [
       'g (float x, bool c) => (float y) { [i] y = If<then_branch = t () => (float a) { a = Neg(x) }, else_branch = e () => (int64 b) { b = Cast<to = 7>(x) }>(c) }',
-      'If "i": its output, "y", is float32, that of its else_branch, "b", is int64; they have to be of one type',
+      'If "i": its output, "y", is float32, that of its else_branch, "b", is int64; they must have the same type',
     ],
     [
       'g (float x, int64 n) => (y) { [l] y = Loop<body = b (int64 i, bool on, float p) => (bool on, int64 q) { q = Cast<to = 7>(p) }>(n,, x) }',
-      'Loop "l": its input, "x", is float32, that of its body, "q", is int64; they have to be of one type',
+      'Loop "l": its input, "x", is float32, that of its body, "q", is int64; they must have the same type',
     ],
     [
       'g (float s, int32[3] x) => (y, z) { [s] y, z = Scan<num_scan_inputs = 1, body = b (float p, int64 e) => (float q, int64 r) { q = Neg(p) r = Abs(e) }>(s, x) }',
-      'Scan "s": its input, "x", is int32, that of its body, "e", is int64; they have to be of one type',
+      'Scan "s": its input, "x", is int32, that of its body, "e", is int64; they must have the same type',
     ],
   ])('wants the ends of sub-graphs to be of the types of their node: %s', (text, message) => {
     expect(check(text)).toEqual([{ code: 'type-conflict', message }]);
@@ -223,12 +223,12 @@ describe('checking functions of a model', () => {
     [
       'a value that nothing defines',
       withNode({ opType: 'Relu', input: ['q'], output: ['b'] }),
-      'undefined-value: function own.Scaled: Relu "b" reads "q", which nothing defines before it',
+      'undefined-value: function own.Scaled: Relu "b" reads "q", which is undefined',
     ],
     [
       'a reference of another kind',
       withNode({ ...SCALED.node?.[0], attribute: [reference('alpha', AttributeType.INT, 'factor')] }),
-      'attribute-kind: function own.Scaled: LeakyRelu "b": attribute "alpha" is of kind int',
+      'attribute-kind: function own.Scaled: LeakyRelu "b": attribute "alpha" has kind int',
     ],
     [
       'a reference to an attribute that it has not',
@@ -238,12 +238,12 @@ describe('checking functions of a model', () => {
     [
       'an operator of a domain that it does not import',
       withNode({ opType: 'Gelu', domain: 'com.microsoft', input: ['a'], output: ['b'] }),
-      'opset-missing: function own.Scaled: Gelu "b" is of domain "com.microsoft"',
+      'opset-missing: function own.Scaled: Gelu "b" has the domain "com.microsoft"',
     ],
     [
       'itself',
       { ...withNode({ opType: 'Scaled', domain: 'own', input: ['a'], output: ['b'] }), opsetImport: [{ domain: 'own', version: 1n }] },
-      'function-cycle: functions call each other in a circle: own.Scaled → own.Scaled',
+      'function-cycle: functions call each other in a cycle: own.Scaled → own.Scaled',
     ],
   ])('finds in a function %s', (_, one, expected) => {
     const [problem, ...others] = checkWith(CALL, one);
@@ -256,14 +256,14 @@ describe('checking functions of a model', () => {
     const text = CALL.replace('y = own.Scaled<factor = 2.0>(x)', 'y, z = own.Scaled<factr = 2.0>(x, x)');
 
     expect(checkWith(text, SCALED)).toEqual([
-      'input-count: Scaled "call" has 2 inputs, function own.Scaled has 1',
-      'output-count: Scaled "call" has 2 outputs, function own.Scaled has 1',
-      'unknown-attribute: Scaled "call" has an attribute "factr", which function own.Scaled has not',
+      'input-count: Scaled "call" has 2 inputs, function own.Scaled takes 1',
+      'output-count: Scaled "call" has 2 outputs, function own.Scaled takes 1',
+      'unknown-attribute: Scaled "call" has the attribute "factr", which function own.Scaled does not have',
     ]);
   });
 
   it('finds two functions of one name, and one that cannot be read', () => {
-    expect(checkWith(CALL, SCALED, SCALED)).toEqual(['duplicate-function: the model has two functions own.Scaled']);
+    expect(checkWith(CALL, SCALED, SCALED)).toEqual(['duplicate-function: the model has the function own.Scaled twice']);
 
     const model = parseModelText(CALL);
     model.unknown = [Uint8Array.of(0xca, 0x01, 0x02, 0x0a, 0x7f)];

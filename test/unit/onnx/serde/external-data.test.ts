@@ -96,9 +96,9 @@ describe('reading external data', () => {
     ['../w.bin', 'leaves the folder'],
     ['sub/../../w.bin', 'leaves the folder'],
     ['sub\\..\\..\\w.bin', 'leaves the folder'],
-    ['w.bin\0', 'has a zero byte'],
+    ['w.bin\0', 'contains a zero byte'],
     ['', 'is empty'],
-    ['sub', 'is no file'],
+    ['sub', 'is not a file'],
   ])('refuses the location %j', async (location, reason) => {
     const path = await writeExternal({ location });
     await mkdir(join(folder, 'in', 'sub'));
@@ -121,16 +121,16 @@ describe('reading external data', () => {
     await symlink('inside.bin', join(folder, 'in', 'link.bin'));
 
     expect(code).toBe('external-data-path');
-    expect(message).toContain("leads out of the model's folder");
+    expect(message).toContain('is outside the folder of the model');
     expect((await readModel(path)).graph.values.size).toBe(1);
   });
 
   it.each([
     [{ location: 'missing.bin' }, 'external-data-missing', 'cannot be opened'],
     [{ location: 'w.bin', offset: '1' }, 'external-data-bounds', 'bytes 1 to 17 of "w.bin", which has 16'],
-    [{ location: 'w.bin', offset: '-4' }, 'model-malformed', 'not a count of bytes'],
-    [{ location: 'w.bin', offset: '99999999999999999999' }, 'model-malformed', 'not a count of bytes'],
-    [{ location: 'w.bin', length: '15' }, 'model-malformed', 'needs 16 bytes, its external data has 15'],
+    [{ location: 'w.bin', offset: '-4' }, 'model-malformed', 'expected a number of bytes'],
+    [{ location: 'w.bin', offset: '99999999999999999999' }, 'model-malformed', 'expected a number of bytes'],
+    [{ location: 'w.bin', length: '15' }, 'model-malformed', 'needs 16 bytes, but its external data has 15'],
   ])('refuses %j', async (entries, code, reason) => {
     const path = await writeExternal(entries);
     await writeFile(join(folder, 'in', 'w.bin'), new Uint8Array(16));

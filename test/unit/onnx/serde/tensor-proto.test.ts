@@ -48,7 +48,7 @@ describe('a tensor in typed fields', () => {
   it.each<[string, TensorProto, string]>([
     ['an element type that ONNX lacks', { dataType: 99 }, 'element type 99'],
     ['no element type', {}, 'element type 0'],
-    ['a negative size', { dataType: 1, dims: dims(-1) }, 'negative size'],
+    ['a negative size', { dataType: 1, dims: dims(-1) }, 'negative dim'],
     ['sizes beyond counting', { dataType: 1, dims: dims(2 ** 40, 2 ** 40) }, 'more elements than can be counted'],
     [
       'fewer bytes than its shape says',
@@ -56,7 +56,7 @@ describe('a tensor in typed fields', () => {
       'tensor "w": a float32 tensor [2] has 8 bytes, got 7',
     ],
     ['more elements than its shape says', { dataType: 1, dims: dims(1), floatData: Float32Array.of(1, 2) }, 'has 4 bytes, got 8'],
-    ['an element beyond its type', { dataType: 3, dims: dims(1), int32Data: Int32Array.of(300) }, 'an element 300'],
+    ['an element beyond its type', { dataType: 3, dims: dims(1), int32Data: Int32Array.of(300) }, 'the element 300'],
     ['too few strings', { dataType: 8, dims: dims(2), stringData: [new Uint8Array(0)] }, 'needs 2 array elements'],
     ['a segment', { dataType: 1, dims: dims(0), segment: {} }, 'segment'],
   ])('is refused with %s', async (_, proto, reason) => {

@@ -387,10 +387,10 @@ describe('shape inference', () => {
     [
       'shape',
       { kind: 'tensor', dtype: 'float32', dims: [1, 4] },
-      'Relu "r": value "r" is stated as float32 [1, 4], its inputs and attributes make it float32 [1, 3]',
+      'Relu "r": value "r" is declared as float32 [1, 4], but inferred as float32 [1, 3]',
     ],
-    ['rank', { kind: 'tensor', dtype: 'float32', dims: [1] }, 'stated as float32 [1]'],
-    ['dtype', { kind: 'tensor', dtype: 'int8', dims: [1, 3] }, 'stated as int8 [1, 3]'],
+    ['rank', { kind: 'tensor', dtype: 'float32', dims: [1] }, 'declared as float32 [1]'],
+    ['dtype', { kind: 'tensor', dtype: 'int8', dims: [1, 3] }, 'declared as int8 [1, 3]'],
   ] as const)('a stated %s that contradicts is an error with node, value and both', async (_, type, message) => {
     const model = smallModel({ inputs: { x: ['float32', [1, 3]] }, nodes: [{ op: 'Relu', in: ['x'], out: ['r'] }], outputs: ['r'] });
     for (const value of model.graph.values.values()) if (value.name === 'r') value.type = type;
@@ -417,7 +417,7 @@ describe('shape inference', () => {
         [8, 3, 3, 3],
       ],
       {},
-      'does not fit',
+      'is larger than axis',
     ],
     ['Add', [[2], [3]], {}, 'do not broadcast'],
     [
@@ -427,7 +427,7 @@ describe('shape inference', () => {
         [4, 5],
       ],
       {},
-      'inner sizes differ',
+      'inner dims differ',
     ],
     [
       'Gemm',
@@ -436,7 +436,7 @@ describe('shape inference', () => {
         [4, 5],
       ],
       {},
-      'inner sizes differ',
+      'inner dims differ',
     ],
     [
       'Concat',
@@ -448,7 +448,7 @@ describe('shape inference', () => {
       'differ on axis 1',
     ],
     ['Concat', [[2, 3], [2]], { axis: int(0) }, 'different ranks'],
-    ['Transpose', [[2, 3]], { perm: ints([0]) }, 'does not fit'],
+    ['Transpose', [[2, 3]], { perm: ints([0]) }, 'does not match'],
     ['Gather', [[2, 3], [1]], { axis: int(2) }, 'axis 2'],
   ] as const)('%s refuses inputs %j', async (op, [a, b = []], attributes, message) => {
     const failure = await failureOf(() =>

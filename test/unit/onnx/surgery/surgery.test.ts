@@ -211,7 +211,7 @@ describe('swapping a part', () => {
       '[neg] y = Neg(b)',
       '[abs] z = Abs(b)',
     ]);
-    expect([second, ...rest]).toEqual(['relu of the replacement is relu_1', 'relu removed']);
+    expect([second, ...rest]).toEqual(['relu of the replacement renamed to relu_1', 'relu removed']);
     expect(await run(model, [0.25, 1])).toEqual({ y: [-1025, -2100], z: [1025, 2100] });
   });
 

@@ -99,13 +99,13 @@ main (float[N, 3] x, bool c) => (float[] "y:0")
   });
 
   it.each([
-    ['g () => (float y) {\n  y = F<a = []>() }', '2:13', 'stated type'],
+    ['g () => (float y) {\n  y = F<a = []>() }', '2:13', 'needs a type'],
     ['g () => (float y) { y = F<a: ints = 3>() }', '1:37', 'type ints'],
-    ['g () => (float y) { y = F(', '1:27', 'not the end of the text'],
-    ['g () => (float y) { y = F(§) }', '1:27', 'not part of the text form'],
+    ['g () => (float y) { y = F(', '1:27', 'found the end of the text'],
+    ['g () => (float y) { y = F(§) }', '1:27', 'unexpected character'],
     ['g () => (float y) <float[2] w = {1}> { y = F(w) }', '1:33', '2 elements, 1 are given'],
-    ['g () => (float y) <int8[1] w = {300}> { y = F(w) }', '1:32', 'does not hold 300'],
-    ['g () => (float y) <float[N] w = {1}> { y = F(w) }', '1:33', 'sizes that are numbers'],
+    ['g () => (float y) <int8[1] w = {300}> { y = F(w) }', '1:32', '300 is not a valid int8'],
+    ['g () => (float y) <float[N] w = {1}> { y = F(w) }', '1:33', 'dims of a constant must be numbers'],
     ['<opset: 3> g () => (float y) { y = F() }', '1:2', 'a field of the model'],
   ])('refuses %j with its place', async (text, place, reason) => {
     const { code, message } = await failureOf(() => parseModelText(text));
