@@ -1,4 +1,4 @@
-/** Do public classifiers keep their answers in int8? MobileNetV2 on photographs beside what onnxruntime.quantization reaches, ResNet-20 on CIFAR-10. */
+/** Accuracy of int8 classifiers: MobileNetV2 on photographs against onnxruntime.quantization, ResNet-20 on CIFAR-10 against float. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
@@ -52,10 +52,10 @@ suite('MobileNetV2 on 60 photographs', () => {
     return preprocessImage(await decodeImage(readFileSync(join(folder, file)), file), { height: 244, width: 244 }, MOBILENETV2).tensor;
   }
 
-  it('the input is the recorded one, and float finds what was recorded', async () => {
+  it('the input equals the recorded one, and float reaches the recorded accuracy', async () => {
     const sample = await readNpz(at('models/mobilenetv2/sample.npz'));
     const [input, output] = [sample.getFloat32('input:image'), sample.getFloat32('output:scores')];
-    // Normalisation in another order of float32 operations.
+    // Normalization with another order of float32 operations.
     expect(maxDifference(inputs[0]?.data ?? [], input.data)).toBeLessThan(1e-6);
     expect(maxDifference(float[0] ?? [], output.data)).toBeLessThan(1e-3);
     expect(labels.filter((label, i) => label === topOf(float[i] as Float32Array))).toHaveLength(45);
@@ -98,7 +98,7 @@ suite('ResNet-20 on 1,000 images of CIFAR-10', () => {
     labels = files.map(({ label }) => label);
     batches = Array.from({ length: images.length / BATCH }, (_, i) => stack(images.slice(i * BATCH, (i + 1) * BATCH)));
     model = await readModel(path);
-    // Ten images of each class, far apart in the order of the files.
+    // Ten images of each class, spread over the files.
     sketches = await sketchInputs(
       model,
       classes.map((_, label) => stack(images.filter((_image, i) => labels[i] === label && i % 10 === 0))),
@@ -107,7 +107,7 @@ suite('ResNet-20 on 1,000 images of CIFAR-10', () => {
 
   const countRight = (logits: readonly Float32Array[]): number => logits.filter((one, i) => topOf(one) === labels[i]).length;
 
-  it('float recognises as many as were recorded', async () => {
+  it('float reaches the recorded accuracy', async () => {
     expect(countRight(await classify(model, batches))).toBe(804);
   });
 

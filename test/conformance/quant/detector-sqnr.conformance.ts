@@ -1,4 +1,4 @@
-/** Are the int8 parts of the detector as good as those that onnxruntime.quantization makes of the same calibration data? */
+/** SQNR of the detector's int8 parts against those of onnxruntime.quantization with the same calibration data. */
 
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -30,7 +30,7 @@ interface Recorded {
   readonly configs: Readonly<Record<string, { readonly sqnr_db: Readonly<Record<string, Readonly<Record<string, number>>>> }>>;
 }
 
-/** The recording's names of the parts, and how many RoIs of an image calibrate and measure each. */
+/** Part names in the recording, and the RoIs per image for calibration and for measuring. */
 const PARTS = {
   backbone: { recorded: 'backbone', rois: { max: 50, min: 1 } },
   box_head: { recorded: 'box', rois: { max: 50, min: 1 } },
@@ -38,8 +38,8 @@ const PARTS = {
 } as const;
 
 /**
- * Power-of-two scales of the recording: int8 around 0, biases at the scale of products, Q and DQ where onnxruntime.quantization puts them. Its exponents count
- * from the ceiling of log2, ours from the nearest: one candidate more covers both.
+ * Power-of-two scales of the recording: int8 around 0, biases at product scales, Q and DQ as onnxruntime.quantization places them. Its exponents count
+ * from the ceiling of log2, ours from the nearest: one more candidate covers both.
  */
 const POWER_OF_TWO = (first: number, last: number): JsonObject => {
   const range = { kind: 'power-of-two', position: { kind: 'min-mse', first, last } };
@@ -55,7 +55,7 @@ const CONFIGS: Readonly<Record<string, JsonObject>> = {
   'power-of-two, five candidates': POWER_OF_TWO(-1, 3),
 };
 
-/** Of how much less signal to noise than recorded we may be: the bound. */
+/** Allowed difference of SQNR from the recording, in dB. */
 const BOUND_DB = 0.5;
 
 const shared = findSharedFolder();
@@ -88,7 +88,7 @@ suite('int8 parts of the detector', () => {
 
   afterAll(() => folder.remove());
 
-  it('the detector gives the RoI batches that were recorded', () => {
+  it('the detector computes the recorded RoI batches', () => {
     const enough = samples.filter(({ inputs }) => (inputs.mask_head?.mask_features?.dims[0] ?? 0) >= 8).map(({ id }) => id);
     expect(enough).toEqual(recorded().mask_image_ids);
   });
@@ -108,7 +108,7 @@ suite('int8 parts of the detector', () => {
     });
   });
 
-  it.each(MASKRCNN_PARTS)('%s calibrated on noise loses what was recorded, so that a bound on SQNR fails', async part => {
+  it.each(MASKRCNN_PARTS)('%s calibrated on noise has the recorded low SQNR, so that a bound fails', async part => {
     const model = await readModel(parts.parts[part]);
     const sketches = await sketchNoise(model, part, part === 'mask_head' ? parts.recipe.maskHead.channels : parts.recipe.boxHead.channels);
     const scheme = PRESETS.a8w8;
@@ -122,7 +122,7 @@ suite('int8 parts of the detector', () => {
     const lost = Object.keys(good).filter(output => (figures[output] ?? 0) < (good[output] ?? 0) - BOUND_DB);
     const lostThere = Object.keys(good).filter(output => (bad[output] ?? 0) < (good[output] ?? 0) - BOUND_DB);
     expect(lost).toEqual(expect.arrayContaining(lostThere));
-    // Another draw of the noise moves the largest values that it reaches: the figures are near, not equal.
+    // Other random noise changes the largest values, so the figures are close but not equal.
     for (const output of lostThere) expect([output, Math.abs((figures[output] ?? 0) - (bad[output] ?? 0)) < 3]).toEqual([output, true]);
   });
 

@@ -1,4 +1,4 @@
-/** How much AP does the detector lose by quantization, and does a bound on that loss notice a bad calibration? */
+/** The loss of AP by quantization of the detector, and its detection by a bound when the calibration is bad. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,9 +14,9 @@ import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
-/** Of the 200 validation images: what int8 may lose against the float parts, from the issues. */
+/** Allowed loss of int8 against the float parts, on the 200 validation images. */
 const MOST_LOSS = { bbox: 0.006, segm: 0.008 } as const;
-/** The same of power-of-two scales. */
+/** The same for power-of-two scales. */
 const MOST_LOSS_OF_POSITIONS = { bbox: 0.008, segm: 0.008 } as const;
 
 interface Metrics {
@@ -24,7 +24,7 @@ interface Metrics {
   readonly segm: { readonly AP: number };
 }
 
-// The data is the project's own; the suite is here for its running time.
+// The data is the project's own. The test is in this suite because of its duration.
 const suite = findSharedFolder() === undefined ? describe.skip : describe;
 
 suite('the int8 detector on all validation images', () => {
@@ -78,7 +78,7 @@ suite('the int8 detector on all validation images', () => {
     600_000,
   );
 
-  it('calibrated on noise, it loses more: the bound notices', async () => {
+  it('calibrated on noise, it misses the bound', async () => {
     const parts: Record<MaskRcnnPart, string> = { backbone: '', box_head: '', mask_head: '' };
     for (const part of MASKRCNN_PARTS) {
       const model = await readModel(shapes.parts[part]);

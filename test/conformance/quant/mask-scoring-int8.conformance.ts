@@ -1,4 +1,4 @@
-/** Is Mask Scoring R-CNN as good as the original, in float and in int8? Oracle: its recorded detections, figures and int8 losses, by onnxruntime.quantization. */
+/** Mask Scoring R-CNN in float and int8 against the original: recorded detections, figures, and int8 losses of onnxruntime.quantization. */
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ScoringParts, writeScoringParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
-/** The recording's first so many RoIs of an image, and how few leave an image out. */
+/** Number of RoIs per image in the recording, and the smallest number with which an image is used. */
 const ROIS = {
   backbone: { max: 50, min: 1 },
   box_head: { max: 50, min: 1 },
@@ -35,7 +35,7 @@ const CONFIGS: Readonly<Record<string, JsonObject>> = {
   's8s8sym-minmax (a8w8)': { preset: 'a8w8' },
 };
 
-/** From the issue: how far float figures may be, how much more int8 may lose than was recorded, and how much less signal to noise it may have. */
+/** Allowed differences: float figures, int8 loss beyond the recorded one, and SQNR below the recorded one. */
 const FLOAT_AP = 0.002;
 const MORE_LOSS = 0.005;
 const BOUND_DB = 0.5;
@@ -85,7 +85,7 @@ suite('Mask Scoring R-CNN on the validation images', () => {
 
   afterAll(() => folder.remove());
 
-  describe('all 200 of them', () => {
+  describe('all 200 images', () => {
     let float: Figures;
     let found: readonly Found[];
     let recorded: Figures;
@@ -96,9 +96,9 @@ suite('Mask Scoring R-CNN on the validation images', () => {
       recorded = (await read<{ figures: Figures }>('figures_val.json')).figures;
     }, 300_000);
 
-    it.each(['bbox', 'segm'] as const)('float: each %s figure is the original one within 0.002, of large objects within 0.012', type => {
+    it.each(['bbox', 'segm'] as const)('float: each %s figure equals the original within 0.002, for large objects within 0.012', type => {
       const off = Object.entries(recorded[type]).filter(([name, value]) => {
-        // val has 16 large objects: one of them moves a figure by more than 0.002.
+        // val has 16 large objects: one of them changes a figure by more than 0.002.
         return !(Math.abs((float[type][name] ?? Number.NaN) - value) <= (name.endsWith('large') ? 0.012 : FLOAT_AP));
       });
       expect(off).toEqual([]);

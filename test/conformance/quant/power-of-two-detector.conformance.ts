@@ -1,4 +1,4 @@
-/** Does the trained detector, quantized with power-of-two scales, give the same bytes with and without ONNX Runtime's optimisation, wherever every sum is provably exact? */
+/** The detector with power-of-two scales gives the same bytes with and without ONNX Runtime's optimization wherever every sum is provably exact. */
 
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const suite = shared === undefined ? describe.skip : describe;
 type Level = SessionOptions['optimization'];
 const OPTIMIZED: readonly Level[] = ['basic', 'extended', 'all'];
 
-/** Exact on dequantized integers without any sum: a choice among values, or a move of them. */
+/** Operators without sums that are exact on dequantized integers: they select or move values. */
 const NO_SUMS = [
   'Relu',
   'Clip',
@@ -56,7 +56,7 @@ async function run(model: Model, feeds: NamedTensors, optimization: Level): Prom
   }
 }
 
-/** Why float32 may round in the step; undefined where it does not. */
+/** Why float32 may round in the step; undefined if it does not. */
 function whyOpen({ model, opTypes }: QuantizedStep): string | undefined {
   const other = opTypes.find(opType => !NO_SUMS.includes(opType) && !SUMS.includes(opType));
   if (other !== undefined) return `${other} rounds`;
@@ -108,7 +108,7 @@ suite('the trained detector with power-of-two scales', () => {
     return { model, inputs, given: pick(feeds, inputs) };
   };
 
-  /** Each step alone, on the integers that the plain run gives it. */
+  /** Each step on its own, on the integers of the run without optimization. */
   async function compareSteps(name: string, part: MaskRcnnPart): Promise<{ held: number; differing: string[]; open: string[] }> {
     const { model, given, inputs } = modelOf(name, part);
     const steps = listQuantizedSteps(model);
@@ -135,14 +135,14 @@ suite('the trained detector with power-of-two scales', () => {
     expect(await compareSteps(name, part)).toEqual({ held: STEPS[part], differing: [], open: [] });
   });
 
-  it.each(CASES)('%s: so the whole of %s does', async (name, part) => {
+  it.each(CASES)('%s: the whole of %s gives equal bytes at every level', async (name, part) => {
     const { model, given } = modelOf(name, part);
     const plain = await run(model, given, 'disabled');
     for (const level of OPTIMIZED)
       expect({ level, differing: differingOutputs(plain, await run(model, given, level)) }).toEqual({ level, differing: [] });
   });
 
-  it('the comparison is between arithmetic in float and in integers', async () => {
+  it('float arithmetic is compared with integer arithmetic', async () => {
     const { model, given } = modelOf('xint8, biases in sums', 'backbone');
     expect(await listOperators(model, given, 'disabled')).toContain('Conv');
     const optimized = await listOperators(model, given, 'all');
@@ -150,7 +150,7 @@ suite('the trained detector with power-of-two scales', () => {
     expect(optimized).not.toContain('Conv');
   });
 
-  // A bias that uses all 32 bits is finer than the products: the sums, counted in its units, pass 2²⁴.
+  // A bias with 32 bits has a smaller scale than the products: the sums, in its units, exceed 2²⁴.
   it.each(
     MASKRCNN_PARTS,
   )('with biases of 32 bits and scales of their own, layers of %s with a bias are listed, and all others are equal', async part => {
@@ -161,7 +161,7 @@ suite('the trained detector with power-of-two scales', () => {
     expect(open.filter(line => !/(Conv|ConvTranspose|Gemm)\): a sum can reach 2²⁴/.test(line))).toEqual([]);
   });
 
-  /** As ONNX Runtime's profile of one run has them. */
+  /** Operators in ONNX Runtime's profile of one run. */
   async function listOperators(model: Model, given: NamedTensors, optimization: Level): Promise<readonly string[]> {
     const profilePrefix = join(folder.path, `profile-${optimization}`);
     const session = await openSession(encodeModel(model), { optimization, profilePrefix });

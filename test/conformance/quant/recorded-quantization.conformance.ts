@@ -1,4 +1,4 @@
-/** Are ranges, scales, zero points and integers those of onnxruntime.quantization 1.30? */
+/** Ranges, scales, zero points and integers against those of onnxruntime.quantization 1.30. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ interface RecordedQParams {
 const { u8s8, a8w8 } = PRESETS;
 const perChannel = { ...u8s8.weight, perChannel: true } as const;
 
-/** The scheme behind each recorded configuration. */
+/** The scheme of each recorded configuration. */
 const MIN_MAX: Readonly<Record<string, QuantizationScheme>> = {
   'minmax-u8s8': u8s8,
   'minmax-s8s8-sym-perchannel': { ...a8w8, weight: perChannel, placement: u8s8.placement },
@@ -61,7 +61,7 @@ const MIN_MAX: Readonly<Record<string, QuantizationScheme>> = {
   'minmax-u8s8-reduce-range-perchannel': { ...u8s8, weight: { ...perChannel, reduceRange: true } },
   'minmax-s16s8': { ...u8s8, activation: { ...u8s8.activation, dtype: 'int16' } },
 };
-/** Those whose ranges come from what its calibrators collect, and the method of ours that follows each. All of the scheme u8s8. */
+/** Configurations with ranges from its calibrators, and our method for each. All have the scheme u8s8. */
 const OTHER_RANGES: Readonly<Record<string, OrtRangeMethod>> = {
   'minmax-moving-average-u8s8': { kind: 'ort-moving-average' },
   'percentile-99.999-u8s8': { kind: 'ort-percentile', percentile: 99.999, of: 'magnitudes', bins: 2048 },
@@ -89,7 +89,7 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
     calibrated = await calibrate(await load(), readFileSync(join(folder, 'calibration.npy')));
   });
 
-  it('ranges: every one within 1e-6 relative, as another CPU level rounds sums otherwise', async () => {
+  it('ranges: within 1e-6 relative, because other CPU features round sums differently', async () => {
     const model = await load();
     const { ranges } = configOf(recorded, 'minmax-u8s8');
     const ours = new Map(
@@ -108,7 +108,7 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
     expectEqual(model, ranges, MIN_MAX[config] ?? u8s8, configOf(recorded, config), how);
   });
 
-  // On another CPU level a sum may round otherwise, and an element cross the edge of a bin: that is listed, and no failure.
+  // With other CPU features a sum may round differently, and an element may move to another bin: that is listed and not a failure.
   it.each(
     Object.entries(OTHER_RANGES),
   )('%s: ranges, scales, zero points and integers, from our own calibration', async (config, method) => {
@@ -125,7 +125,7 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
       expect(differing).toEqual([]);
       expectEqual(model, ranges, u8s8, expected, 'exact');
     }
-    // Half a millionth of the range for sums that round otherwise, and the bin that an element then may leave.
+    // Half a millionth of the range for different rounding of sums, plus the bin that an element may leave.
     for (const { value, ours, theirs } of differing) {
       const bins = 'bins' in method ? method.bins : Number.POSITIVE_INFINITY;
       const largest = Math.max(...(expected.ranges[value] ?? []).map(Math.abs));
@@ -149,8 +149,8 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
     expectEqual(model, ranges, MIN_MAX[config] ?? u8s8, expected, 'exact');
   });
 
-  // The peer's models of the configurations that it could load gave these outputs; those that it could not must load here.
-  it.each(Object.keys(MIN_MAX))('%s: the model loads, and gives what the recorded one gave, to one step of its output', async config => {
+  // Models that the peer could load gave these outputs; the other ones must load here.
+  it.each(Object.keys(MIN_MAX))('%s: the model loads, and its outputs equal the recorded ones to one quantization step', async config => {
     const model = await load();
     const expected = configOf(recorded, config);
     const ranges = new Map<ValueId, Range>();
@@ -164,7 +164,7 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
     const outputs = await runFirst(model, readFileSync(join(folder, 'calibration.npy')), Math.max(1, firstOutput.length));
     const [output] = model.graph.outputs.map(id => getValue(model.graph, id).name);
     const step = expected.qparams[`${output}_QuantizeLinear_Input`]?.scale[0] ?? 0;
-    // 16-bit activations run in float between Q and DQ, where kernels of the recorded opset 21 round otherwise: a few of the 65,536 steps.
+    // 16-bit activations run in float between Q and DQ, where kernels of the recorded opset 21 round differently: a few of the 65,536 steps.
     const bound = (config.includes('s16') ? 4 : 1.001) * step;
     for (const [i, theirs] of firstOutput.entries()) {
       const worst = Math.max(...theirs.map((x, k) => Math.abs(x - (outputs[i]?.[k] ?? Number.NaN))));
@@ -177,7 +177,7 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
 const known = (ranges: ReadonlyMap<ValueId, Range>): Map<ValueId, Observation> =>
   new Map([...ranges].map(([id, range]) => [id, { kind: 'known', range }]));
 
-/** The first output of each of the first samples, as users would run the model. */
+/** The first output of each of the first samples, with default session options. */
 async function runFirst(model: Model, npy: Uint8Array, samples: number): Promise<Float32Array[]> {
   const session = await openSession(encodeModel(model), { optimization: 'all' });
   const outputs: Float32Array[] = [];
@@ -238,7 +238,7 @@ interface Difference {
   readonly theirs: Range;
 }
 
-/** The recorded ranges that ours are not bit for bit. */
+/** The recorded ranges that differ from ours in any bit. */
 function differingRanges(model: Model, ranges: ReadonlyMap<ValueId, Range>, expected: RecordedConfig): Difference[] {
   const byName = new Map([...ranges].map(([id, range]) => [getValue(model.graph, id).name, range]));
   return Object.entries(expected.ranges).flatMap(([value, [low, high]]) => {
@@ -276,7 +276,7 @@ interface FoundParameters extends RecordedQParams {
   readonly sha256: string | undefined;
 }
 
-/** Parameters of what each QuantizeLinear reads, and of the constants that DequantizeLinear reads. */
+/** Parameters of the tensors that QuantizeLinear reads, and of the constants that DequantizeLinear reads. */
 function readParameters(model: Model): Map<string, FoundParameters> {
   const { graph } = model;
   const found = new Map<string, FoundParameters>();

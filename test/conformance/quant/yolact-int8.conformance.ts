@@ -1,4 +1,4 @@
-/** Is the int8 YOLACT as good as what onnxruntime.quantization makes of the same calibration data? SQNR of every output, and AP. */
+/** SQNR of every output and AP of the int8 YOLACT against onnxruntime.quantization with the same calibration data. */
 
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
@@ -27,7 +27,7 @@ interface Recorded {
   readonly sqnr_db: Readonly<Record<string, number>>;
 }
 
-/** The recording's exponents count from the ceiling of log2, ours from the nearest: one candidate more covers both. */
+/** Exponents in the recording count from the ceiling of log2, ours from the nearest: one more candidate covers both. */
 const POWER_OF_TWO = { kind: 'power-of-two', position: { kind: 'min-mse', first: -1, last: 1 } } as const;
 
 const CONFIGS: Readonly<Record<string, JsonObject>> = {
@@ -38,11 +38,11 @@ const CONFIGS: Readonly<Record<string, JsonObject>> = {
   'power-of-two (plain xint8)': { preset: 's8s8', activation: { symmetric: true }, range: POWER_OF_TWO, weight: { range: POWER_OF_TWO } },
 };
 
-/** The bounds: below the recorded signal to noise, and beyond the recorded loss of AP. */
+/** Allowed differences: SQNR below the recorded one, and loss of AP beyond the recorded one. */
 const BOUND_DB = 0.5;
 const BOUND_AP = 0.005;
 
-/** The configurations whose AP is measured too: inferring 200 images takes half a minute each. */
+/** Configurations whose AP is measured too: inference on 200 images takes half a minute each. */
 const WITH_AP = new Set(['s8s8sym-minmax (a8w8)', 'power-of-two (plain xint8)']);
 
 const shared = findSharedFolder();

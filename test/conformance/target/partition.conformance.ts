@@ -1,6 +1,6 @@
 /**
- * Do the invariants of a partition hold on real networks, and do the parts equal the whole bit for bit? Trained public models, quantized on their stored
- * sample, for two targets.
+ * Invariants of partitions on real networks, and equality of the parts with the whole, bit for bit: trained public models, quantized on their stored sample,
+ * for two targets.
  */
 import { join } from 'node:path';
 import { getValue } from '../../../src/onnx/ir/edit.js';
@@ -31,7 +31,7 @@ interface Given {
   readonly feeds: Feeds;
 }
 
-/** With every named size as the feeds have it. */
+/** Every named size takes its value from the feeds. */
 function pin(model: Model, feeds: Feeds): Model {
   const pins: Record<string, number> = {};
   for (const id of model.graph.inputs) {
@@ -42,7 +42,7 @@ function pin(model: Model, feeds: Feeds): Model {
   return pinSizes(model, pins);
 }
 
-/** Simplified, and in operator set 13 or newer. */
+/** Simplified, and converted to operator set 13 or newer. */
 async function prepare(path: string, feeds: Feeds): Promise<Given> {
   const read = await readModel(join(shared ?? '', path));
   sortTopologically(read.graph);
@@ -92,7 +92,7 @@ const TARGETS = [
 
 suite.each(MODELS)('%s', (name, give) => {
   const given = give();
-  it.each(TARGETS)('on %s in %s: each unit once, convex parts, and the bits of the whole', async (profile, dtype, preset) => {
+  it.each(TARGETS)('on %s in %s: each unit once, convex parts, and the bits of the whole model', async (profile, dtype, preset) => {
     const { model, feeds } = await given;
     const quantized = await quantizeOn(model, feeds, PRESETS[preset]);
     const target = chooseTarget(getBuiltInProfile(profile), { dtype });
@@ -108,7 +108,7 @@ suite('models that are quantized already', () => {
   it.each([
     ['MobileNetV2 as published', 'models/mobilenetv2/qdq_reference/model.onnx', 'mobilenetv2'],
     ['MaskRCNN2Go with its original scales', 'models/maskrcnn2go/maskrcnn2go_qdq_orig_scales.onnx', 'maskrcnn2go'],
-  ])('%s: what is known is judged, and parts equal the whole', async (_name, path, folder) => {
+  ])('%s: known facts are judged, and parts equal the whole', async (_name, path, folder) => {
     const read = await readModel(join(shared ?? '', path));
     const feeds = await readSample(folder);
     const model = pin(read, feeds);
