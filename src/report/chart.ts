@@ -1,4 +1,4 @@
-/** How is a chart drawn without a browser? By ECharts, as SVG, once for wide and once for narrow screens, in the colours of the page. */
+/** Charts as SVG, drawn by ECharts without a browser, for wide and for narrow screens. */
 import type { EChartsCoreOption } from 'echarts/core';
 import { replaceStandIns, standIn } from './colors.js';
 import { type Html, html, trusted } from './html.js';
@@ -11,17 +11,17 @@ export interface ChartSize {
 export interface Chart {
   /** Unique on the page: letters, digits and "-". */
   readonly id: string;
-  /** What a person who does not see it is told: what it shows, and what of that matters. */
+  /** Text alternative: what the chart shows, and the main result. */
   readonly description: string;
   readonly wide: ChartSize;
   readonly narrow: ChartSize;
-  /** Colours are stand-ins. */
+  /** Colors are placeholders, see `standIn`. */
   readonly option: (size: ChartSize, form: ChartForm) => EChartsCoreOption;
 }
 
 export type ChartForm = 'wide' | 'narrow';
 
-/** Both drawings; the style shows the one that fits. */
+/** Draws both forms; the style sheet shows the one that fits. */
 export async function drawChart(chart: Chart): Promise<Html> {
   const forms = ['wide', 'narrow'] as const;
   const drawings: Html[] = [];
@@ -53,18 +53,18 @@ function loadEcharts(): NonNullable<typeof loaded> {
   return loaded;
 }
 
-/** ECharts' own bundle: its modules, even the few that the page needs, take eight times as long to load. */
+/** Loads the ECharts bundle: even the few modules that the page needs take eight times as long to load. */
 async function load() {
   const { init } = await import('echarts/dist/echarts.esm.min.mjs');
   return init;
 }
 
 /**
- * The drawing as the page takes it: names of clips that are its own on the page and the same in every run (ECharts numbers them through), no style of its
- * own, none of what only a live chart needs, and variables for the stand-ins.
+ * Adapts a drawing to the page: clip names that are unique on the page and equal in every run (ECharts uses a counter), no styles, no attributes of
+ * interactive charts, and CSS variables instead of placeholder colors.
  */
 function tidy(svg: string, id: string): Html {
-  // Attributes alone are touched: texts have no quotation marks that are not escaped.
+  // Only attributes match: quotation marks in texts are escaped.
   const body = svg
     .replace(/<style[\s\S]*?<\/style>/g, '')
     .replace(/ (?:ecmeta_[a-z_]+|class|pointer-events|xmlns(?::xlink)?|version|baseProfile)="[^"]*"/g, '')
@@ -75,7 +75,7 @@ function tidy(svg: string, id: string): Html {
   return trusted(replaceStandIns(body));
 }
 
-/** Of an axis: quiet lines, small text. */
+/** Style of axes: light lines, small text. */
 export const AXIS = {
   axisLine: { lineStyle: { color: standIn('line') } },
   axisTick: { lineStyle: { color: standIn('line') } },
@@ -84,5 +84,5 @@ export const AXIS = {
   nameTextStyle: { color: standIn('soft'), fontSize: 12 },
 } as const;
 
-/** Of a text beside a mark. */
+/** Style of labels beside marks. */
 export const LABEL = { color: standIn('ink'), fontSize: 12, textBorderColor: standIn('panel'), textBorderWidth: 3 } as const;

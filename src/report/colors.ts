@@ -1,4 +1,4 @@
-/** Which colours does the page have, and how do they follow light and dark? Each has a name; the page's style says what the name is in either scheme. */
+/** Named colors of the page in the light and in the dark color scheme. */
 
 interface Shade {
   readonly light: string;
@@ -26,19 +26,19 @@ export const COLORS = {
 
 export type Color = keyof typeof COLORS;
 
-/** For things that stand side by side: as far from each other as they get, also for people who see few colours. */
+/** Colors of data series, chosen to be distinguishable, also with color blindness. */
 export const SERIES: readonly Color[] = ['blue', 'orange', 'green', 'violet', 'red', 'teal', 'pink', 'olive'];
 
 export function seriesColor(index: number): Color {
   return SERIES[index % SERIES.length] ?? 'blue';
 }
 
-/** The colour in a style or in an attribute of SVG. */
+/** The color as a CSS variable, for styles and SVG attributes. */
 export function variable(color: Color): string {
   return `var(--${color})`;
 }
 
-/** The declarations of all names in one scheme. */
+/** CSS declarations of all colors in one scheme. */
 export function declareColors(scheme: keyof Shade): string {
   return Object.entries(COLORS)
     .map(([name, shade]) => `--${name}:${shade[scheme]}`)
@@ -46,13 +46,13 @@ export function declareColors(scheme: keyof Shade): string {
 }
 
 /**
- * A colour that stands for another while a library draws that knows no variables. They differ in the last digits alone, so that none is ever meant itself.
+ * A placeholder for a color in libraries that do not support CSS variables. Placeholders differ only in the last digits and are not used as real colors.
  */
 export function standIn(color: Color): string {
   return `#01fe${Object.keys(COLORS).indexOf(color).toString(16).padStart(2, '0')}`;
 }
 
-/** The drawing with every stand-in replaced by its variable. */
+/** Replaces every placeholder in a drawing by its variable. */
 export function replaceStandIns(drawing: string): string {
   const names = Object.keys(COLORS) as readonly Color[];
   return drawing.replace(/="#01fe([0-9a-f]{2})"/g, (text, digits: string) => {

@@ -1,4 +1,4 @@
-/** What is the frame of the page? One file: its style, a few lines of script, sections with anchors. It asks nothing of any network. */
+/** The HTML document of the report: one file with style, a small script and sections. It loads nothing from a network. */
 import { createHash } from 'node:crypto';
 import { type Html, type HtmlValue, html, NOTHING, trusted } from './html.js';
 import { STYLE } from './style.js';
@@ -13,21 +13,21 @@ export interface Section {
 export interface Page {
   readonly title: string;
   readonly lead: HtmlValue;
-  /** Stands above all sections. */
+  /** Content above all sections. */
   readonly summary: HtmlValue;
   readonly sections: readonly Section[];
   readonly footer: HtmlValue;
 }
 
-/** A button that turns light to dark and back. Without scripts there is none, and the page follows the system. */
+/** Adds a button that switches between light and dark. Without scripts, the page follows the system. */
 const SCRIPT = `(()=>{const root=document.documentElement,button=document.createElement('button');
 const dark=()=>root.dataset.scheme?root.dataset.scheme==='dark':matchMedia('(prefers-color-scheme:dark)').matches;
-const show=()=>{button.textContent=dark()?'Light':'Dark';button.setAttribute('aria-label',dark()?'Light colours':'Dark colours')};
+const show=()=>{button.textContent=dark()?'Light':'Dark';button.setAttribute('aria-label',dark()?'Light colors':'Dark colors')};
 button.type='button';button.addEventListener('click',()=>{root.dataset.scheme=dark()?'light':'dark';show()});
 matchMedia('(prefers-color-scheme:dark)').addEventListener('change',show);
 document.querySelector('nav div').append(button);show()})();`;
 
-/** Whatever a name in a model does, no browser loads or runs anything for it: only this script may run, and images are in the page. */
+/** Content security policy: only this script runs, and images are embedded, so that names in models cannot load or run anything. */
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
 export function drawPage({ title, lead, summary, sections, footer }: Page): string {
@@ -72,7 +72,7 @@ export interface Tile {
   readonly note?: HtmlValue;
 }
 
-/** The few figures that decide. */
+/** Tiles with the main figures. */
 export function drawTiles(tiles: readonly Tile[]): Html {
   if (tiles.length === 0) return NOTHING;
   const note = (value: HtmlValue): Html => (value === undefined ? NOTHING : html`<dd class="note">${value}</dd>`);
@@ -81,7 +81,7 @@ ${tiles.map(tile => html`<div class="tile"><dt>${tile.label}</dt><dd class="valu
 `;
 }
 
-/** A word with a meaning that colour alone does not carry. */
+/** A colored label. The words carry the meaning, not only the color. */
 export function drawBadge(look: 'good' | 'bad' | 'warn' | 'info' | 'mute', words: string): Html {
   return html`<span class="badge ${look}">${words}</span>`;
 }

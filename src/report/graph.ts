@@ -1,11 +1,11 @@
-/** How is a graph drawn? Laid out in layers by dagre, as SVG: boxes of a few lines, and arrows. */
+/** Graphs as SVG with boxes and arrows, in a layered layout by dagre. */
 import { type Html, html } from './html.js';
 
 export interface GraphNode {
   readonly id: string;
   readonly title: string;
   readonly lines: readonly string[];
-  /** A class of the style: what kind of thing it is. Never the only sign of it. */
+  /** CSS class for the kind of node. It is never the only indication. */
   readonly look: string;
 }
 
@@ -27,7 +27,7 @@ const LINE = 16;
 const PADDING = { x: 12, y: 8 };
 const [TITLE_WIDTH, LINE_WIDTH, LONGEST] = [7.1, 6.1, 34];
 
-/** Draws it in its natural size; where that is wider than its place, it scrolls by itself. */
+/** Draws the graph at its natural size, in a container that scrolls where it is too wide. */
 export async function drawGraph(graph: Graph): Promise<Html> {
   const { width, height, boxes, arrows } = await layOut(graph);
   const arrow = `${graph.id}-arrow`;
@@ -80,7 +80,7 @@ function shorten(text: string): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
 }
 
-/** A smooth line through the points: quadratic curves between the middles. */
+/** A smooth line through the points: quadratic curves between midpoints. */
 function drawPath(points: readonly Point[]): string {
   const [first, ...others] = points;
   if (first === undefined) return '';
@@ -102,7 +102,7 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The edges without those that a longer path implies. The graph has no cycle. */
+/** Transitive reduction: removes edges that a longer path implies. The graph must be acyclic. */
 export function withoutImplied(edges: readonly GraphEdge[]): readonly GraphEdge[] {
   const next = new Map<string, Set<string>>();
   for (const { from, to } of edges) next.set(from, (next.get(from) ?? new Set()).add(to));

@@ -1,20 +1,20 @@
-/** How is markup made from text that nobody can be trusted with? By a template tag: everything put into it is escaped, unless it is markup already. */
+/** Builds HTML from untrusted text: a template tag that escapes all values except markup. */
 
-/** Markup. Only this file makes it from text. */
+/** Markup. Only this file creates it from text. */
 export interface Html {
   readonly markup: string;
 }
 
 export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefined;
 
-/** Markup with its values escaped, for content and for attributes in double quotes. Lists are joined without anything between; undefined is nothing. */
+/** Markup with its values escaped, for content and for attributes in double quotes. Lists are concatenated; undefined gives nothing. */
 export function html(texts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let markup = texts[0] ?? '';
   for (const [index, value] of values.entries()) markup += markupOf(value) + (texts[index + 1] ?? '');
   return { markup };
 }
 
-/** Markup as it stands: for what a library drew, and for our own style and script. Never for text from outside. */
+/** Trusted markup without escaping, for drawings of libraries and for the style and script of the page. Never use it for external text. */
 export function trusted(markup: string): Html {
   return { markup };
 }
@@ -31,17 +31,17 @@ function markupOf(value: HtmlValue): string {
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /**
- * Text as content or attribute value. Control characters, which HTML does not allow, and those that turn the direction of what follows become U+FFFD:
- * a name must not be able to make its neighbours read otherwise.
+ * Escapes text for content and attribute values. Control characters, which HTML does not allow, and characters that change the text direction become
+ * U+FFFD, so that a name cannot change how the text around it reads.
  */
 export function escapeHtml(text: string): string {
   return cleanText(text).replace(/[&<>"']/g, character => ESCAPES[character] ?? character);
 }
 
-/** The text without what no text on the page may have; for drawings whose library escapes by itself. */
+/** Replaces disallowed characters without escaping, for drawings whose library escapes. */
 export function cleanText(text: string): string {
   return text.replace(UNWANTED, '\uFFFD');
 }
 
-// Lone surrogates too: they have no UTF-8.
+// Also lone surrogates, which have no UTF-8 encoding.
 const UNWANTED = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\p{Cs}]/gu;

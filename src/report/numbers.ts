@@ -1,4 +1,4 @@
-/** How do numbers stand on the page? In one form per kind, with a real minus sign, so that columns align. */
+/** Number formats of the page, one per kind of number, with a typographic minus sign so that columns align. */
 
 import { EQUAL, type Figure } from '../base/figure.js';
 
@@ -24,7 +24,7 @@ export function formatNumber(value: number): string {
   return signed(value, String(Number(size.toPrecision(4))));
 }
 
-/** As `formatNumber`; "equal" as it is. */
+/** As `formatNumber`; "equal" is kept. */
 export function formatFigure(figure: Figure): string {
   return figure === EQUAL ? EQUAL : formatNumber(figure);
 }
@@ -34,7 +34,7 @@ export function formatCount(value: number): string {
   return signed(value, String(Math.abs(Math.round(value))).replace(/\B(?=(?:\d{3})+$)/g, ','));
 }
 
-/** "99.4 %"; what is not all and not nothing never reads as that. */
+/** "99.4 %". Only exact values are shown as 0 % or 100 %. */
 export function formatShare(share: number): string {
   const percent = 100 * share;
   if (share > 0 && percent < 0.05) return '<\u20090.1\u202F%';
@@ -42,7 +42,7 @@ export function formatShare(share: number): string {
   return `${percent.toFixed(1)}\u202F%`;
 }
 
-/** SQNR; null: nothing is lost. */
+/** SQNR in dB; "equal" for null, which means no difference. */
 export function formatDb(db: Figure | null): string {
   return db === null || db === EQUAL ? 'equal' : formatFixed(db, 1);
 }

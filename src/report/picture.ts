@@ -1,30 +1,30 @@
-/** How are objects drawn on an image? As SVG over it: boxes and masks with a number each, sharp in every size. */
+/** Draws boxes and masks of objects on an image, as SVG. */
 import { type Color, variable } from './colors.js';
 import { type Html, html } from './html.js';
 
 export interface Picture {
-  /** Of the embedded image, see `drawPictureImage`. */
+  /** Id of the embedded image, see `drawPictureImage`. */
   readonly image: string;
   readonly width: number;
   readonly height: number;
-  /** For those who do not see it. */
+  /** Text alternative. */
   readonly description: string;
   readonly objects: readonly PictureObject[];
 }
 
 export interface PictureObject {
-  /** A short text beside the box; none where empty. */
+  /** Short text beside the box; may be empty. */
   readonly tag: string;
   readonly color: Color;
   /** x, y, width, height in pixels. */
   readonly box: readonly number[] | undefined;
-  /** Closed loops of x and y in turn. */
+  /** Closed loops of alternating x and y. */
   readonly outlines: readonly (readonly number[])[];
-  /** 'lone' is dashed: it has no partner. */
+  /** 'lone': an unmatched object, drawn dashed. */
   readonly kind: 'paired' | 'lone';
 }
 
-/** Embeds an image once, to be drawn any number of times. */
+/** Embeds an image once, so that several pictures can use it. */
 export function drawPictureImage(id: string, source: string, { width, height }: Pick<Picture, 'width' | 'height'>): Html {
   return html`<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs><image id="${id}" href="${source}" width="${width}" height="${height}"/></defs></svg>
 `;
@@ -41,7 +41,7 @@ function drawMask({ color, outlines, kind }: PictureObject, unit: number): Html 
   return html`<path class="${kind === 'lone' ? 'mask lone' : 'mask'}" fill-rule="evenodd" fill="${variable(color)}" stroke="${variable(color)}" stroke-width="${round(unit)}" d="${path}"/>`;
 }
 
-/** Steps along the axes, which outlines of pixels are made of, take few characters. */
+/** Uses short commands for steps along the axes, of which pixel outlines consist. */
 function drawLoop(points: readonly number[]): string {
   let path = `M${round(points[0] ?? 0)} ${round(points[1] ?? 0)}`;
   for (let i = 2; i < points.length; i += 2) {

@@ -1,4 +1,4 @@
-/** What do curves of precision over recall look like? One drawing as a file of its own, which any browser shows. */
+/** Precision-recall curves as a standalone SVG file. */
 import { COLORS } from './colors.js';
 import { html } from './html.js';
 
@@ -42,7 +42,7 @@ ${grid}${drawn}<text x="${PLOT.left + PLOT.width / 2}" y="${HEIGHT - 22}" text-a
 `.markup;
 }
 
-/** From dark blue to a light one, which still stands out from white. */
+/** A shade from dark blue to a light blue that is still visible on white. */
 function shade(position: number): string {
   const mix = (from: number, to: number): number => Math.round(from + (to - from) * position);
   return `rgb(${mix(12, 150)},${mix(50, 180)},${mix(110, 226)})`;

@@ -1,4 +1,4 @@
-/** How does the page look? One calm column of text and figures; colours by name, in light and dark; nothing wider than the screen. */
+/** The style sheet of the page. */
 import { declareColors } from './colors.js';
 
 const [LIGHT, DARK] = [declareColors('light'), declareColors('dark')];

@@ -1,16 +1,16 @@
-/** How does a table stand on the page? With a caption, scopes, numbers to the right; wider than its place, it scrolls by itself and not with the page. */
+/** HTML tables with caption, scopes and aligned numbers, in a container that scrolls where the table is too wide. */
 import { type Html, type HtmlValue, html } from './html.js';
 
 export interface Column {
   readonly title: HtmlValue;
-  /** 'number': to the right, digits of one width. */
+  /** 'number': right-aligned, with digits of equal width. */
   readonly align: 'text' | 'number';
 }
 
 export interface Table {
   readonly caption: string;
   readonly columns: readonly Column[];
-  /** The first cell of a row is its heading. */
+  /** The first cell of a row is its header. */
   readonly rows: readonly (readonly HtmlValue[])[];
 }
 
@@ -26,7 +26,7 @@ export function drawTable({ caption, columns, rows }: Table): Html {
   const classOf = (index: number): string => (columns[index]?.align === 'number' ? 'n' : 't');
   const cell = (value: HtmlValue, index: number): Html =>
     index === 0 ? html`<th scope="row" class="${classOf(index)}">${value}</th>` : html`<td class="${classOf(index)}">${value}</td>`;
-  // Focusable, so that a keyboard can scroll it.
+  // Focusable, so that it can be scrolled by keyboard.
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
 <caption>${caption}</caption>
 <thead><tr>${columns.map(({ title }, index) => html`<th scope="col" class="${classOf(index)}">${title}</th>`)}</tr></thead>

@@ -1,4 +1,4 @@
-/** What may be set on `capture`? */
+/** Params of `capture`. */
 
 import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
 import type { RoiCap } from '../../src/detection/detector/part-tensors.js';
@@ -7,7 +7,7 @@ import type { SessionOptions } from '../../src/runtime/session/session.js';
 
 export interface CaptureParams {
   readonly of: 'detector' | 'model';
-  /** The first so many; undefined: all. */
+  /** Number of samples; undefined: all. */
   readonly samples?: number;
   readonly rois: RoiCap;
   readonly fit?: FitPolicy;

@@ -1,4 +1,4 @@
-/** How does a kept part of the work hand its tensors over? An npz file per part of the detector, and a description of all beside them. */
+/** Files of a kept part of `capture`: one npz file per part of the detector, and a description of their tensors. */
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
@@ -15,7 +15,7 @@ export interface RunTensors {
 
 const DESCRIPTION = 'tensors.json';
 
-/** Writes the tensors of each part; gives the names of the files. */
+/** Writes the tensors of each part, and returns the file names. */
 export async function writePartFiles(folder: string, parts: Readonly<Record<string, RunTensors>>): Promise<readonly string[]> {
   const described: Record<string, SampleTensors> = {};
   for (const [part, { inputs, outputs, seen }] of Object.entries(parts)) {
@@ -28,7 +28,7 @@ export async function writePartFiles(folder: string, parts: Readonly<Record<stri
   return [...Object.keys(parts).map(part => `${part}.npz`), DESCRIPTION];
 }
 
-/** What `writePartFiles` wrote, as the keeper gives it back: its files were verified by digest. */
+/** Reads the files that `writePartFiles` wrote. The engine has verified their digests. */
 export async function readPartFiles(
   files: Readonly<Record<string, string>>,
 ): Promise<Readonly<Record<string, SampleTensors & { readonly path: string }>>> {

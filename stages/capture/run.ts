@@ -1,4 +1,4 @@
-/** How does `capture` work? One kept part per sample runs the models; its files are copied into the folder, and the index is written last. */
+/** Runs `capture`: one kept part per sample runs the models; its files are copied into the output folder, and the index is written last. */
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ import { readPartFiles } from './part-files.js';
 
 type CaptureJob = StageJob<CaptureParams>;
 
-/** @throws DetectionError of data sets, images, preprocessing and detectors; RuntimeError of samples, `model-load`, `model-run`. */
+/** @throws DetectionError for data sets, images, preprocessing and detectors; RuntimeError for samples, `model-load`, `model-run`. */
 export async function runCapture(job: CaptureJob): Promise<void> {
   await (job.params.of === 'detector' ? captureDetector(job) : captureModel(job));
 }
@@ -95,7 +95,7 @@ async function captureModel(job: CaptureJob): Promise<void> {
 
 type AddSample = (sample: { readonly id: string; readonly source: string }, kept: PartResult) => Promise<void>;
 
-/** Takes one sample after the other; says how many were run, and which have nothing for a head. */
+/** Captures one sample after the other. Logs how many were run, and which parts have samples without rows. */
 async function write(
   { context }: CaptureJob,
   writer: CaptureWriter,
@@ -117,7 +117,7 @@ async function write(
   }
   context.progress(count, count, 'samples');
   await writer.finish();
-  context.log('info', `${count} samples: ${computed} run now, ${count - computed} kept from before`);
+  context.log('info', `${count} samples: ${computed} run now, ${count - computed} reused`);
   for (const [part, samples] of empty) context.log('warning', `part ${part} has no rows in ${samples} of ${count} samples`);
 }
 

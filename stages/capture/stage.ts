@@ -1,4 +1,4 @@
-/** What does `capture` take and give? A float detector, or one model, and data; what went into every model and what came out, sample by sample. */
+/** Declaration of `capture`: runs float models on data and stores their inputs and outputs. */
 import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { type Ports, port, recordPort } from '../../src/stage/ports.js';
@@ -7,7 +7,7 @@ import type { CaptureParams } from './params.js';
 export const capture = defineStage<CaptureParams>({
   name: 'capture',
   version: 1,
-  description: 'Runs float models over a data set and keeps what went in and what came out: images, outputs, ragged batches of RoIs.',
+  description: 'Runs float models on a data set and stores their inputs and outputs: images, outputs, batches of RoIs of any size.',
   params: {
     type: 'object',
     additionalProperties: false,
@@ -16,27 +16,28 @@ export const capture = defineStage<CaptureParams>({
         type: 'string',
         enum: ['detector', 'model'],
         default: 'detector',
-        description: 'What is run: a detector in its parts, or one model alone.',
+        description: 'What is run: the parts of a detector, or one model.',
       },
       samples: {
         type: 'integer',
         minimum: 1,
-        description: 'The first so many images by id, files by name (of each folder in turn); all where absent.',
+        description:
+          'Number of samples: the first images by id, or files by name (the first of each folder, then the second, and so on); all where absent.',
       },
       rois: {
         type: 'object',
         additionalProperties: false,
         default: {},
         properties: {
-          max: { type: 'integer', minimum: 1, default: 50, description: 'The most RoIs of an image that are kept, for each head.' },
+          max: { type: 'integer', minimum: 1, default: 50, description: 'Maximum number of RoIs per image and head.' },
           keep: {
             type: 'string',
             enum: ['first', 'spread'],
             default: 'first',
-            description: "Which, of more: the first in the detector's order, or so many spread evenly over it.",
+            description: "Which RoIs are kept: the first in the detector's order, or RoIs spread evenly over it.",
           },
         },
-        description: 'For the heads of a detector. Batches are as long as they are: never padded.',
+        description: 'For the heads of a detector. Batches are never padded.',
       },
       fit: {
         type: 'string',
@@ -48,33 +49,33 @@ export const capture = defineStage<CaptureParams>({
         type: 'string',
         enum: ['disabled', 'basic', 'extended', 'all'],
         default: 'all',
-        description: "ONNX Runtime's graph optimisation level.",
+        description: "ONNX Runtime's graph optimization level.",
       },
     },
   },
   inputs: portsOf,
-  outputs: { captured: port('captured', 'An index, and per part and sample an npz file with inputs and outputs.') },
+  outputs: { captured: port('captured', 'An index, and one npz file per part and sample with inputs and outputs.') },
   determinism: 'exact',
   runsModels: 'always',
   checkParams: ({ of, fit, preprocess }) => [
     ...(of === 'detector' && preprocess !== undefined
-      ? ["`preprocess` is for `of: model`: a detector's recipe says how images are fitted"]
+      ? ['`preprocess` needs `of: model`: for a detector, the host recipe defines how images are fitted']
       : []),
-    ...(of === 'model' && fit !== undefined ? ['`fit` is for `of: detector`: set `preprocess` instead'] : []),
+    ...(of === 'model' && fit !== undefined ? ['`fit` needs `of: detector`: set `preprocess` instead'] : []),
   ],
   run: async job => (await import('./run.js')).runCapture(job),
 });
 
 function portsOf({ of }: CaptureParams): Ports {
   const data = {
-    data: recordPort({ annotations: 'annotations', images: 'images' }, 'A data set in COCO layout; its boxes are not used.', {
+    data: recordPort({ annotations: 'annotations', images: 'images' }, 'A data set in COCO format; its boxes are not used.', {
       optional: true,
     }),
     images: port('images', 'A folder of images, instead of `data`.', { optional: true }),
   };
   if (of === 'model') {
     return {
-      model: port('onnx-model', 'The model that is run.'),
+      model: port('onnx-model', 'The model to run.'),
       ...data,
       tensors: port('any', 'A .npz or .npy file, or a folder of these or of ONNX test data (input_0.pb), instead of `data`.', {
         optional: true,
@@ -82,8 +83,8 @@ function portsOf({ of }: CaptureParams): Ports {
     };
   }
   return {
-    detector: recordPort('any', 'The float parts: one model per part of the recipe, by its name.', { kind: 'onnx-model' }),
-    recipe: port('recipe', 'How the host joins them.'),
+    detector: recordPort('any', 'The float parts: one model per part of the host recipe, by part name.', { kind: 'onnx-model' }),
+    recipe: port('recipe', 'Host recipe: how the host joins the parts.'),
     config: port('detector-config', "Thresholds and counts; the recipe's own where absent.", { optional: true }),
     ...data,
   };

@@ -1,4 +1,4 @@
-/** How does `with` say in which form a network's outputs are? One key per form, each with its own settings. */
+/** Schema of the param `decoder` of `describe`: one key per kind of decoder. */
 import type { JsonObject } from '../../src/base/json.js';
 
 const output = (description: string): JsonObject => ({ type: 'string', minLength: 1, description });
@@ -7,7 +7,7 @@ const activation = (...more: readonly string[]): JsonObject => ({
   type: 'string',
   enum: ['none', 'sigmoid', ...more],
   default: 'none',
-  description: 'What makes probabilities of the scores; none where they are that already.',
+  description: 'Activation that turns scores into probabilities; none where they already are.',
 });
 
 const background: JsonObject = {
@@ -23,7 +23,7 @@ const scoreChannel = (description: string): JsonObject => ({
   description,
   properties: {
     channel: { type: 'integer', minimum: 0, description: 'Counted from 0.' },
-    power: { type: 'number', exclusiveMinimum: 0, default: 1, description: 'What it is raised to.' },
+    power: { type: 'number', exclusiveMinimum: 0, default: 1, description: 'Exponent of the score.' },
     activation: activation(),
   },
 });
@@ -38,65 +38,58 @@ const form = (description: string, required: readonly string[], properties: Json
 
 const list = (items: JsonObject, description: string): JsonObject => ({ type: 'array', minItems: 1, items, description });
 
-const GRID = form(
-  'One output with a row of channels per candidate: box, objectness, classes, as YOLO has it.',
-  ['output', 'boxes', 'classes'],
-  {
-    output: output('[1, rows, channels], [1, channels, rows] or [1, channels, height, width].'),
-    boxes: {
+const GRID = form('One output with a row of channels per candidate: box, objectness, classes (YOLO).', ['output', 'boxes', 'classes'], {
+  output: output('[1, rows, channels], [1, channels, rows] or [1, channels, height, width].'),
+  boxes: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['form'],
+    properties: {
+      channel: { type: 'integer', minimum: 0, default: 0, description: 'First of the four box channels.' },
+      form: {
+        type: 'string',
+        enum: ['exp', 'bounded', 'center', 'corners'],
+        description:
+          'exp: center (xy + cell) · stride, size e^wh · stride. bounded: center (cell + tanh xy) · stride, size sigmoid(wh) · input size. center: cx cy w h, corners: x1 y1 x2 y2, both in pixels of the input.',
+      },
+    },
+    description: 'Position and meaning of the four box channels.',
+  },
+  strides: {
+    type: 'array',
+    items: { type: 'integer', minimum: 1 },
+    default: [],
+    description: 'Strides of the grids, in the order of their rows. Required by exp and bounded.',
+  },
+  objectness: scoreChannel('score = objectness^power · class^power. Omit it where rows have no objectness.'),
+  classes: scoreChannel('Channel of the first class.'),
+});
+
+const DISTANCES = form('Per level, a map of scores and a map of distances from a cell to four sides (FCOS, GFL, PicoDet).', ['levels'], {
+  levels: list(
+    {
       type: 'object',
       additionalProperties: false,
-      required: ['form'],
+      required: ['stride', 'scores', 'distances'],
       properties: {
-        channel: { type: 'integer', minimum: 0, default: 0, description: 'The first of four.' },
-        form: {
-          type: 'string',
-          enum: ['exp', 'bounded', 'center', 'corners'],
-          description:
-            'exp: centre (xy + cell) · stride, size e^wh · stride. bounded: centre (cell + tanh xy) · stride, size sigmoid(wh) of the input. center: cx cy w h, corners: x1 y1 x2 y2, in pixels of the input already.',
-        },
+        stride: { type: 'integer', minimum: 1, description: 'Pixels per cell.' },
+        scores: output('[1, cells, classes] or [1, classes, height, width].'),
+        distances: output('[1, cells, 4 · bins] or [1, 4 · bins, height, width]: left, top, right, bottom.'),
       },
-      description: 'Where a row has its box, and what its four channels mean.',
     },
-    strides: {
-      type: 'array',
-      items: { type: 'integer', minimum: 1 },
-      default: [],
-      description: 'Pixels per cell of the maps whose rows follow one another. Needed by exp and bounded.',
-    },
-    objectness: scoreChannel('score = objectness^power · class^power; left out where rows have none.'),
-    classes: scoreChannel('The first class.'),
+    'The maps of each stride.',
+  ),
+  bins: {
+    type: 'integer',
+    minimum: 1,
+    default: 1,
+    description:
+      "Bins of each side's distribution; the distance is the expected bin of a softmax · stride. 1: the output is the distance in strides.",
   },
-);
+  activation: activation(),
+});
 
-const DISTANCES = form(
-  'Per level a map of scores and one of distances from a cell to four sides, as FCOS, GFL and PicoDet have them.',
-  ['levels'],
-  {
-    levels: list(
-      {
-        type: 'object',
-        additionalProperties: false,
-        required: ['stride', 'scores', 'distances'],
-        properties: {
-          stride: { type: 'integer', minimum: 1, description: 'Pixels per cell.' },
-          scores: output('[1, cells, classes] or [1, classes, height, width].'),
-          distances: output('[1, cells, 4 · bins] or [1, 4 · bins, height, width]: left, top, right, bottom.'),
-        },
-      },
-      'The maps of each stride.',
-    ),
-    bins: {
-      type: 'integer',
-      minimum: 1,
-      default: 1,
-      description: "Of each side's distribution: softmax, expected bin · stride. 1: the distance itself, in strides.",
-    },
-    activation: activation(),
-  },
-);
-
-const PRIORS = form('Scores, and offsets to prior boxes, as SSD has them.', ['scores', 'boxes', 'levels'], {
+const PRIORS = form('Scores, and offsets to prior boxes (SSD).', ['scores', 'boxes', 'levels'], {
   scores: output('[1, priors, classes].'),
   boxes: output('[1, priors, 4]: dx dy dw dh.'),
   activation: activation('softmax'),
@@ -107,7 +100,7 @@ const PRIORS = form('Scores, and offsets to prior boxes, as SSD has them.', ['sc
     minItems: 2,
     maxItems: 2,
     default: [0.1, 0.2],
-    description: 'centre = c + v₀ · d · size, size = prior · e^(v₁ · d).',
+    description: 'center = c + v₀ · d · size, size = prior · e^(v₁ · d).',
   },
   levels: list(
     {
@@ -124,48 +117,53 @@ const PRIORS = form('Scores, and offsets to prior boxes, as SSD has them.', ['sc
               { type: 'array', items: { type: 'number', exclusiveMinimum: 0 }, minItems: 2, maxItems: 2 },
             ],
           },
-          'Of the priors of a cell, in pixels of the input: [width, height], or one number for a square.',
+          'Sizes of the priors of a cell, in pixels of the input: [width, height], or one number for a square.',
         ),
       },
     },
-    'Maps in the order of the rows.',
+    'Levels in the order of the rows.',
   ),
 });
 
-const BOXES = form('Scores, and boxes that the network has decoded itself.', ['scores', 'boxes'], {
+const BOXES = form('Scores, and boxes decoded by the network.', ['scores', 'boxes'], {
   scores: output('[1, rows, classes].'),
   boxes: output('[1, rows, 4].'),
   form: { type: 'string', enum: ['corners', 'center'], default: 'corners', description: 'x1 y1 x2 y2, or cx cy w h.' },
-  unit: { type: 'string', enum: ['pixels', 'fractions'], default: 'pixels', description: 'Of the input.' },
+  unit: {
+    type: 'string',
+    enum: ['pixels', 'fractions'],
+    default: 'pixels',
+    description: 'Unit of the boxes: pixels, or fractions of the input.',
+  },
   activation: activation('softmax'),
   background,
 });
 
-const DETECTIONS = form('Detections that the network has selected itself, suppression included.', ['scores', 'boxes', 'classes'], {
+const DETECTIONS = form('Detections selected by the network, including suppression.', ['scores', 'boxes', 'classes'], {
   scores: output('[objects].'),
   boxes: output('[objects, 4]: x1 y1 x2 y2 in pixels of the input.'),
   classes: output('[objects].'),
-  firstClass: { type: 'integer', minimum: 0, default: 0, description: 'The number that the first category has among them.' },
+  firstClass: { type: 'integer', minimum: 0, default: 0, description: 'Class number of the first category.' },
   corners: {
     type: 'string',
     enum: ['exclusive', 'inclusive'],
     default: 'exclusive',
     description: "inclusive: x2 and y2 are the object's last pixels, and a width is x2 − x1 + 1.",
   },
-  masks: form('Masks beside them.', ['output'], {
-    output: output('[objects, classes, side, side]: probabilities over the box; the channel of the object’s class counts.'),
-    threshold: { type: 'number', minimum: 0, maximum: 1, default: 0.5, description: 'Above which a pixel belongs to the object.' },
+  masks: form('Masks of the detections.', ['output'], {
+    output: output('[objects, classes, side, side]: probabilities over the box, of which the channel of the object’s class is used.'),
+    threshold: { type: 'number', minimum: 0, maximum: 1, default: 0.5, description: 'Pixels above this probability belong to the object.' },
   }),
 });
 
-const MODULE = form('A decoder of your own: the JavaScript file at the input `decoder`.', [], {
-  outputs: list({ type: 'string', minLength: 1 }, 'Outputs of the model that it is given; all where absent.'),
-  options: { type: 'object', default: {}, description: 'Given to it as they are.' },
+const MODULE = form('A user-defined decoder: the JavaScript file at the input `decoder`.', [], {
+  outputs: list({ type: 'string', minLength: 1 }, 'Model outputs that are passed to the decoder; all where absent.'),
+  options: { type: 'object', default: {}, description: 'Options that are passed to the decoder.' },
 });
 
 export const DECODER_SCHEMA: JsonObject = {
   type: 'object',
   additionalProperties: false,
-  description: 'How boxes, scores and classes are read from the outputs. One of these.',
+  description: 'How boxes, scores and classes are read from the outputs. Exactly one key.',
   properties: { grid: GRID, distances: DISTANCES, priors: PRIORS, boxes: BOXES, detections: DETECTIONS, module: MODULE },
 };

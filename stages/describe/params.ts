@@ -1,4 +1,4 @@
-/** What can be said of a network that is a detector by itself? How its images are made, how its outputs are read, and which objects count. */
+/** Params of `describe`: preprocessing, decoder, categories and selection of a single-network detector. */
 import type { Json } from '../../src/base/json.js';
 import type {
   BoxesDecoder,
@@ -24,7 +24,7 @@ export interface DecoderParams {
   readonly module?: { readonly outputs?: readonly string[]; readonly options: Json };
 }
 
-/** A size may be one number: a square. */
+/** A size may be one number, for a square. */
 export interface PriorsParams extends Omit<Settings<PriorsDecoder>, 'levels'> {
   readonly levels: readonly { readonly columns: number; readonly rows: number; readonly sizes: readonly (number | readonly number[])[] }[];
 }
@@ -43,7 +43,7 @@ export interface DescribeParams {
   readonly clip: 'image' | 'none';
 }
 
-/** A name alone has the id of its place, counted from 1. */
+/** A name without id has its position as id, counted from 1. */
 export type CategoryParam = string | { readonly id: number; readonly name: string };
 
 export const DESCRIBE_PARAMS: ParamsSchema = {
@@ -73,42 +73,43 @@ export const DESCRIBE_PARAMS: ParamsSchema = {
         },
       ],
       description:
-        "The network's classes in their order, background left out, with the data set's category ids: {id, name}, or names alone, whose ids count from 1. coco: the 80 of COCO by ascending id.",
+        "The network's classes in their order, without background, with the category ids of the data set: {id, name}, or names only, whose ids count from 1. coco: the 80 categories of COCO by ascending id.",
     },
-    scoreThreshold: { type: 'number', default: 0.05, description: 'Scores at or below it are nothing.' },
+    scoreThreshold: { type: 'number', default: 0.05, description: 'Candidates must exceed this score.' },
     labels: {
       type: 'string',
       enum: ['best', 'all'],
       default: 'best',
-      description: 'best: of each place its best class alone. all: every class above the threshold.',
+      description: 'best: only the best class of each position. all: every class above the threshold.',
     },
-    candidates: { type: 'integer', minimum: 1, default: 5000, description: 'The best so many go into non-maximum suppression.' },
+    candidates: { type: 'integer', minimum: 1, default: 5000, description: 'Maximum number of candidates for non-maximum suppression.' },
     nms: {
       anyOf: [{ const: 'none' }, { type: 'number', minimum: 0, maximum: 1 }],
-      description: 'IoU above which the worse of two boxes goes, or none. Where absent 0.5; none with the decoder `detections`.',
+      description:
+        'IoU above which the worse of two boxes is removed, or none. The default is 0.5, and none with the decoder `detections`.',
     },
     nmsClasses: {
       type: 'string',
       enum: ['each', 'together'],
       default: 'each',
-      description: 'each: only boxes of one class suppress one another.',
+      description: 'each: only boxes of the same class suppress each other.',
     },
-    perImage: { type: 'integer', minimum: 1, default: 100, description: 'The best so many are detections.' },
-    clip: { type: 'string', enum: ['image', 'none'], default: 'image', description: 'Whether boxes are cut to the image.' },
+    perImage: { type: 'integer', minimum: 1, default: 100, description: 'Maximum number of detections per image.' },
+    clip: { type: 'string', enum: ['image', 'none'], default: 'image', description: 'Whether boxes are clipped to the image.' },
   },
 };
 
-/** What the schema cannot say. */
+/** Checks that the schema cannot express. */
 export function checkDescribeParams({ decoder, categories }: DescribeParams): readonly string[] {
   const named = Object.keys(decoder);
   const { grid } = decoder;
   const ids = categories === 'coco' ? [] : categories.map((category, index) => (typeof category === 'string' ? index + 1 : category.id));
   const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
   return [
-    ...(named.length === 1 ? [] : [`decoder names one form, it names ${named.length === 0 ? 'none' : named.join(', ')}`]),
+    ...(named.length === 1 ? [] : [`decoder needs exactly one kind, it has ${named.length === 0 ? 'none' : named.join(', ')}`]),
     ...(grid !== undefined && (grid.boxes.form === 'exp' || grid.boxes.form === 'bounded') && grid.strides.length === 0
-      ? [`decoder.grid.strides is needed for boxes of the form ${grid.boxes.form}: they are relative to cells`]
+      ? [`decoder.grid.strides is required for boxes of the form ${grid.boxes.form}, which are relative to cells`]
       : []),
-    ...(repeated === undefined ? [] : [`categories has the id ${repeated} twice`]),
+    ...(repeated === undefined ? [] : [`categories has the duplicate id ${repeated}`]),
   ];
 }

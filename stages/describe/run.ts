@@ -1,4 +1,4 @@
-/** How is a recipe made of what a person says and what the network shows? Put together, tried on outputs of zeros, and written. */
+/** Runs `describe`: makes the host recipe of a single-network detector, tries its decoder on zero outputs, and writes it. */
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';

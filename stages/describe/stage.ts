@@ -1,4 +1,4 @@
-/** What does `describe` take and give? A network that is a detector by itself, and what it does not say; the recipe by which the host uses it. */
+/** Declaration of `describe`: makes the host recipe of a single-network detector. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
 import { checkDescribeParams, DESCRIBE_PARAMS, type DescribeParams } from './params.js';
@@ -7,13 +7,13 @@ export const describe = defineStage<DescribeParams>({
   name: 'describe',
   version: 1,
   description:
-    'Says how one plain network is a detector: preprocessing, decoder, suppression, categories. Gives the recipe that other stages take.',
+    'Describes a single network as a detector: preprocessing, decoder, suppression, categories. Writes the host recipe that other stages read.',
   params: DESCRIBE_PARAMS,
   inputs: ({ decoder }) => ({
-    model: port('onnx-model', 'The network: its input and outputs are looked at.'),
+    model: port('onnx-model', 'The network, whose inputs and outputs are read.'),
     ...(decoder.module === undefined ? {} : { decoder: port('file', 'A JavaScript module that exports `decode`.') }),
   }),
-  outputs: { recipe: port('recipe', 'How the host uses the network.') },
+  outputs: { recipe: port('recipe', 'Host recipe: how the host uses the network.') },
   determinism: 'exact',
   runsModels: 'never',
   checkParams: checkDescribeParams,

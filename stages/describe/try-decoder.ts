@@ -1,4 +1,4 @@
-/** Does a decoder read what a network gives? It is tried on zeros of the outputs' shapes, before anything is run with it. */
+/** Tries a decoder on zeros with the shapes of the network's outputs, before a model runs. */
 import { openDecode } from '../../src/detection/families/single/decoder/decode.js';
 import type { SingleRecipe } from '../../src/detection/families/single/recipe.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
@@ -7,7 +7,7 @@ import type { Context } from '../../src/stage/context.js';
 import { makeTensor, type Tensor } from '../../src/tensor/tensor.js';
 
 /**
- * Shapes that the model leaves free cannot be tried, which is said.
+ * Logs a note where output shapes are free and the decoder cannot be tried.
  * @throws DetectionError `decoder-module`, `decoder-shape`, `decoder-result`.
  */
 export async function tryDecoder(model: Model, recipe: SingleRecipe, context: Pick<Context, 'log'>): Promise<void> {
@@ -15,7 +15,7 @@ export async function tryDecoder(model: Model, recipe: SingleRecipe, context: Pi
   const { height, width } = recipe.image;
   const zeros = makeZeroOutputs(model, recipe.parts.model.outputs);
   if (height === 'free' || width === 'free' || zeros === undefined) {
-    context.log('info', 'sizes of the model are free: whether the decoder fits its outputs shows when it is run');
+    context.log('info', 'the model has free sizes: the decoder is checked when the model runs');
     return;
   }
   const { selection, categories } = recipe;

@@ -1,4 +1,4 @@
-/** What does a classifier say of one image? Its best classes, with their scores. */
+/** Classifies one image: its best classes with their scores. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Json, JsonObject } from '../../src/base/json.js';
@@ -11,10 +11,10 @@ import type { Session, SessionOptions } from '../../src/runtime/session/session.
 import { StageError } from '../../src/stage/stage-error.js';
 import { formatShape } from '../../src/tensor/shape.js';
 
-/** What is the same for all images of a run. */
+/** Settings that all images of a run share. */
 export interface ClassifySettings extends JsonObject {
   readonly optimization: SessionOptions['optimization'];
-  /** What else of the session can change results. */
+  /** All other session options that can change results. */
   readonly session: JsonObject;
   readonly input: { readonly name: string; readonly height: number | null; readonly width: number | null };
   readonly output: string;
@@ -22,16 +22,16 @@ export interface ClassifySettings extends JsonObject {
 }
 
 export interface BestClasses {
-  /** How many classes there are. */
+  /** Number of classes. */
   readonly of: number;
-  /** Up to five, the best first; of equal scores the lower class. */
+  /** Up to five classes by falling score; equal scores by ascending class. */
   readonly classes: readonly number[];
   readonly scores: readonly number[];
 }
 
 const KEPT = 5;
 
-/** @throws StageError `class-scores` where the output is no row of finite scores; those of images and of the session. */
+/** @throws StageError `class-scores` where the output is not one row of finite scores; as `decodeImage` and `Session.run`. */
 export async function classifyImage(session: Session, path: string, { input, output, preprocess }: ClassifySettings): Promise<BestClasses> {
   const image = await decodeImage(await readFile(path), basename(path));
   const size = { height: input.height ?? undefined, width: input.width ?? undefined };
@@ -41,21 +41,21 @@ export async function classifyImage(session: Session, path: string, { input, out
   if (scores?.dtype !== 'float32' || classes < 2 || scores.dims.reduce((most, dim) => Math.max(most, dim), 1) !== classes)
     throw new StageError(
       'class-scores',
-      `output "${output}" is ${scores?.dtype ?? 'not there'} ${formatShape(scores?.dims ?? [])}, not one row of float32 scores`,
+      `output "${output}" is ${scores?.dtype ?? 'missing'} ${formatShape(scores?.dims ?? [])}, expected one row of float32 scores`,
       {
-        help: 'name the output with the scores: `output`',
+        help: 'set `output` to the name of the output with the scores',
       },
     );
-  if (!scores.data.every(Number.isFinite)) throw new StageError('class-scores', `a score of output "${output}" is no finite number`);
+  if (!scores.data.every(Number.isFinite)) throw new StageError('class-scores', `output "${output}" has a score that is not finite`);
   const best = Array.from(topK(scores.data, KEPT));
   return { of: classes, classes: best, scores: best.map(label => scores.data[label] ?? 0) };
 }
 
 const reader = fields<BestClasses>({ of: integer(2), classes: list(integer(0)), scores: list(number()) });
 
-/** What a kept part wrote. @throws DetectionError `bad-prediction`. */
+/** Parses the file of a kept part. @throws DetectionError `bad-prediction`. */
 export function parseBestClasses(value: Json): BestClasses {
   const read = readJsonShape(reader, value);
   if (read.kind === 'ok') return read.value;
-  throw new DetectionError('bad-prediction', 'a kept prediction cannot be read', { help: 'build the stage again with `--force`' });
+  throw new DetectionError('bad-prediction', 'a kept prediction is invalid', { help: 'build the stage again with `--force`' });
 }

@@ -1,4 +1,4 @@
-/** How often is a classifier right? Over all images, and against a baseline. */
+/** Metrics of `evaluate-classes`: top-1 and top-5 accuracy, and their differences to a baseline. */
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { BestClasses } from './classify-image.js';
@@ -11,7 +11,7 @@ export interface Prediction {
 
 const FIGURES = ['top1', 'top5'] as const;
 
-/** Shares of the images: `top1`, `top5`; `images`; with a baseline `delta.top1` and `delta.top5`: ours minus the baseline's. @throws StageError `baseline-metrics`. */
+/** Shares of the images: `top1`, `top5`; `images`; with a baseline `delta.top1` and `delta.top5`: this stage minus the baseline. @throws StageError `baseline-metrics`. */
 export function makeClassMetrics(predictions: readonly Prediction[], baseline: Json | undefined): JsonObject {
   const images = predictions.length;
   const share = (within: number): number =>

@@ -1,4 +1,4 @@
-/** What may be set on `evaluate-classes`? */
+/** Params of `evaluate-classes`. */
 import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
 import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
 import { RUNNER_SCHEMA, type RunnerParams } from '../../src/runtime/device/runner-params.js';
@@ -11,7 +11,7 @@ export interface EvaluateClassesParams extends RunnerParams {
   readonly classes?: readonly string[];
   /** The model's only output where absent. */
   readonly output?: string;
-  /** So many images, the first by name of each folder in turn; all where absent. */
+  /** Number of images: the first by name of each folder, then the second, and so on; all where absent. */
   readonly samples?: number;
   readonly optimization: SessionOptions['optimization'];
 }
@@ -29,15 +29,19 @@ export const EVALUATE_CLASSES_PARAMS: ParamsSchema = {
       minItems: 2,
       uniqueItems: true,
       description:
-        "Names in the order of the network's outputs. Needed where labels are names, or where folders are classes in another order than that of their names.",
+        "Class names in the order of the network's outputs. Required where labels are names, or where folders are classes and the classes are not sorted by name.",
     },
-    output: { type: 'string', minLength: 1, description: 'The output with a score per class; the only one where absent.' },
-    samples: { type: 'integer', minimum: 1, description: 'So many images, the first by name of each folder in turn; all where absent.' },
+    output: { type: 'string', minLength: 1, description: 'The output with a score per class; the only output where absent.' },
+    samples: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Number of images: the first by name of each folder, then the second, and so on; all where absent.',
+    },
     optimization: {
       type: 'string',
       enum: ['disabled', 'basic', 'extended', 'all'],
       default: 'all',
-      description: "ONNX Runtime's graph optimisation level.",
+      description: "ONNX Runtime's graph optimization level.",
     },
   },
 };

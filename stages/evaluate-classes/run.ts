@@ -1,4 +1,4 @@
-/** How good is a classifier? What it says of every image, each kept on its own, then the shares that are right. */
+/** Runs `evaluate-classes`: classifies every image, and computes the accuracy. */
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { type LabeledImage, type LabeledImages, listLabeledImages } from '../../src/detection/data/class-labels.js';
@@ -23,7 +23,7 @@ import type { EvaluateClassesParams } from './params.js';
 
 type ClassesJob = StageJob<EvaluateClassesParams>;
 
-/** @throws StageError `class-output`, `class-scores`, `class-count`, `baseline-metrics`; DetectionError of labels and images. */
+/** @throws StageError `class-output`, `class-scores`, `class-count`, `baseline-metrics`; DetectionError for labels and images. */
 export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const folder = getInputPath(inputs, 'images');
@@ -54,23 +54,23 @@ export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
   );
 }
 
-interface SaidClasses extends Pick<LabeledImages, 'folders'> {
+interface NamedClasses extends Pick<LabeledImages, 'folders'> {
   readonly classes: readonly string[] | undefined;
 }
 
 /** @throws StageError `class-count`. */
-function checkLabel({ fileName, label }: LabeledImage, { of }: BestClasses, { classes, folders }: SaidClasses): void {
+function checkLabel({ fileName, label }: LabeledImage, { of }: BestClasses, { classes, folders }: NamedClasses): void {
   if (classes !== undefined && classes.length !== of)
-    throw new StageError('class-count', `the model has ${of} classes, ${classes.length} are named`, {
+    throw new StageError('class-count', `the model has ${of} classes, but \`classes\` has ${classes.length}`, {
       help: 'correct `classes`, or name another `output`',
     });
   if (folders !== undefined && folders.length !== of)
-    throw new StageError('class-count', `the model has ${of} classes, ${folders.length} folders of images are there`, {
-      help: 'without labels every folder is a class, an empty one too: name the classes in `classes`, or take out what is none',
+    throw new StageError('class-count', `the model has ${of} classes, but there are ${folders.length} folders of images`, {
+      help: 'without labels every folder is a class, even an empty one: set `classes`, or remove other folders',
     });
   if (label >= of)
     throw new StageError('class-count', `"${fileName}" has the label ${label}; the model has ${of} classes, counted from 0`, {
-      help: 'labels count from 0: check whether the file begins with 1, or was made for another model',
+      help: 'labels count from 0: check whether the file counts from 1, or was made for another model',
     });
 }
 
@@ -79,7 +79,7 @@ interface Classifying {
   close(): Promise<void>;
 }
 
-/** On this machine what is said of an image is kept on its own; nothing that a device gives is kept, as it may be another device tomorrow. */
+/** On this machine, results are kept per image. Results of a device are not kept, because the device may change. */
 async function openClassifying(job: ClassesJob): Promise<Classifying> {
   const { params, inputs, context } = job;
   const model = getInputPath(inputs, 'model');
@@ -126,7 +126,7 @@ function findOutput({ graph }: Model, wanted: string | undefined): string {
     'class-output',
     wanted === undefined ? `the model has ${names.length} outputs` : `the model has no output "${wanted}"`,
     {
-      help: `name the one with a score per class by \`output\`: ${names.join(', ')}`,
+      help: `set \`output\` to the one with a score per class: ${names.join(', ')}`,
     },
   );
 }

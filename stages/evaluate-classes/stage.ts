@@ -1,4 +1,4 @@
-/** What does `evaluate-classes` take and give? A classifier and labelled images; how often the right class is first, or among the first five. */
+/** Declaration of `evaluate-classes`: runs a classifier on labeled images and computes its accuracy. */
 import { checkRunnerParams, determinismOf, runnerDevice, runnerTools } from '../../src/runtime/device/runner-params.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
@@ -8,18 +8,18 @@ import { EVALUATE_CLASSES_PARAMS, type EvaluateClassesParams } from './params.js
 export const evaluateClasses = defineStage<EvaluateClassesParams>({
   name: 'evaluate-classes',
   version: 1,
-  description: 'Runs a classifier over labelled images: top-1 and top-5 accuracy, and what it said of every image.',
+  description: 'Runs a classifier on labeled images: top-1 and top-5 accuracy, and the prediction for every image.',
   params: EVALUATE_CLASSES_PARAMS,
   inputs: params => ({
-    model: port('onnx-model', 'The classifier: an image in, a score per class out.'),
-    images: port('images', 'A folder of images; without labels, with a folder per class.'),
+    model: port('onnx-model', 'The classifier: takes an image, returns a score per class.'),
+    images: port('images', 'A folder of images; without labels, with one subfolder per class.'),
     labels: port('file', 'A text file of lines "name label".', { optional: true }),
-    baseline: port('metrics', 'Metrics of another `evaluate-classes`: ours then have the differences to them.', { optional: true }),
+    baseline: port('metrics', 'Metrics of another `evaluate-classes`; the metrics then include the differences.', { optional: true }),
     ...runnerPorts(params),
   }),
   outputs: {
-    metrics: port('metrics', 'top1, top5, images; delta where there is a baseline.'),
-    predictions: port('json', 'Per image its label, the five best classes and their scores.'),
+    metrics: port('metrics', 'top1, top5, images; delta with a baseline.'),
+    predictions: port('json', 'Per image: its label, the five best classes and their scores.'),
   },
   determinism: determinismOf,
   tools: runnerTools,

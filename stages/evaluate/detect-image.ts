@@ -1,4 +1,4 @@
-/** What does a detector find in one image? Opened from the files of its parts, on whatever runs them; its detections as COCO results. */
+/** Opens a detector from the models of its parts, and detects the objects of one image as COCO results. */
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -13,23 +13,23 @@ import { openDetector } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import type { OpenModel, SessionOptions } from '../../src/runtime/session/session.js';
 
-/** What is the same for all images of a run. */
+/** Settings that all images of a run share. */
 export interface DetectionSettings extends JsonObject {
   readonly optimization: SessionOptions['optimization'];
-  /** What else of the session can change results. */
+  /** All other session options that can change results. */
   readonly session: JsonObject;
   /** Recipe, config and fit policy: what `DetectorDefinition.files` holds. */
   readonly setup: DefinitionFiles & JsonObject;
 }
 
-/** An image as the annotations have it. */
+/** An image of the annotations. */
 export interface AnnotatedImage {
   readonly imageId: number;
   readonly height: number;
   readonly width: number;
 }
 
-/** @param parts paths by part. */
+/** @param parts paths of models by part. */
 export async function openParts(
   parts: Readonly<Record<string, string>>,
   { optimization, setup }: DetectionSettings,
@@ -38,14 +38,14 @@ export async function openParts(
   return openDetector({ definition: readDefinition(setup), models: { kind: 'parts', parts } }, { optimization, openModel });
 }
 
-/** The text of COCO results. @throws DetectionError `image-size`, and those of images and detectors. */
+/** Returns the text of COCO results. @throws DetectionError `image-size`, and as `decodeImage` and `Detector.trace`. */
 export async function detectInImage(detector: Detector, path: string, { imageId, height, width }: AnnotatedImage): Promise<string> {
   const image = await decodeImage(await readFile(path), basename(path));
   if (image.height !== height || image.width !== width) {
     throw new DetectionError(
       'image-size',
-      `image ${imageId} is ${image.width}×${image.height} pixels, the annotations say ${width}×${height}`,
-      { help: 'annotations count pixels as they are stored; take the images that they were made for' },
+      `image ${imageId} has ${image.width}×${image.height} pixels, but the annotations say ${width}×${height}`,
+      { help: 'annotations refer to pixels as stored in the file; use the images that they were made for' },
     );
   }
   return encodeCocoResults(makeCocoResults(imageId, (await detector.trace(image)).objects));

@@ -1,4 +1,4 @@
-/** What does `evaluate` report? The 12 COCO figures per kind of overlap, and what they lost or gained against a baseline. */
+/** Metrics of `evaluate`: the 12 COCO figures per IoU type, and their differences to a baseline. */
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.js';
 import { COCO_FIGURE_NAMES, type CocoFigures } from '../../src/detection/coco/evaluate.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -11,7 +11,7 @@ export interface EvaluateCounts {
   readonly detections: number;
 }
 
-/** `bbox.AP`, `segm.AP`, …, `images`, `detections`, and with a baseline `delta.bbox.AP`, …: ours minus the baseline's. */
+/** `bbox.AP`, `segm.AP`, …, `images`, `detections`, and with a baseline `delta.bbox.AP`, …: this stage minus the baseline. */
 export function makeMetrics(figures: FiguresByType, counts: EvaluateCounts, baseline: Json | undefined): JsonObject {
   const types = Object.entries(figures) as [IouType, CocoFigures][];
   const own = Object.fromEntries(types.map(([type, values]) => [type, { ...values }]));
@@ -20,7 +20,7 @@ export function makeMetrics(figures: FiguresByType, counts: EvaluateCounts, base
   return { ...own, ...counts, delta: Object.fromEntries(types.map(([type, values]) => [type, subtract(type, values, baseline)])) };
 }
 
-/** A figure that either side lacks (−1: nothing to be found) has no difference. @throws StageError `baseline-metrics`. */
+/** Differences of the figures that both sides have; −1 marks a missing figure. @throws StageError `baseline-metrics`. */
 function subtract(type: IouType, figures: CocoFigures, baseline: Json): JsonObject {
   const others = isJsonObject(baseline) ? baseline[type] : undefined;
   if (!isJsonObject(others)) {
@@ -36,7 +36,7 @@ function subtract(type: IouType, figures: CocoFigures, baseline: Json): JsonObje
   return Object.fromEntries(deltas);
 }
 
-/** Figures of other images are no baseline. */
+/** The baseline must have the same number of images. */
 function checkCounts({ images }: EvaluateCounts, baseline: Json): void {
   const others = isJsonObject(baseline) ? baseline.images : undefined;
   if (others === images) return;

@@ -1,4 +1,4 @@
-/** What may be set on `evaluate`? */
+/** Params of `evaluate`. */
 import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
 import type { RunnerParams } from '../../src/runtime/device/runner-params.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
@@ -6,7 +6,7 @@ import type { SessionOptions } from '../../src/runtime/session/session.js';
 export type IouType = 'bbox' | 'segm';
 
 export interface EvaluateParams extends RunnerParams {
-  /** The first so many images by id; all where absent. */
+  /** Number of images, the first by id; all where absent. */
   readonly samples?: number;
   readonly iouTypes: readonly IouType[];
   readonly optimization: SessionOptions['optimization'];

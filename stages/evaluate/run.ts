@@ -1,4 +1,4 @@
-/** How good is a detector? Its detections in every image, each image kept on its own, then the COCO figures over all of them. */
+/** Runs `evaluate`: detects the objects of every image, and computes the COCO figures. */
 
 import { writeFile } from 'node:fs/promises';
 import { getDefined } from '../../src/base/invariant.js';
@@ -21,11 +21,11 @@ import { type AnnotatedImage, type DetectionSettings, detectInImage, openParts }
 import { DETECTIONS_FILE, imageDetections, PART_PREFIX } from './image-detections.js';
 import { type FiguresByType, makeMetrics } from './metrics.js';
 import type { EvaluateParams } from './params.js';
-import { sayUnknownCategories } from './unknown-categories.js';
+import { reportUnknownCategories } from './unknown-categories.js';
 
 type EvaluateJob = StageJob<EvaluateParams>;
 
-/** @throws StageError `no-annotations`, `baseline-metrics`; DetectionError of data sets, images and detectors. */
+/** @throws StageError `no-annotations`, `baseline-metrics`; DetectionError for data sets, images and detectors. */
 export async function runEvaluate(job: EvaluateJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const { annotations = '', images: folder = '' } = getInputRecord(inputs, 'data');
@@ -33,7 +33,9 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
   const images = takeFirstImages(listImages(file), params.samples);
   const dataset = takeImages(parseCocoDataset(file), new Set(images.map(image => image.id)));
   if (dataset.annotations.length === 0) {
-    throw new StageError('no-annotations', `none of the ${images.length} images has an annotated object: there is nothing to measure`);
+    throw new StageError('no-annotations', `none of the ${images.length} images has an annotated object`, {
+      help: 'increase `samples`, or connect other annotations',
+    });
   }
   const baseline = inputs.baseline === undefined ? undefined : await readInput(inputs, 'baseline', readJsonFile);
 
@@ -51,9 +53,9 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
     await detecting.close();
   }
   const results = parseCocoResults(found.flat(), dataset);
-  sayUnknownCategories(results, dataset, context);
+  reportUnknownCategories(results, dataset, context);
   if (params.iouTypes.includes('segm') && results.length > 0 && results.every(result => result.segmentation === undefined))
-    context.log('warning', 'the detector finds boxes alone: for segm each box is taken as the mask; set `iouTypes: [bbox]`');
+    context.log('warning', 'the detector has no masks, so that segm uses the boxes as masks; set `iouTypes: [bbox]`');
 
   const figures: FiguresByType = Object.fromEntries(params.iouTypes.map(type => [type, evaluateCoco(dataset, results, type)]));
   for (const [type, { AP, AP50, AP75 }] of Object.entries(figures)) {
@@ -70,7 +72,7 @@ interface Detecting {
   close(): Promise<void>;
 }
 
-/** On this machine each image's detections are kept on their own; nothing that a device gives is kept, as it may be another device tomorrow. */
+/** On this machine, results are kept per image. Results of a device are not kept, because the device may change. */
 async function openDetecting(job: EvaluateJob): Promise<Detecting> {
   const { params, inputs, context } = job;
   const { settings, parts } = await makeRequest(job);
@@ -100,7 +102,7 @@ async function openDetecting(job: EvaluateJob): Promise<Detecting> {
   }
 }
 
-/** What is the same for every image. */
+/** Settings and models that all images share. */
 async function makeRequest({ params, inputs }: EvaluateJob) {
   const definition = readDefinition({
     recipe: await readInput(inputs, 'recipe', readJsonFile),

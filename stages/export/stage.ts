@@ -1,4 +1,4 @@
-/** What does `export` take and give? A checkpoint and its detector config; an ONNX model, a recipe for the host, and a report. */
+/** Declaration of `export`: builds the ONNX model and the host recipe of a detector from a checkpoint. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
 import { checkExportParams, EXPORT_PARAMS, type ExportParams } from './params.js';
@@ -6,16 +6,16 @@ import { checkExportParams, EXPORT_PARAMS, type ExportParams } from './params.js
 export const exportStage = defineStage<ExportParams>({
   name: 'export',
   version: 1,
-  description: 'Builds the ONNX model of a detector from its checkpoint, with a recipe of how the host joins its parts.',
+  description: 'Builds the ONNX model of a detector from its checkpoint, and the host recipe, by which the host joins its parts.',
   params: EXPORT_PARAMS,
   inputs: params => ({
     checkpoint: port('checkpoint', "The network's state dict."),
-    config: port('detector-config', 'What the checkpoint cannot hold.', { optional: params.defaults !== undefined }),
+    config: port('detector-config', 'Values that the checkpoint does not contain.', { optional: params.defaults !== undefined }),
   }),
   outputs: {
     model: port('onnx-model', 'The parts of the network in one model, without connections between them.'),
-    recipe: port('recipe', 'How the host joins the parts.'),
-    report: port('report', 'Sizes read from the checkpoint, parameter counts, and where every config value came from.'),
+    recipe: port('recipe', 'Host recipe: how the host joins the parts.'),
+    report: port('report', 'Sizes read from the checkpoint, parameter counts, and the source of every config value.'),
   },
   determinism: 'exact',
   runsModels: 'never',

@@ -84,9 +84,9 @@ describeInBrowser('the report page', path => {
 
   it('follows the button to the other scheme', async () => {
     const { page, heard } = await open({ viewport: { width: 400, height: 900 }, colorScheme: 'light' });
-    await page.getByRole('button', { name: 'Dark colours' }).click();
+    await page.getByRole('button', { name: 'Dark colors' }).click();
     expect((await measure(page)).isDark).toBe(true);
-    await page.getByRole('button', { name: 'Light colours' }).click();
+    await page.getByRole('button', { name: 'Light colors' }).click();
     expect((await measure(page)).isDark).toBe(false);
     expect(heard).toEqual([]);
     await page.context().close();

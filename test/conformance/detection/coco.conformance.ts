@@ -1,4 +1,4 @@
-/** Are the COCO figures pycocotools' figures? Oracle: recorded figures of pycocotools on public and on generated data. */
+/** COCO figures against recorded figures of pycocotools, on public and on generated data. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../../../src/base/json.js';

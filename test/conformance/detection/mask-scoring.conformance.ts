@@ -1,4 +1,4 @@
-/** Is Mask Scoring R-CNN's fourth part the original's? Oracle: recorded inputs, outputs, detections and figures of zjhuang22/maskscoring_rcnn's head on torchvision's Mask R-CNN. */
+/** The MaskIoU head of Mask Scoring R-CNN against recorded inputs, outputs, detections and figures of zjhuang22/maskscoring_rcnn's head on torchvision's Mask R-CNN. */
 
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';

@@ -1,4 +1,4 @@
-/** Are masks pasted as torchvision pastes them? Oracle: recorded masks of three images. */
+/** Pasted masks against recorded masks of torchvision, for three images. */
 import { join } from 'node:path';
 import { sigmoid } from '../../../src/detection/detector/activations.js';
 import { pasteMask } from '../../../src/detection/masks/paste-mask.js';

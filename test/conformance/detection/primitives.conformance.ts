@@ -1,4 +1,4 @@
-/** Do the primitives compute what torchvision computed between the parts of its Mask R-CNN? Oracle: recorded tensors of three images. */
+/** Host primitives against recorded tensors between the parts of torchvision's Mask R-CNN, for three images. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Is our YOLACT dbolya/yolact's? Against what the original code computed: tensors, detections, figures, full-size networks. */
+/** YOLACT against tensors, detections and figures computed by the original code of dbolya/yolact, with full-size networks. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

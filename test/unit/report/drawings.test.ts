@@ -1,4 +1,4 @@
-/** Are charts and graphs the same in every run, and are names in them text? */
+/** Charts and graphs: deterministic output, and names as escaped text. */
 import { drawChart } from '../../../src/report/chart.js';
 import { COLORS, standIn } from '../../../src/report/colors.js';
 import { drawGraph, withoutImplied } from '../../../src/report/graph.js';

@@ -1,4 +1,4 @@
-/** Can text from outside become markup? */
+/** Escaping of untrusted text in HTML. */
 import { assert, property, string } from 'fast-check';
 import { html, trusted } from '../../../src/report/html.js';
 

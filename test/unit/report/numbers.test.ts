@@ -1,4 +1,4 @@
-/** Do numbers read as what they are? */
+/** Number formats of the report. */
 import { formatCount, formatDb, formatDelta, formatFixed, formatNumber, formatShare } from '../../../src/report/numbers.js';
 
 it.each([

@@ -121,8 +121,8 @@ describe('capture of a detector', () => {
   });
 
   it('params that contradict each other, and missing or double data, are refused', async () => {
-    expect(() => parseParams(capture, { preprocess: {} })).toThrow('`preprocess` is for `of: model`');
-    expect(() => parseParams(capture, { of: 'model', fit: 'static' })).toThrow('`fit` is for `of: detector`');
+    expect(() => parseParams(capture, { preprocess: {} })).toThrow('`preprocess` needs `of: model`');
+    expect(() => parseParams(capture, { of: 'model', fit: 'static' })).toThrow('`fit` needs `of: detector`');
     const { data, ...rest } = detector();
     expect((await failureOf(() => run({}, rest))).code).toBe('data-source');
     expect((await failureOf(() => run({}, { ...rest, data, images: shapes.calib.images }))).code).toBe('data-source');

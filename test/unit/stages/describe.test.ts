@@ -76,12 +76,7 @@ describe('describe', () => {
   });
 
   it.each<[string, JsonObject, string, RegExp]>([
-    [
-      'an output that is not there',
-      { ...PARAMS, decoder: { grid: { ...GRID, output: 'z' } } },
-      'decoder-output',
-      /^the model has no output "z"/,
-    ],
+    ['an unknown output', { ...PARAMS, decoder: { grid: { ...GRID, output: 'z' } } }, 'decoder-output', /^the model has no output "z"/],
     ['categories that are not as many as the channels', { ...PARAMS, categories: ['cat', 'dog', 'cow'] }, 'decoder-shape', /\[1, 10, 8\]/],
     ['strides of other cells', { ...PARAMS, decoder: { grid: { ...GRID, strides: [8] } } }, 'decoder-shape', /\[1, 8, 7\]/],
   ])('refuses %s before anything is run', async (_what, params, code, message) => {
@@ -89,12 +84,16 @@ describe('describe', () => {
   });
 
   it.each<[string, JsonObject, RegExp]>([
-    ['no decoder', { ...PARAMS, decoder: {} }, /decoder names one form, it names none/],
-    ['two decoders', { ...PARAMS, decoder: { grid: GRID, module: {} } }, /it names grid, module/],
-    ['no strides', { ...PARAMS, decoder: { grid: { output: 'y', boxes: { form: 'exp' }, classes: { channel: 4 } } } }, /strides is needed/],
-    ['an id twice', { ...PARAMS, categories: ['cat', { id: 1, name: 'dog' }] }, /categories has the id 1 twice/],
+    ['no decoder', { ...PARAMS, decoder: {} }, /decoder needs exactly one kind, it has none/],
+    ['two decoders', { ...PARAMS, decoder: { grid: GRID, module: {} } }, /it has grid, module/],
+    [
+      'no strides',
+      { ...PARAMS, decoder: { grid: { output: 'y', boxes: { form: 'exp' }, classes: { channel: 4 } } } },
+      /strides is required/,
+    ],
+    ['a duplicate id', { ...PARAMS, categories: ['cat', { id: 1, name: 'dog' }] }, /categories has the duplicate id 1/],
     ['an unknown setting', { ...PARAMS, decoder: { grid: { ...GRID, stride: 8 } } }, /additional properties/],
-  ])('%s is a mistake of the pipeline file', (_what, params, message) => {
+  ])('%s is an error of the pipeline file', (_what, params, message) => {
     expect(() => parseParams(describeStage, params)).toThrow(message);
   });
 
@@ -109,6 +108,6 @@ describe('describe', () => {
     await writeModel(free, parseModelText(MODEL.replace('float[1, 3, 16, 32]', 'float[1, 3, h, w]')));
     const { recipe, log } = await run({ ...PARAMS, preprocess: { resize: 'shorter', shorterSide: 8 } }, { model: free });
     expect(recipe).toMatchObject({ image: { height: 'free', width: 'free' } });
-    expect(log).toEqual([expect.stringMatching(/sizes of the model are free/)]);
+    expect(log).toEqual([expect.stringMatching(/the model has free sizes/)]);
   });
 });

@@ -93,7 +93,7 @@ describe('evaluate-classes', () => {
     await mkdir(join(sorted, '.checkpoints'));
     expect(await failureOf(() => classify(sorted))).toMatchObject({
       code: 'class-count',
-      message: expect.stringContaining('the model has 3 classes, 4 folders of images are there'),
+      message: expect.stringContaining('the model has 3 classes, but there are 4 folders of images'),
     });
   });
 
@@ -106,9 +106,9 @@ describe('evaluate-classes', () => {
       'class-count',
       /"r.png" has the label 3; the model has 3 classes/,
     ],
-    ['names of other classes', LABELS, { classes: ['a', 'b'] }, undefined, 'class-count', /the model has 3 classes, 2 are named/],
-    ['an output that is no row', LABELS, { output: 'same' }, undefined, 'class-scores', /output "same" is float32 \[1, 3, 2, 2\]/],
-    ['an output that is not there', LABELS, { output: 'z' }, undefined, 'class-output', /no output "z"/],
+    ['names of other classes', LABELS, { classes: ['a', 'b'] }, undefined, 'class-count', /the model has 3 classes, but `classes` has 2/],
+    ['an output that is not one row', LABELS, { output: 'same' }, undefined, 'class-scores', /output "same" is float32 \[1, 3, 2, 2\]/],
+    ['an unknown output', LABELS, { output: 'z' }, undefined, 'class-output', /no output "z"/],
     [
       'a baseline of other images',
       LABELS,

@@ -77,15 +77,15 @@ describe('evaluate of one plain network', () => {
     expect(log.filter(line => line.startsWith('warning'))).toEqual([]);
   });
 
-  it('warns where no detection is of a category that the annotations know', async () => {
+  it('warns where no detection has a category of the annotations', async () => {
     const { metrics, log } = await run(6);
     expect(metrics).toMatchObject({ bbox: { AP: 0 }, detections: 1 });
-    expect(log).toContain('warning: none of 1 detections can count: they are of categories 5, the annotations have 6 (thing)');
+    expect(log).toContain('warning: none of 1 detections count: they have categories 5, but the annotations have 6 (thing)');
   });
 
-  it('takes boxes as masks only with a warning', async () => {
+  it('uses boxes as masks with a warning', async () => {
     const { log } = await run(5, {});
-    expect(log).toContainEqual(expect.stringMatching(/^warning: the detector finds boxes alone/));
+    expect(log).toContainEqual(expect.stringMatching(/^warning: the detector has no masks/));
   });
 
   it('finding nothing is a figure of 0, and no detections', async () => {

@@ -140,7 +140,12 @@ describe('evaluate', () => {
     ['an annotation without image', misplaceAnnotation, 'coco-unknown-image', /77/],
     ['an image without file', setImage(1, { file_name: 'absent.jpg' }), 'image-missing', /absent\.jpg/],
     ['an image that does not decode', damageImage, 'image-decode', /1014/],
-    ['an image of another size than annotated', setImage(0, { width: 300 }), 'image-size', /256×192 pixels, the annotations say 300×192/],
+    [
+      'an image of another size than annotated',
+      setImage(0, { width: 300 }),
+      'image-size',
+      /256×192 pixels, but the annotations say 300×192/,
+    ],
     ['a data set without images', emptyAll, 'no-images', /no images/],
     ['a data set without objects', emptyAnnotations, 'no-annotations', /3 images/],
   ])('%s is refused', async (name, change, code, message) => {

@@ -1,4 +1,4 @@
-/** Do the stages take Mask Scoring R-CNN for what it is? Exported, cut into four parts, and told apart from Mask R-CNN. */
+/** Export and split of Mask Scoring R-CNN, and its distinction from Mask R-CNN. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';

@@ -1,4 +1,4 @@
-/** Are the bars of a range the values that were seen, and are the errors of a value those of that value? */
+/** Range bars and per-value errors in the report. */
 import { array, assert, double, property } from 'fast-check';
 import { mergeSketches, sketchTensor } from '../../../src/quant/sketch/sketch.js';
 import { joinErrors } from '../../../stages/report/error-section.js';

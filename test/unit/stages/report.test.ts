@@ -1,4 +1,4 @@
-/** Does the page show what is connected, say what is wrong with what is not, and take every name for text? */
+/** The report page: connected inputs, invalid inputs, and escaping of names. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';

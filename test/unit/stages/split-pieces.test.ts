@@ -1,4 +1,4 @@
-/** Do the six pieces of torchvision's own export, one after the other, find what the whole finds? */
+/** The parts and CPU subgraphs of torchvision's own export, run in order, give the results of the whole model. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { extractCpuSubgraphs } from '../../../src/detection/families/maskrcnn/cut/extract-cpu-subgraphs.js';

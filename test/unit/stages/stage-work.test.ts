@@ -1,4 +1,4 @@
-/** How much does a stage do that is not its work? Counted: native libraries loaded, and sessions opened. */
+/** Side effects of stages: number of loaded native libraries and opened sessions. */
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-/** Is every change between two detectors told for what it is, the worst first? */
+/** Changes between two detectors: their kinds, costs and order. */
 import type { JsonObject } from '../../../../src/base/json.js';
 import { CHANGE_RULE, type Changes, findChanges } from '../../../../src/detection/coco/changes.js';
 import { parseCocoDataset } from '../../../../src/detection/coco/dataset.js';

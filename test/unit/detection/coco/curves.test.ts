@@ -1,4 +1,4 @@
-/** Do the curves say what precision, and what score, each recall takes? */
+/** Precision-recall curves: precision and score threshold at each recall. */
 import type { JsonObject } from '../../../../src/base/json.js';
 import { parseCocoDataset } from '../../../../src/detection/coco/dataset.js';
 import { measureCoco } from '../../../../src/detection/coco/measure.js';

@@ -1,4 +1,4 @@
-/** Are COCO files read defensively, written alike, and evaluated as pycocotools does? */
+/** Parsing, writing and evaluation of COCO data, with pycocotools' results. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';

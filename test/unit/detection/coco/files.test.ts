@@ -1,4 +1,4 @@
-/** Are annotation and result files read whole, whatever their size, and refused with one clear message where something is wrong? */
+/** Reading of annotation and result files of any size, and errors for invalid files. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Can a mask have another score than its box? Then masks are ranked by it, and boxes are not. */
+/** Separate mask scores, which rank masks but not boxes. */
 import type { Json } from '../../../../src/base/json.js';
 import { parseCocoDataset } from '../../../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../../../src/detection/coco/evaluate.js';

@@ -1,4 +1,4 @@
-/** Do figures and kinds of error agree with pycocotools and with TIDE's own program on sets drawn at random? */
+/** Figures and kinds of error on random data sets, against pycocotools and TIDE. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { Json } from '../../../../src/base/json.js';

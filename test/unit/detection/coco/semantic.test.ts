@@ -1,4 +1,4 @@
-/** Are pixel accuracy, mPA and mIoU what a plain count of pixels gives? */
+/** Pixel accuracy, mPA and mIoU against a plain count of pixels. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { Json } from '../../../../src/base/json.js';

@@ -1,4 +1,4 @@
-/** Are objects followed from frame to frame, and is what goes and comes back counted? Cases that can be worked out by hand. */
+/** Stability of objects over video frames, on cases that can be computed by hand. */
 import { type FrameObjects, followFrames, STABILITY_RULE, summarizeStability } from '../../../../src/detection/compare/frame-stability.js';
 import { encodeMask } from '../../../../src/detection/masks/rle.js';
 

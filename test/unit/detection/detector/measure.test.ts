@@ -1,4 +1,4 @@
-/** Are steps timed by the clock that is given, and changed by nothing? */
+/** Timing of detection steps with a given clock. */
 import { makeStopwatch, unmeasured } from '../../../../src/detection/detector/measure.js';
 
 function givenClock() {

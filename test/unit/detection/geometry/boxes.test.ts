@@ -1,4 +1,4 @@
-/** Are boxes, anchors, suppression and pooling right on cases that can be worked out by hand? */
+/** Boxes, anchors, suppression and pooling on cases that can be computed by hand. */
 import fc from 'fast-check';
 import { matchDetections } from '../../../../src/detection/compare/match-detections.js';
 import { sigmoid, softmaxRows } from '../../../../src/detection/detector/activations.js';

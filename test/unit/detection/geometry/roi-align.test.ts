@@ -1,4 +1,4 @@
-/** Is RoIAlign ONNX Runtime's, to the last bit, by the plain code and by the kernel? */
+/** RoIAlign in plain code and in the kernel, bit for bit against ONNX Runtime. */
 import fc from 'fast-check';
 import { type FeatureMap, type RoiAlignOptions, roiAlignInto } from '../../../../src/detection/geometry/roi-align.js';
 import { roiAlignByKernel } from '../../../../src/detection/geometry/roi-align-kernel.js';

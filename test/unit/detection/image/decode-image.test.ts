@@ -1,4 +1,4 @@
-/** Do image files become the pixels that they store, and bad ones a clear error? */
+/** Decoding of image files, and errors for invalid files. */
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { decodeImage } from '../../../../src/detection/image/decode-image.js';
@@ -9,12 +9,12 @@ const fixture = (name: string) => readFileSync(fixturePath('detection', name));
 const raw = (data: number[], width: number, channels: 1 | 3 | 4) => sharp(Uint8Array.from(data), { raw: { width, height: 1, channels } });
 
 describe('decoding images', () => {
-  it('a grey pixel repeats three times', async () => {
+  it('gray is repeated in the three channels', async () => {
     const bytes = await raw([7, 200], 2, 1).toColourspace('b-w').png().toBuffer();
     expect(await decodeImage(bytes, 'grey')).toEqual({ width: 2, height: 1, data: Uint8Array.of(7, 7, 7, 200, 200, 200) });
   });
 
-  it('alpha is dropped and the colours under it stay', async () => {
+  it('an alpha channel is dropped without blending', async () => {
     const bytes = await raw([10, 20, 30, 0, 40, 50, 60, 128], 2, 4).png().toBuffer();
     expect((await decodeImage(bytes, 'alpha')).data).toEqual(Uint8Array.of(10, 20, 30, 40, 50, 60));
   });
@@ -27,7 +27,7 @@ describe('decoding images', () => {
   it.each([
     ['6: a quarter to the right', 6, [4, 5, 6, 1, 2, 3]],
     ['8: a quarter to the left', 8, [1, 2, 3, 4, 5, 6]],
-  ])('upright is asked for, EXIF orientation %s', async (_, orientation, expected) => {
+  ])('orientation upright applies EXIF orientation %s', async (_, orientation, expected) => {
     // Stored above each other, seen beside each other.
     const stored = sharp(Uint8Array.of(1, 2, 3, 4, 5, 6), { raw: { width: 1, height: 2, channels: 3 } });
     const bytes = await stored.withMetadata({ orientation }).png().toBuffer();
@@ -45,17 +45,17 @@ describe('decoding images', () => {
   });
 });
 
-describe('images that are refused', () => {
-  it('bytes that are no image: image-decode, with the name', async () => {
+describe('rejected images', () => {
+  it('bytes that are not an image: image-decode, with the name', async () => {
     const failure = await failureOf(() => decodeImage(Uint8Array.of(1, 2, 3), 'a/b.jpg'));
     expect(failure).toMatchObject({ code: 'image-decode', message: expect.stringContaining('"a/b.jpg"') });
   });
 
-  it.each([0, 60, 900])('a PNG cut off after %i bytes: image-decode', async length => {
+  it.each([0, 60, 900])('a PNG truncated after %i bytes: image-decode', async length => {
     expect((await failureOf(() => decodeImage(fixture('tiny.png').subarray(0, length), 'cut'))).code).toBe('image-decode');
   });
 
-  it('a JPEG cut off in its pixels: image-decode', async () => {
+  it('a JPEG truncated in its pixels: image-decode', async () => {
     const whole = await sharp(fixture('grey.png')).jpeg().toBuffer();
     expect((await failureOf(() => decodeImage(whole.subarray(0, whole.length / 2), 'cut.jpg'))).code).toBe('image-decode');
   });

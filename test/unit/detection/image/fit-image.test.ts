@@ -1,4 +1,4 @@
-/** Is an odd image fitted as torchvision fits it? Oracle: a recording of torchvision, and of a static fit. */
+/** Fitting of images, against recorded results of torchvision and of the static policy. */
 import { readFileSync } from 'node:fs';
 import { decodeImage } from '../../../../src/detection/image/decode-image.js';
 import { type Fit, fitImage, fitSizes, mapBoxesBack } from '../../../../src/detection/image/fit-image.js';
@@ -13,7 +13,7 @@ const STATIC: Fit = { kind: 'static', height: 192, width: 256 };
 const NORMALISATION = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
 
 describe('fitting an image', () => {
-  it('tensor and boxes under the static policy are as recorded', async () => {
+  it('tensor and boxes of the static policy equal the recorded ones', async () => {
     const image = await decodeImage(readFileSync(fixturePath('detection', 'tiny.png')), 'tiny.png');
     const arrays = await readNpz(fixturePath('detection', 'tiny.npz'));
     const fitted = fitImage(image, STATIC, NORMALISATION);
@@ -29,13 +29,13 @@ describe('fitting an image', () => {
     expect(sizes.padded).toEqual({ height: 192, width: 256 });
   });
 
-  it('an image too long and thin to keep a pixel is refused', async () => {
+  it('an image that would have a side of less than one pixel is rejected', async () => {
     expect((await failureOf(() => fitSizes({ height: 1, width: 1000 }, STATIC))).code).toBe('image-too-narrow');
   });
 });
 
-describe('an image in a larger input, as torchvision pads the smaller images of a batch', () => {
-  it('has the same pixels in the upper left corner, and zeros beyond', async () => {
+describe('an image in a larger input', () => {
+  it('has the same pixels in the upper left corner, and zeros elsewhere', async () => {
     const image = await decodeImage(readFileSync(fixturePath('detection', 'tiny.png')), 'tiny.png');
     const [small, large] = [TORCHVISION, { ...TORCHVISION, atLeast: { height: 256, width: 288 } }].map(fit =>
       fitImage(image, fit, NORMALISATION),
@@ -50,7 +50,7 @@ describe('an image in a larger input, as torchvision pads the smaller images of 
     expect(differing).toEqual([]);
   });
 
-  it('is not made smaller: what does not fit is for the caller to refuse', () => {
+  it('is not scaled down: the caller rejects images that do not fit', () => {
     expect(fitSizes({ height: 100, width: 300 }, { ...TORCHVISION, atLeast: { height: 64, width: 64 } }).padded).toEqual({
       height: 96,
       width: 256,
@@ -59,12 +59,12 @@ describe('an image in a larger input, as torchvision pads the smaller images of 
 });
 
 describe('bilinear resize', () => {
-  it('has half-pixel centres and repeats the border', () => {
+  it('has half-pixel centers and repeats the border', () => {
     const wide = resizeBilinear(Float32Array.of(0, 4), { height: 1, width: 2 }, { height: 1, width: 4 });
     expect([...wide]).toEqual([0, 1, 3, 4]);
   });
 
-  it('does not average when it shrinks', () => {
+  it('does not average when shrinking', () => {
     const narrow = resizeBilinear(Float32Array.of(9, 0, 0, 9, 9, 0, 0, 9), { height: 1, width: 8 }, { height: 1, width: 2 });
     expect([...narrow]).toEqual([0, 0]);
   });

@@ -1,4 +1,4 @@
-/** Do outlines give their mask back? Filled by the even-odd rule, along every row. */
+/** Outlines of masks: filled by the even-odd rule, they restore the mask. */
 import { array, assert, boolean, integer, property, tuple } from 'fast-check';
 import { type Outline, traceOutlines } from '../../../../src/detection/masks/mask-outline.js';
 

@@ -1,4 +1,4 @@
-/** Do run lengths say the same as plain masks? Checked against a naive mask of pixels, on generated masks. */
+/** Run lengths against plain pixel masks, on generated masks. */
 import fc from 'fast-check';
 import { pasteMask } from '../../../../src/detection/masks/paste-mask.js';
 import { rasterizePolygon, rasterizePolygons } from '../../../../src/detection/masks/polygon.js';

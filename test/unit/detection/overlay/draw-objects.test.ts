@@ -1,4 +1,4 @@
-/** Do found objects stand on their picture where they were found, on pictures of any size, with the same bytes every time? */
+/** Drawing of objects on images of any size, with deterministic bytes. */
 import sharp from 'sharp';
 import type { RgbImage } from '../../../../src/detection/image/decode-image.js';
 import { decodeImage } from '../../../../src/detection/image/decode-image.js';

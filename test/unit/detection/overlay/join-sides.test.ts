@@ -1,4 +1,4 @@
-/** Do two pictures stand side by side as they are? */
+/** Joining of two images side by side. */
 import type { RgbImage } from '../../../../src/detection/image/decode-image.js';
 import { joinSides } from '../../../../src/detection/overlay/join-sides.js';
 

@@ -1,4 +1,4 @@
-/** Whole detectors in other styles than torchvision's exporter writes: our own parts, joined by a host of a few nodes. What is taken out must be the parts. */
+/** Extraction of parts from whole detectors that differ from torchvision's export: exported parts joined by a small host graph. */
 
 import { extractParts } from '../../../../../src/detection/families/maskrcnn/cut/extract-parts.js';
 import { exportMaskRcnn } from '../../../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';

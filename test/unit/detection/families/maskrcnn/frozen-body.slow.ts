@@ -1,4 +1,4 @@
-/** torchvision's published maskrcnn_resnet50_fpn has frozen batch norms, whose epsilon no checkpoint holds. Is it what the param says? Oracle: torchvision 0.29.1 with FrozenBatchNorm2d, both epsilons, generated weights. */
+/** Epsilon of frozen batch norms, which torchvision's published maskrcnn_resnet50_fpn has. Reference: torchvision 0.29.1 with FrozenBatchNorm2d, both epsilons, generated weights. */
 import { readFile } from 'node:fs/promises';
 import { V2 } from '../../../../../bench/full-size-backbone.js';
 import { parseDetectorConfig } from '../../../../../src/detection/families/maskrcnn/config.js';

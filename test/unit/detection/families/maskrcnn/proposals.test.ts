@@ -1,4 +1,4 @@
-/** Where an image lies in a larger input, as torchvision pads a batch: are its proposals those that it has alone? */
+/** Proposals of an image in a larger padded input, compared with those of the image alone. */
 import { exportMaskRcnn } from '../../../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
 import { findProposals } from '../../../../../src/detection/families/maskrcnn/proposals.js';
 import type { MaskRcnnRecipe } from '../../../../../src/detection/families/maskrcnn/recipe.js';

@@ -1,4 +1,4 @@
-/** Does the fourth part see the masks that the third made, and does its answer rank masks and nothing else? On the example's trained network. */
+/** The host of Mask Scoring R-CNN on the example's trained network: input of the MaskIoU head, and ranking of masks. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

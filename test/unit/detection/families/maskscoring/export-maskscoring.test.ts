@@ -1,4 +1,4 @@
-/** Is the MaskIoU head built from its state dict, in both forms, and are checkpoints with and without one told apart? */
+/** Export of the MaskIoU head in both forms, and errors for checkpoints with and without it. */
 import { exportMaskRcnn } from '../../../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
 import {
   exportMaskScoring,

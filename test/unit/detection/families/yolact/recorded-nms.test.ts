@@ -1,4 +1,4 @@
-/** Does each suppression keep what the original's code keeps? On the trained network's outputs for three images of the example. */
+/** YOLACT's suppressions against recorded results of the original code, on the trained network's outputs for three images. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PartValuesByName } from '../../../../../src/detection/detector/part-runner.js';
