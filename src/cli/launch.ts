@@ -2,4 +2,13 @@
 /** The executable: answers at once where it can; else it loads the command line. */
 import { answerQuickly } from './quick-answer.js';
 
-if (!answerQuickly(process.argv.slice(2))) void import('./tanren.js');
+if (!answerQuickly(process.argv.slice(2))) {
+  import('./tanren.js').catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'EMFILE' && code !== 'ENFILE') throw error;
+    process.stderr.write(
+      `error[system-refused]: ${String(error)}\n  help: raise the number of files that a process may open (ulimit -n)\n`,
+    );
+    process.exitCode = 1;
+  });
+}

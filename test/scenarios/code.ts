@@ -1,7 +1,7 @@
 /** Scenarios in which tools and plugin code change: between builds, and while a stage runs. */
 import { match, strictEqual } from 'node:assert';
-import { chmodSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
-import { delimiter } from 'node:path';
+import { chmodSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import type { CliWorld } from '../support/cli-world.js';
 import { project, type Scenario, waitForFile } from './scene.js';
 
@@ -201,5 +201,84 @@ export const late = { ...stage, name: 'late', inputs: {}, async run({ outputs })
       }
     },
     { pace: 'slow' },
+  ),
+  project(
+    293,
+    'a WebAssembly file and the modules of a thread that a plugin names by new URL are part of its code',
+    'version: 1\nplugins: {p: ./p.mjs}\nstages:\n  s: {uses: p}\n',
+    world => {
+      world.write(
+        'p.mjs',
+        `import { readFile, writeFile } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
+export const p = {
+  name: 'p', version: 1, description: '', determinism: 'exact', runsModels: 'never', params: { type: 'object' }, inputs: {},
+  outputs: { o: { kind: 'file', description: '', optional: false, entries: undefined, entryKinds: {} } },
+  async run({ outputs }) {
+    const { instance } = await WebAssembly.instantiate(await readFile(new URL('./x.wasm', import.meta.url)));
+    const said = await new Promise((resolve, reject) =>
+      new Worker(new URL('./thread.mjs', import.meta.url)).on('message', resolve).on('error', reject));
+    await writeFile(outputs.o, instance.exports.f() + said);
+  },
+};
+`,
+      );
+      world.write(
+        'thread.mjs',
+        "import { parentPort } from 'node:worker_threads';\nimport { word } from './word.mjs';\nparentPort.postMessage(word);\n",
+      );
+      // A module whose only function, f, returns `value`.
+      const wasm = (value: number): void => {
+        const bytes = [
+          0,
+          97,
+          115,
+          109,
+          1,
+          0,
+          0,
+          0,
+          1,
+          5,
+          1,
+          96,
+          0,
+          1,
+          127,
+          3,
+          2,
+          1,
+          0,
+          7,
+          5,
+          1,
+          1,
+          102,
+          0,
+          0,
+          10,
+          6,
+          1,
+          4,
+          0,
+          65,
+          value,
+          11,
+        ];
+        writeFileSync(join(world.folder, 'x.wasm'), Buffer.from(bytes));
+      };
+      const expectBuilt = (bytes: string): void => {
+        const built = world.run('build');
+        match(built.stdout, /1 executed/, built.stdout + built.stderr);
+        strictEqual(world.read('artifacts/s/o'), bytes);
+      };
+      wasm(5);
+      world.write('word.mjs', "export const word = 'one';\n");
+      expectBuilt('5one');
+      wasm(6);
+      expectBuilt('6one');
+      world.write('word.mjs', "export const word = 'two';\n");
+      expectBuilt('6two');
+    },
   ),
 ];

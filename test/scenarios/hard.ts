@@ -1,8 +1,10 @@
 /** Scenarios of hard input: sizes, names and programs at the limits of the system. */
 import { match, ok, strictEqual } from 'node:assert';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { DIST } from '../support/world.js';
 import { project, type Scenario } from './scene.js';
 
 const one = (run: string, more = '', beside = ''): string =>
@@ -274,5 +276,20 @@ stages:
       for (const text of ['{run: [echo, "\\ud800"], outputs: {o: o}}', '{run: [touch, o], outputs: {o: o}, env: {"A\\udfff": x}}'])
         refused(`version: 1\nstages:\n  s: {uses: command, with: ${text}}\n`, /error\[yaml-value\]: the text has half of a character/);
     },
+  ),
+  project(
+    292,
+    'a limit of 22 open files is told with a code and what to do',
+    one(touch),
+    world => {
+      const bin = join(DIST, 'bin/tanren.js');
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', 'ulimit -n 22; exec "$0" "$@"', process.execPath, bin, 'build'], {
+        cwd: world.folder,
+        encoding: 'utf8',
+      });
+      strictEqual(status, 1, stdout + stderr);
+      match(stderr, /^error\[system-refused\]: .*too many open files.*\n {2}help: raise the number of files .* \(ulimit -n\)\n$/);
+    },
+    { obstacle: isLinux },
   ),
 ];
