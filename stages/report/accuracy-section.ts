@@ -1,4 +1,4 @@
-/** What did each step cost in accuracy? The COCO figures side by side, and their differences to the first column. */
+/** Report section on accuracy: COCO figures per column, and their differences to the first column. */
 import { type Figure, isFigure } from '../../src/base/figure.js';
 import type { Json, JsonObject } from '../../src/base/json.js';
 import { isJsonObject } from '../../src/base/json.js';

@@ -1,4 +1,4 @@
-/** Which objects are lost on the way, which are found, which have changed? The worst first, each with its place on both sides. */
+/** Report section on lost, found and changed objects, sorted by cost, with image crops of both sides. */
 import {
   CHANGE_RULE,
   type ChangeKind,

@@ -1,4 +1,4 @@
-/** How far did each step move the model's outputs and its detections? What `verify` found, step by step. */
+/** Report section on the comparisons of `verify`: value errors and detection differences per step. */
 import { EQUAL, rankOf } from '../../src/base/figure.js';
 import { drawBadge, type Section } from '../../src/report/document.js';
 import { type HtmlValue, html } from '../../src/report/html.js';

@@ -1,4 +1,4 @@
-/** How does an image, or a part of it, get into the page, and where do detections lie on it? */
+/** Embeds images and image crops in the page, and places detections on them. */
 import { readFile } from 'node:fs/promises';
 import type { CocoImage } from '../../src/detection/coco/dataset.js';
 import type { CocoResult } from '../../src/detection/coco/results.js';

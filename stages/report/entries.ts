@@ -1,4 +1,4 @@
-/** What stands on the record ports, in which order? */
+/** Entries of record ports, in the order of the param `order`. */
 import { isCodedError } from '../../src/base/coded-error.js';
 import type { Json } from '../../src/base/json.js';
 import { formatJsonProblems, type JsonReader, readJsonShape } from '../../src/base/json-shape.js';

@@ -1,4 +1,4 @@
-/** Which kinds of error does each side make, and what does each kind cost it? Where all have masks, also how many pixels are right. */
+/** Report section on the kinds of detection errors and their cost and, where all sides have masks, on pixel accuracy. */
 import { type ErrorCost, splitErrors } from '../../src/detection/coco/errors.js';
 import { ERROR_KINDS, type ErrorKind } from '../../src/detection/coco/image-errors.js';
 import { measureSemantic } from '../../src/detection/coco/semantic.js';

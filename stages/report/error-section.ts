@@ -1,4 +1,4 @@
-/** Where does the error come in, and where does it grow? Own and propagated SQNR of every value, in the order of the graph. */
+/** Report section on quantization errors: own and propagated SQNR of every value, in the order of the graph. */
 import { EQUAL } from '../../src/base/figure.js';
 import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
 import { AXIS, drawChart, LABEL } from '../../src/report/chart.js';

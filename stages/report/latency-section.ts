@@ -1,4 +1,4 @@
-/** How long does it take? What `bench` measured, and, in tables of their own, what `compile` estimates. */
+/** Report section on latency: measurements of `bench`, and in separate tables the estimates of `compile`. */
 import type { Json } from '../../src/base/json.js';
 import { seriesColor, variable } from '../../src/report/colors.js';
 import { drawBadge, type Section } from '../../src/report/document.js';

@@ -1,4 +1,4 @@
-/** What does the loss look like? The first and the last side's detections on the same images, side by side, with each pair's scores. */
+/** Report section with the detections of the first and the last side on the same images, and the scores of each pair. */
 import type { CocoDataset, CocoImage } from '../../src/detection/coco/dataset.js';
 import { nameCategory } from '../../src/detection/coco/name-category.js';
 import type { CocoResult } from '../../src/detection/coco/results.js';

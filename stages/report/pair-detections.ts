@@ -1,4 +1,4 @@
-/** What did either side find in an image, and which of it is the same? Pairs by class and IoU, what only one side found, and how much they differ. */
+/** Pairs the detections of two sides in an image by class and IoU. */
 import type { CocoResult } from '../../src/detection/coco/results.js';
 import { rasterize } from '../../src/detection/coco/segmentation.js';
 import { type LabeledBoxes, matchDetections } from '../../src/detection/compare/match-detections.js';

@@ -1,4 +1,4 @@
-/** What may be set on `report`? */
+/** Params of `report`. */
 export interface ReportParams {
   readonly title: string;
   /** Names of entries in the order in which tables show them; others follow by name. */

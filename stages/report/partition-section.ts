@@ -1,4 +1,4 @@
-/** What runs on the NPU, what does not, and why? The parts, every refused unit with its reasons, and what would make it run. */
+/** Report section on partitions: parts on the NPU, refused units with their reasons, and possible remedies. */
 import { formatBytes } from '../../src/base/format.js';
 import { variable } from '../../src/report/colors.js';
 import { drawBadge, type Section } from '../../src/report/document.js';

@@ -1,4 +1,4 @@
-/** What was done, from what, and what came from the cache? The stages before the page as a graph, and each with its outcome and time. */
+/** Report section on the pipeline: the graph of the stages before the report, with outcomes and times. */
 import { formatBytes, formatDuration } from '../../src/base/format.js';
 import type { Section } from '../../src/report/document.js';
 import { drawBadge } from '../../src/report/document.js';

@@ -1,4 +1,4 @@
-/** Does the range that was chosen fit the values that were seen? Range against histogram, for the tensors that lose most. */
+/** Report section on ranges: chosen range and histogram of the tensors with the largest loss. */
 
 import type { ModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import type { Histogram } from '../../src/quant/sketch/histogram.js';

@@ -1,4 +1,4 @@
-/** What does the page need of a report of `bench`? */
+/** Reads the parts of a `bench` report that the page needs. */
 import type { JsonObject } from '../../src/base/json.js';
 import { isJsonObject } from '../../src/base/json.js';
 import { anyList, integer, type JsonReader, literal, maybe, number, someFields, text } from '../../src/base/json-shape.js';

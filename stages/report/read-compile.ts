@@ -1,4 +1,4 @@
-/** What does the page need of a report of `compile`? */
+/** Reads the parts of a `compile` report that the page needs. */
 import { anyList, anyText, flag, integer, type JsonReader, literal, maybe, number, someFields, text } from '../../src/base/json-shape.js';
 import {
   COMPILE_REPORT_FORMAT,

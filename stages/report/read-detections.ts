@@ -1,4 +1,4 @@
-/** What did each side detect, and what is there? Read once, for every section about detections. */
+/** Reads ground truth and detections of each side, for all sections about detections. */
 import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import type { IouType } from '../../src/detection/coco/params.js';
 import { type CocoResult, parseCocoResults } from '../../src/detection/coco/results.js';

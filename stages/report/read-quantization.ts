@@ -1,4 +1,4 @@
-/** What does the page need of a report of `quantize`? */
+/** Reads the parts of a `quantize` report that the page needs. */
 import type { JsonObject } from '../../src/base/json.js';
 import { isJsonObject } from '../../src/base/json.js';
 import { anyList, anyText, integer, type JsonReader, maybe, number, someFields, text } from '../../src/base/json-shape.js';

@@ -1,4 +1,4 @@
-/** What does the page need of a report of `verify`? */
+/** Reads the parts of a `verify` report that the page needs. */
 import { type Figure, readFigure } from '../../src/base/figure.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
 import { anyList, anyText, integer, type JsonReader, maybe, number, record, someFields } from '../../src/base/json-shape.js';

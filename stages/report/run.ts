@@ -1,4 +1,4 @@
-/** How is the page made? What is connected is read and checked, each section is drawn from it, and the page is written once all are. */
+/** Runs `report`: reads and checks the connected inputs, draws the sections, and writes the page. */
 import { writeFile } from 'node:fs/promises';
 import { getDefined } from '../../src/base/invariant.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';

@@ -1,4 +1,4 @@
-/** What does `report` take and give? Whatever the other stages reported, all of it optional; one page. */
+/** Declaration of `report`: one HTML page about the results of the other stages. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import type { ReportParams } from './params.js';

@@ -1,4 +1,4 @@
-/** What does somebody need to know who reads no further? A few figures, and every gate. */
+/** Summary of the page: the main figures, and all gates. */
 import { formatDuration } from '../../src/base/format.js';
 import { drawBadge, drawTiles, type Tile } from '../../src/report/document.js';
 import { type Html, html } from '../../src/report/html.js';

@@ -1,9 +1,10 @@
 /** Scale and zero point that map a range of real numbers to integers. */
 
+import { roundHalfEven } from '../../base/round-half-even.js';
 import { MIN_SCALE } from './power-of-two.js';
 import { QuantError } from './quant-error.js';
 import { type IntegerRange, type IntegerScheme, mappedRange, type QuantizedDType, storageRange } from './quantized-dtype.js';
-import { roundHalfEven, saturate } from './rounding.js';
+import { saturate } from './rounding.js';
 
 /** The real values of a tensor: float32 numbers, low ≤ high. */
 export interface Range {

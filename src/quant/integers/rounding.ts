@@ -1,13 +1,5 @@
-/** Rounding half to even, as ONNX QuantizeLinear specifies. */
-
-/** 1.5 · 2⁵²: adding it leaves no bits for a fraction, so that the addition itself rounds half to even. */
-const MAGIC = 6755399441055744;
-const INTEGRAL_FROM = 2 ** 51;
-
-/** `x` rounded half to even. Doubles from 2⁵¹ on are returned as they are: they are multiples of ½, and every caller saturates far below. */
-export function roundHalfEven(x: number): number {
-  return x < INTEGRAL_FROM && x > -INTEGRAL_FROM ? x + MAGIC - MAGIC : x;
-}
+/** Rounding of values to the integers of a type. */
+import { roundHalfEven } from '../../base/round-half-even.js';
 
 /** round(x), limited to [low, high]. NaN gives `low`. */
 export function saturate(x: number, low: number, high: number): number {

@@ -1,10 +1,12 @@
 /** Quantizes biases: at the scale of the products that they are added to, or at their own power-of-two scale. */
+
 import { getDefined } from '../../base/invariant.js';
+import { roundHalfEven } from '../../base/round-half-even.js';
 import { encodeRawTensor } from '../../tensor/raw-tensor.js';
 import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
 import { MIN_SCALE, POSITIONS, positionNotBelow, scaleAt } from '../integers/power-of-two.js';
 import type { QParams, TensorQParams } from '../integers/qparams.js';
-import { roundHalfEven, saturate } from '../integers/rounding.js';
+import { saturate } from '../integers/rounding.js';
 import type { BiasDType } from '../scheme/scheme.js';
 import { decodeFloats, toDb } from './weights.js';
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import { roundHalfEven } from '../../../src/base/round-half-even.js';
 import { computeQParams } from '../../../src/quant/integers/qparams.js';
 import { dequantizeLinear, quantizeLinear } from '../../../src/quant/integers/quantize-linear.js';
 import { storageRange } from '../../../src/quant/integers/quantized-dtype.js';
-import { roundHalfEven, saturate } from '../../../src/quant/integers/rounding.js';
+import { saturate } from '../../../src/quant/integers/rounding.js';
 
 const U8 = { dtype: 'uint8', symmetric: false, reduceRange: false } as const;
 const S16 = { dtype: 'int16', symmetric: false, reduceRange: false } as const;

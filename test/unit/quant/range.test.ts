@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import { roundHalfEven } from '../../../src/base/round-half-even.js';
 import { coveredRange, type QParams } from '../../../src/quant/integers/qparams.js';
 import { type IntegerScheme, storageRange } from '../../../src/quant/integers/quantized-dtype.js';
-import { roundHalfEven } from '../../../src/quant/integers/rounding.js';
 import { chooseQParams } from '../../../src/quant/range/range.js';
 import { NON_OVERFLOW, type Observation, QUARK_MIN_MSE, type RangeMethod } from '../../../src/quant/range/range-method.js';
 import { ownSqnr, saturationShare } from '../../../src/quant/range/range-quality.js';
