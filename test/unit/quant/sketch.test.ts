@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Json } from '../../../src/base/json.js';
-import { seenRange } from '../../../src/quant/range/range.js';
+import { seenRange } from '../../../src/quant/range/range-methods.js';
 import { decodeCounts, encodeCounts } from '../../../src/quant/sketch/counts-codec.js';
 import { addDyadic, formatDyadic, fromDyadic, parseDyadic, toDyadic } from '../../../src/quant/sketch/exact-sum.js';
 import { EMPTY_SKETCH, mergeSketches, type Sketch, sketchTensor } from '../../../src/quant/sketch/sketch.js';
