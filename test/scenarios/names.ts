@@ -88,7 +88,7 @@ stages:
       strictEqual(refused.exitCode, 2);
       match(refused.stderr, /4:3: error\[names-meet\]: the stages "cut" and "Cut" differ by case alone/);
       match(refused.stderr, /stage "two": outputs\.o and outputs\.O differ only in case/);
-      match(refused.stderr, /stage "one": outputs\.o and outputs\.p meet: "o" and "O"/);
+      match(refused.stderr, /stage "one": outputs\.o and outputs\.p overlap: "o" and "O"/);
       strictEqual(world.exists('artifacts'), false);
     },
   ),
