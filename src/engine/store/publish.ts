@@ -92,6 +92,14 @@ export async function publish(publication: Publication, content: Content, publis
   }
   const foreign = standing.filter(name => !own.has(name));
   const staging = newStaging(artifactsRoot);
+  const sign = (at: string): Published['outputs'] =>
+    Object.fromEntries(
+      Object.entries(outputs).map(([port, artifact]): [string, PublishedArtifact] => [
+        port,
+        { ...artifact, signature: publishedSignature(join(at, nameOf(port)), artifact.kind) ?? '' },
+      ]),
+    );
+  let signed: Published['outputs'] = {};
   mkdirSync(staging);
   try {
     for (const [port, artifact] of Object.entries(outputs)) {
@@ -100,16 +108,24 @@ export async function publish(publication: Publication, content: Content, publis
       return undefined;
     }
     published.add(publication.folder, wanted);
+    // Signed before others can reach them: what somebody writes after that is seen. A rename of the folder changes nothing of what is in it.
+    signed = sign(staging);
+    const old = standing.filter(name => own.has(name));
     if (foreign.length === 0) await replaceFolder(staging, folder, own);
-    else await replaceNames(staging, folder, { wanted, old: standing.filter(name => own.has(name)) });
+    else {
+      await replaceNames(staging, folder, {
+        wanted,
+        old,
+        onPlaced: () => {
+          signed = sign(folder);
+        },
+      });
+    }
   } catch (error) {
     await remove(staging);
     throw error;
   }
   backdate(folder);
-  const signed: Record<string, PublishedArtifact> = {};
-  for (const [port, artifact] of Object.entries(outputs))
-    signed[port] = { ...artifact, signature: publishedSignature(join(folder, nameOf(port)), artifact.kind) ?? '' };
   return { outputs: signed, folderStamp: stampOfLink(folder), foreign };
 }
 

@@ -66,12 +66,12 @@ export async function replaceFolder(staging: string, folder: string, own: Readon
 /**
  * Puts what is in `staging` into `folder`, and takes away what stood there of old outputs. Nothing else in the folder is touched.
  * Each output appears as a whole, and readers may see some old and some new ones. A build that is killed meanwhile leaves
- * outputs that are not what its state says, so the next one publishes again.
+ * outputs that are not what its state says, so the next one publishes again. `onPlaced` is called as soon as all of them stand there.
  */
 export async function replaceNames(
   staging: string,
   folder: string,
-  { wanted, old }: { readonly wanted: readonly string[]; readonly old: readonly string[] },
+  { wanted, old, onPlaced }: { readonly wanted: readonly string[]; readonly old: readonly string[]; readonly onPlaced: () => void },
 ): Promise<void> {
   const aside = `${staging}.old`;
   mkdirSync(aside);
@@ -81,6 +81,7 @@ export async function replaceNames(
     if (!isReplaced) moveOut(join(folder, name), join(aside, name));
   }
   for (const name of wanted) renameSync(join(staging, name), join(folder, name));
+  onPlaced();
   await remove(staging);
   await remove(aside);
 }

@@ -241,3 +241,29 @@ describe('files in the cache that no build wrote', () => {
     expect(readdirSync(world.path('artifacts/.staging'))).toEqual(['notes.txt']);
   });
 });
+
+describe('a write to a folder output at the moment of its publishing', () => {
+  it.each([
+    ['a file that joins it', 'stranger', 'x'],
+    ['an edit of a file in it', 'text.txt', 'forged'],
+  ])('is undone by the next build: %s', async (_what, name, text) => {
+    world.stages = FOLDERS;
+    await world.build();
+    world.write('source.txt', 'three');
+    let over = false;
+    const isPublished = (): boolean =>
+      existsSync(world.path('artifacts/folders/all/text.txt')) && world.read('artifacts/folders/all/text.txt') === 'three';
+    const intruding = (async () => {
+      while (!over && !isPublished()) await new Promise(resolve => setImmediate(resolve));
+      world.write(`artifacts/folders/all/${name}`, text);
+      return over ? 'late' : 'in time';
+    })();
+    const built = await world.build();
+    over = true;
+
+    expect([built.outcomes, await intruding]).toEqual([{ folders: 'executed' }, 'in time']);
+    expect((await world.build()).outcomes).toEqual({ folders: 'restored' });
+    expect(readdirSync(world.path('artifacts/folders/all')).sort()).toEqual(['deep', 'text.txt']);
+    expect(world.read('artifacts/folders/all/text.txt')).toBe('three');
+  });
+});
