@@ -1,8 +1,8 @@
-/** A timer of any length: Node's own end at once where they are asked for more than 24.8 days. */
+/** Timers without an upper limit; those of Node are limited to 24.8 days. */
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Calls `act` once after `delayMs`; does not keep the process alive. @returns what takes it back. */
+/** Calls `act` once after `delayMs`; does not keep the process alive. @returns a function that cancels the call. */
 export function after(delayMs: number, act: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   const wait = (leftMs: number): void => {

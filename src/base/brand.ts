@@ -1,4 +1,4 @@
-/** How are two strings of different meaning kept apart? By a brand that only a minting function can add. */
+/** Branded types, which keep strings and numbers of different meanings apart. */
 
 declare const brand: unique symbol;
 

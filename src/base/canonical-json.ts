@@ -1,10 +1,10 @@
-/** Which bytes stand for a JSON value? One encoding per value: keys sorted by code unit, no spaces, numbers as JSON.stringify writes them. */
+/** Canonical JSON encoding: keys sorted by code unit, no spaces, numbers as in JSON.stringify. */
 import { InternalError } from './invariant.js';
 import type { Json } from './json.js';
 
 /**
  * Encodes `value` so that equal values give equal text (RFC 8785 order and number form).
- * @throws InternalError on NaN, infinities and values that are not JSON: a manifest with one would not be readable again.
+ * @throws InternalError for NaN, infinities and values that are not JSON, because they could not be read back.
  */
 export function encodeCanonicalJson(value: Json): string {
   switch (typeof value) {
@@ -38,7 +38,7 @@ function sortedKeys(members: object): readonly string[] {
   return keys;
 }
 
-/** The same few keys come again and again: manifests of a thousand stages are encoded in every build. */
+/** Cache of quoted keys: manifests of many stages contain the same few keys. */
 const quotedKeys = new Map<string, string>();
 
 function quoteKey(key: string): string {

@@ -1,8 +1,8 @@
-/** The bound of a text that a stage logs in one piece: the log keeps more of what comes in pieces, the console and the channel of a worker do not. */
+/** Truncation of long texts in messages of stages, which the console and the worker channel must not receive in full. */
 
 const MAX_CHARACTERS = 1 << 18;
 
-/** What a stage says of its progress: more does not fit in a line of a terminal. */
+/** Maximum length of a progress text, which should fit in a line of a terminal. */
 export const MAX_PROGRESS_CHARACTERS = 200;
 
 export function clipText(text: string, most = MAX_CHARACTERS): string {

@@ -1,9 +1,9 @@
-/** What do all errors that users can cause have in common? A stable code (docs/errors.md), a message and plain details. */
+/** The base class of all errors that users can cause, with a stable code (docs/errors.md), a message and plain details. */
 import type { Json } from './json.js';
 
 /**
- * The base of every typed error of the libraries. The message says where, what, actual against expected; `help` the next step.
- * It crosses process borders as plain data: see `encodeError`.
+ * The base class of all typed errors of the libraries. The message states where, what was found and what was expected; `help` is the next step.
+ * Errors are passed between processes as plain data: see `encodeError`.
  */
 export class CodedError extends Error {
   override readonly name: string = 'CodedError';
@@ -19,7 +19,7 @@ export class CodedError extends Error {
   }
 }
 
-/** Is `error` a CodedError, also one of another copy of this module? */
+/** Whether `error` is a CodedError, including one from another copy of this module. */
 export function isCodedError(error: unknown): error is CodedError {
   return error instanceof Error && 'code' in error && 'details' in error && typeof error.code === 'string';
 }

@@ -1,6 +1,6 @@
-/** Which known name did the user probably mean? */
+/** Suggestions of known names for a misspelled name. */
 
-/** The candidate nearest to `name` by edit distance, where it is near enough to be a slip of the finger (a third of the length, at least 2). */
+/** The candidate with the smallest edit distance to `name`, if that is at most a third of the length, or 2. */
 export function findClosest(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
@@ -12,12 +12,12 @@ export function findClosest(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** Names that a message lists. */
+/** Maximum number of names in a message. */
 const LISTED = 3;
 
 /**
- * Up to three candidates that `pattern` may mean, nearest first: slips of the finger as findClosest counts them, then names that it is a piece of, or that end
- * like it. `*` in it stands for nothing.
+ * Up to three candidates similar to `pattern`, nearest first: misspellings as in findClosest, then names that contain it or end with it. `*` in the pattern
+ * is ignored.
  */
 export function findNear(pattern: string, candidates: Iterable<string>): readonly string[] {
   const wanted = pattern.replaceAll('*', '').toLowerCase();
@@ -27,7 +27,7 @@ export function findNear(pattern: string, candidates: Iterable<string>): readonl
   const ranked: { readonly name: string; readonly rank: number }[] = [];
   for (const name of new Set(candidates)) {
     const lower = name.toLowerCase();
-    // Lengths alone tell most names apart; the rest is measured.
+    // Most names are excluded by their length, so that few edit distances are computed.
     const distance = Math.abs(lower.length - wanted.length) > most ? Number.POSITIVE_INFINITY : editDistance(wanted, lower);
     if (distance <= most) ranked.push({ name, rank: distance });
     else if (lower.includes(wanted)) ranked.push({ name, rank: 1000 + lower.length });
@@ -46,7 +46,7 @@ export function describeNear(names: readonly string[]): string {
   return `did you mean ${quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`}?`;
 }
 
-/** Levenshtein distance: the least number of insertions, deletions and replacements that turn `a` into `b`. */
+/** Levenshtein distance: the minimum number of insertions, deletions and replacements from `a` to `b`. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -1,4 +1,4 @@
-/** What names content? The SHA-256 of its bytes, as 64 lower-case hex digits. */
+/** SHA-256 digests of content, as 64 lower-case hexadecimal digits. */
 import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
@@ -10,7 +10,7 @@ export type Digest = Brand<string, 'Digest'>;
 
 const PATTERN = /^[0-9a-f]{64}$/;
 
-/** The digest in `text`, or undefined where it is none. */
+/** `text` as a digest, or undefined if it is not one. */
 export function parseDigest(text: unknown): Digest | undefined {
   return typeof text === 'string' && PATTERN.test(text) ? (text as Digest) : undefined;
 }
@@ -19,12 +19,12 @@ export function digestBytes(bytes: Uint8Array | string): Digest {
   return hash('sha256', bytes, 'hex') as Digest;
 }
 
-/** The digest of a JSON value's canonical encoding. */
+/** The digest of the canonical encoding of a JSON value. */
 export function digestJson(value: Json): Digest {
   return digestBytes(encodeCanonicalJson(value));
 }
 
-/** The digest of a file's bytes, read as a stream. */
+/** The digest of the bytes of a file, read as a stream. */
 export async function digestFile(path: string): Promise<Digest> {
   const hasher = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hasher);

@@ -1,4 +1,4 @@
-/** A figure of a report or of metrics: a finite number, or "equal" where the error is zero and its ratio would be infinite. */
+/** Figures in reports and metrics: a finite number, or "equal" if the error is zero and its ratio would be infinite. */
 import { isJsonObject, type Json } from './json.js';
 import type { JsonReader } from './json-shape.js';
 
@@ -7,28 +7,28 @@ export const EQUAL = 'equal';
 
 export type Figure = number | typeof EQUAL;
 
-/** A number that JSON cannot hold is no figure. */
+/** Whether `value` is a figure; numbers that JSON cannot represent are not. */
 export function isFigure(value: Json | undefined): value is Figure {
   return value === EQUAL || (typeof value === 'number' && Number.isFinite(value));
 }
 
-/** The number by which figures are ordered: "equal" is above every number. */
+/** The sort key of a figure: "equal" is above all numbers. */
 export function rankOf(figure: Figure): number {
   return figure === EQUAL ? Number.POSITIVE_INFINITY : figure;
 }
 
-/** The lowest of the figures; "equal" where there is none. */
+/** The lowest figure; "equal" for an empty list. */
 export function leastFigure(figures: readonly Figure[]): Figure {
   const least = Math.min(...figures.map(rankOf));
   return Number.isFinite(least) ? least : EQUAL;
 }
 
-/** `b − a`; undefined where one side is "equal" and there is no number between them. */
+/** `b − a`; undefined if exactly one is "equal". */
 export function differenceOf(a: Figure, b: Figure): number | undefined {
   return a === EQUAL || b === EQUAL ? undefined : b - a;
 }
 
-/** The dotted path of the first number in `value` that JSON cannot hold; '' for `value` itself. */
+/** The dotted path of the first number in `value` that JSON cannot represent; '' for `value` itself. */
 export function findNonFinite(value: Json): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : '';
   if (!isJsonObject(value) && !Array.isArray(value)) return undefined;

@@ -1,11 +1,11 @@
-/** Whose file it is that may not be read or written, for messages: by user name and number. */
+/** Explanation of denied file access by the owner of the file, for messages. */
 import { accessSync, constants, lstatSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 
 /**
- * Of a call that was not permitted: which file or folder on the way belongs to another user, and what to do.
- * @returns undefined where no other owner is the reason, or where the system has none.
+ * For a denied call: the file or folder on the path that belongs to another user, and the next step.
+ * @returns undefined if another owner is not the reason, or if the system has no owners.
  */
 export function explainForbidden(error: unknown): string | undefined {
   const me = process.geteuid?.();
@@ -20,7 +20,7 @@ export function explainForbidden(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The name of a user with the number, "anna (uid 1000)"; the number alone where there is no name. */
+/** The name and number of a user, "anna (uid 1000)", or the number alone if there is no name. */
 export function nameUser(uid: number): string {
   const name = uid === process.geteuid?.() ? ownName() : (passwdName(uid) ?? (uid === 0 ? 'root' : undefined));
   return name === undefined ? `uid ${uid}` : `${name} (uid ${uid})`;
@@ -32,7 +32,7 @@ function isForbidden(error: unknown): error is Forbidden {
   return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
 }
 
-/** What stands at `path`, its folder, or where there is nothing the nearest folder above it: the first that is another user's, and closed to this one. */
+/** The first of `path`, its folder and its nearest existing ancestor that belongs to another user and is not accessible. */
 function findForbidden(path: string, me: number): { readonly at: string; readonly owner: number } | undefined {
   let standing = path;
   while (ownerOf(standing) === undefined && dirname(standing) !== standing) standing = dirname(standing);

@@ -1,4 +1,4 @@
-/** How are sizes and times written for people? One form everywhere. */
+/** Formatting of sizes and durations for people. */
 
 /** "512 B", "3.4 kB", "170 MB": decimal units, two or three digits. */
 export function formatBytes(sizeBytes: number): string {

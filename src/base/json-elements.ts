@@ -1,7 +1,7 @@
-/** How is a JSON list read that is too large to be one text? Element after element, as the bytes come. */
+/** Streaming reader of large JSON lists, element by element. */
 import type { Json } from './json.js';
 
-/** Why a list could not be read. `index` counts elements from 0. */
+/** The reason why a list could not be read. `index` counts elements from 0. */
 export type ListDefect =
   | { readonly kind: 'not-a-list' }
   | { readonly kind: 'element'; readonly index: number; readonly reason: string }
@@ -17,12 +17,12 @@ export class JsonListError extends Error {
   }
 }
 
-/** Longer elements are refused before they become text. */
+/** Longer elements are rejected before they are decoded. */
 const LONGEST_ELEMENT_BYTES = 1 << 28;
 
 /**
- * The elements of a JSON list whose bytes come in chunks of any size, as many at a time as end in a chunk. No more than an element and a chunk are held as text.
- * @throws JsonListError where it is no list, or an element is no JSON.
+ * The elements of a JSON list from chunks of any size, as many at a time as end in a chunk. At most one element and one chunk are kept in memory.
+ * @throws JsonListError if the input is not a list, or an element is not JSON.
  */
 export async function* readListElements(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Json[]> {
   const scan = makeScanner();
@@ -43,7 +43,7 @@ function makeScanner(): Scanner {
   let where: 'before' | 'inside' | 'after' = 'before';
   let [depth, index] = [0, 0];
   let [inString, escaped, filled] = [false, false, false];
-  /** Of the element that has begun, in chunks before this one. */
+  /** The beginning of the current element, from previous chunks. */
   let begun: Buffer[] = [];
   let begunBytes = 0;
 
@@ -57,7 +57,7 @@ function makeScanner(): Scanner {
     if (begunBytes > LONGEST_ELEMENT_BYTES) throw new JsonListError({ kind: 'element', index, reason: 'it is too long' });
     begun.push(Buffer.from(part));
   };
-  /** Where the list begins; the chunk's length where it does not yet. */
+  /** The offset at which the list begins; the length of the chunk if it does not begin in it. */
   const open = (chunk: Buffer): number => {
     const from = chunk.findIndex(byte => !isSpace(byte) && !BYTE_ORDER_MARK.includes(byte));
     if (from < 0) return chunk.length;
@@ -77,7 +77,7 @@ function makeScanner(): Scanner {
           else if (byte === BACKSLASH) escaped = true;
           else if (byte === QUOTE) inString = false;
         } else if (isSpace(byte)) {
-          // Between elements, or inside one: of no account.
+          // Other characters between elements or inside one need no action.
         } else if (where === 'after') {
           throw new JsonListError({ kind: 'after-list' });
         } else if (depth === 0 && (byte === COMMA || byte === CLOSE_LIST)) {

@@ -1,15 +1,15 @@
-/** How does untrusted JSON become a typed value? By small readers that are put together, and that report every problem at once. */
+/** Small composable readers that turn untrusted JSON into typed values and report all problems at once. */
 import { findClosest } from './did-you-mean.js';
 import type { Json } from './json.js';
 import { isJsonObject } from './json.js';
 
 export interface JsonProblem {
-  /** Dotted path from the root, such as "rpn.nmsThreshold" or "anchors.sizes[2]"; '' is the root. */
+  /** Dotted path from the root, for example "rpn.nmsThreshold" or "anchors.sizes[2]"; '' is the root. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Reads one value. Where it does not fit, it adds to `problems` and what it returns is not to be used. */
+/** Reads one value. If it is invalid, the reader adds to `problems`, and its result must not be used. */
 export type JsonReader<T> = (value: Json | undefined, path: string, problems: JsonProblem[]) => T | undefined;
 
 type ReaderOf<Fields> = { readonly [Name in keyof Fields]-?: JsonReader<Fields[Name]> };
@@ -18,7 +18,7 @@ export type JsonResult<T> =
   | { readonly kind: 'ok'; readonly value: T }
   | { readonly kind: 'problems'; readonly problems: readonly JsonProblem[] };
 
-/** Reads `value` as a whole: the typed value, or every problem in it. */
+/** Reads the whole `value`: the typed value, or all problems. */
 export function readJsonShape<T>(reader: JsonReader<T>, value: Json | undefined): JsonResult<T> {
   const problems: JsonProblem[] = [];
   const read = reader(value, '', problems);
@@ -37,7 +37,7 @@ export function fields<T extends object>(readers: ReaderOf<T>): JsonReader<T> {
   };
 }
 
-/** An object with at least these fields; unknown ones are left out. For what another version may write more of. */
+/** An object with at least these fields; unknown ones are dropped. For data to which other versions may add fields. */
 export function someFields<T extends object>(readers: ReaderOf<T>): JsonReader<T> {
   const known = fields(readers);
   const names = Object.keys(readers);
@@ -51,7 +51,7 @@ export function someFields<T extends object>(readers: ReaderOf<T>): JsonReader<T
   };
 }
 
-/** An object with names of the user's choice; `checkName` gives the reason why a name is not allowed. */
+/** An object with user-chosen names; `checkName` returns the reason why a name is not allowed. */
 export function record<T>(member: JsonReader<T>, checkName: (name: string) => string | undefined): JsonReader<Readonly<Record<string, T>>> {
   return (value, path, problems) => {
     if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describe(value)}`);
@@ -129,7 +129,7 @@ export function literal<const T extends string | number>(...allowed: readonly T[
   };
 }
 
-/** What `first` reads where `matches`, else what `second` reads. */
+/** Reads with `first` if `matches` returns true, else with `second`. */
 export function either<A, B>(
   matches: (value: Json | undefined) => value is Json,
   first: JsonReader<A>,

@@ -1,7 +1,7 @@
-/** Many listeners of one abort signal: an EventTarget compares each new listener with all that it has. */
+/** Efficient registration of many listeners for one abort signal: an EventTarget compares each new listener with all existing ones. */
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Calls `listener` when a signal that is not aborted yet is. @returns what takes the listener back. */
+/** Calls `listener` when the signal, which is not yet aborted, is aborted. @returns a function that removes the listener. */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   const known = listeners.get(signal) ?? listenTo(signal);
   known.add(listener);

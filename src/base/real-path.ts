@@ -1,11 +1,11 @@
-/** Where a path leads when every link in it is followed. */
+/** Resolution of symbolic links in paths that need not exist. */
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Links in a chain, as Linux follows them. */
+/** Maximum number of links in a chain, as in Linux. */
 const MOST_LINKS = 40;
 
-/** The path without links. What does not exist is taken as it is written, behind the last folder or link that does. @param path absolute. */
+/** The path with all links resolved. Parts that do not exist are kept as written. @param path absolute. */
 export function realPathOf(path: string, left = MOST_LINKS): string {
   try {
     return realpathSync.native(path);

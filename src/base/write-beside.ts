@@ -1,4 +1,4 @@
-/** How do files appear as a whole or not at all? Each is written under another name beside its place, and all get their names when the last is done. */
+/** Atomic writing of files: all are written under temporary names next to their destinations and renamed when the last one is complete. */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -10,9 +10,9 @@ export interface NewFile {
 }
 
 /**
- * Writes `files` in order and then names them in order, and their folders where those are missing. Where one fails, none appears.
- * `flush`: what is named survives a power cut.
- * @throws CodedError `not-a-file` where something that is no plain file has the name: a folder, a device.
+ * Writes `files` in order, then renames them in order; missing folders are created. If one fails, none appears.
+ * `flush`: the files survive a power failure.
+ * @throws CodedError `not-a-file` if a folder or device has the name of a file.
  */
 export async function writeBeside(files: readonly NewFile[], flush: 'flush' | 'no-flush'): Promise<void> {
   const written: { readonly path: string; readonly temporary: string }[] = [];

@@ -1,12 +1,12 @@
-/** How far is one tensor from another? Sums in double that merge over samples, and the figures read off them. */
+/** Comparison of tensors: sums in double precision that can be merged over samples, and figures derived from them. */
 import { EQUAL, type Figure } from '../base/figure.js';
 
-/** Sums over pairs of elements (reference, candidate). A value: merging and adding give new ones. */
+/** Sums over pairs of elements (reference, candidate). Immutable: merging and adding return new sums. */
 export interface Comparison {
   readonly count: number;
   /** Largest absolute difference. */
   readonly maxAbs: number;
-  /** Pairs of which exactly one is NaN or infinite, or both are and differ. They are in no sum. */
+  /** Number of pairs of which exactly one is NaN or infinite, or both are and differ. They are not in the sums. */
   readonly broken: number;
   readonly referenceSquares: number;
   readonly candidateSquares: number;
@@ -24,13 +24,13 @@ export const NO_COMPARISON: Comparison = {
   errorSquares: 0,
 };
 
-/** Elements per call of an inner loop: V8 compiles a function well that is called often, and badly one that it must replace in the middle of a long loop. */
+/** Elements per call of an inner loop: V8 optimizes functions that are called often better than a single long loop. */
 const BLOCK = 4096;
 
-/** Compares two arrays of the same length element by element. @throws RangeError where the lengths differ: shapes are the caller's to check. */
+/** Compares two arrays of equal length element by element. The caller checks shapes. @throws RangeError if the lengths differ. */
 export function compareArrays(reference: ArrayLike<number>, candidate: ArrayLike<number>): Comparison {
   const count = reference.length;
-  if (count !== candidate.length) throw new RangeError(`arrays of ${count} and ${candidate.length} elements are compared`);
+  if (count !== candidate.length) throw new RangeError(`cannot compare arrays of ${count} and ${candidate.length} elements`);
   const sums: Sums = { maxAbs: 0, broken: 0, referenceSquares: 0, candidateSquares: 0, products: 0, errorSquares: 0 };
   for (let from = 0; from < count; from += BLOCK) addPairs(sums, reference, candidate, { from, end: Math.min(from + BLOCK, count) });
   return { count, ...sums };
@@ -43,7 +43,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Changes `sums`. */
+/** Adds to `sums` in place. */
 function addPairs(sums: Sums, reference: ArrayLike<number>, candidate: ArrayLike<number>, { from, end }: Range): void {
   let { maxAbs, broken, referenceSquares, candidateSquares, products, errorSquares } = sums;
   for (let i = from; i < end; i++) {
@@ -75,14 +75,14 @@ export function mergeComparisons(a: Comparison, b: Comparison): Comparison {
   };
 }
 
-/** Signal to quantization noise in dB: 10 log10(Σ x² / Σ (x − y)²). Equal: Infinity. Error without signal, or a broken pair: −Infinity. */
+/** Signal to quantization noise ratio in dB: 10 log10(Σ x² / Σ (x − y)²). Infinity for equal tensors; −Infinity for errors without signal and for non-finite pairs. */
 export function sqnrDbOf(comparison: Comparison): number {
   if (comparison.broken > 0) return Number.NEGATIVE_INFINITY;
   if (comparison.errorSquares === 0) return Number.POSITIVE_INFINITY;
   return 10 * Math.log10(comparison.referenceSquares / comparison.errorSquares);
 }
 
-/** The cosine of the angle between the two: 1 for equal ones, all zeros included; 0 where one alone is zero, or a pair is broken. */
+/** Cosine similarity: 1 for equal tensors, including all zeros; 0 if only one is zero or a pair is not finite. */
 export function cosineOf(comparison: Comparison): number {
   if (comparison.broken > 0) return 0;
   if (comparison.errorSquares === 0) return 1;
@@ -90,14 +90,14 @@ export function cosineOf(comparison: Comparison): number {
   return scale === 0 ? 0 : Math.max(-1, Math.min(1, comparison.products / scale));
 }
 
-/** SQNRs of tensors that differ are clamped to ± this: JSON has no −infinity, and `>= 999` holds of equal tensors alone. */
+/** SQNRs of different tensors are clamped to ± this value: JSON has no infinity, and `>= 999` is true for equal tensors only. */
 const LIMIT_DB = 998;
 
-/** A comparison as reports and metrics carry it: finite numbers, and "equal". */
+/** A comparison in reports and metrics: finite numbers, or "equal". */
 export interface ComparisonFigures {
   readonly maxAbs: number;
   readonly cosine: number;
-  /** "equal" where no element differs. */
+  /** "equal" if no element differs. */
   readonly sqnrDb: Figure;
   readonly elements: number;
   readonly broken: number;
@@ -113,7 +113,7 @@ export function figuresOf(comparison: Comparison): ComparisonFigures {
   };
 }
 
-/** NaN is what squares beyond the range of a double give. */
+/** Squares outside the range of a double give NaN. */
 function limitDb(db: number): number {
   return Number.isNaN(db) ? -LIMIT_DB : Math.max(-LIMIT_DB, Math.min(LIMIT_DB, db));
 }
@@ -123,7 +123,7 @@ export function formatSqnr(db: Figure, digits: number): string {
   return db === EQUAL ? EQUAL : `${db.toFixed(digits)} dB`;
 }
 
-/** Count, mean and sum of squared deviations, mergeable without loss of digits (Chan, Golub and LeVeque 1979). */
+/** Count, mean and sum of squared deviations, with numerically stable merging (Chan, Golub and LeVeque 1979). */
 export interface Moments {
   readonly count: number;
   readonly mean: number;
@@ -169,7 +169,7 @@ function findMost(most: number, values: ArrayLike<number>, from: number, end: nu
   return max;
 }
 
-/** Squared deviations from `mean` on top of `squares`. */
+/** Adds squared deviations from `mean` to `squares`. */
 function addSquares(squares: number, values: ArrayLike<number>, mean: number, { from, end }: Range): number {
   let sum = squares;
   for (let i = from; i < end; i++) {
@@ -192,7 +192,7 @@ export function mergeMoments(a: Moments, b: Moments): Moments {
   };
 }
 
-/** The standard deviation of the whole population (divided by n); 0 without elements. */
+/** The population standard deviation (divided by n); 0 without elements. */
 export function standardDeviationOf(moments: Moments): number {
   return moments.count === 0 ? 0 : Math.sqrt(moments.squares / moments.count);
 }
@@ -200,7 +200,7 @@ export function standardDeviationOf(moments: Moments): number {
 const float = new Float32Array(2);
 const word = new Int32Array(float.buffer);
 
-/** How many float32 numbers lie from `a` to `b` (both rounded to float32 first); +0 and −0 are one. NaN against anything: Infinity. */
+/** The distance from `a` to `b` in float32 numbers (both rounded to float32 first); +0 and −0 are equal. Infinity if one is NaN. */
 export function ulpDistance(a: number, b: number): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number.POSITIVE_INFINITY;
   float[0] = a;

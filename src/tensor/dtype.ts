@@ -1,12 +1,12 @@
-/** Which element types does ONNX have, and how does each lie in memory? */
+/** The element types of ONNX and their storage. */
 
-/** Every ONNX tensor element type, by the name that the ONNX documents and NumPy use. */
+/** All ONNX element types, by their names in the ONNX documentation and NumPy. */
 export type DType = keyof typeof DTYPES;
 
 interface DTypeFacts {
-  /** TensorProto.DataType. */
+  /** The number in TensorProto.DataType. */
   readonly onnx: number;
-  /** Bits of one element as stored; types under 8 bits are packed, the first element in the low bits. 0 for strings. */
+  /** Stored bits per element; types under 8 bits are packed, with the first element in the low bits. 0 for strings. */
   readonly bits: number;
 }
 
@@ -41,12 +41,12 @@ export const DTYPES = {
 
 const BY_ONNX = new Map<number, DType>(Object.entries(DTYPES).map(([name, facts]) => [facts.onnx, name as DType]));
 
-/** The dtype of a TensorProto.DataType number, or undefined where ONNX has none by it. */
+/** The dtype with a TensorProto.DataType number; undefined for unknown numbers. */
 export function findDTypeByOnnx(onnx: number): DType | undefined {
   return BY_ONNX.get(onnx);
 }
 
-/** Bytes that `count` elements of `dtype` take, packed types rounded up to a whole byte. Strings have no fixed size: 0. */
+/** Number of bytes of `count` elements of `dtype`, rounded up for packed types. 0 for strings, which have no fixed size. */
 export function byteLength(dtype: DType, count: number): number {
   return Math.ceil((count * DTYPES[dtype].bits) / 8);
 }

@@ -1,4 +1,4 @@
-/** How do file bytes become a typed tensor, and back? By a view where alignment allows, else by one copy. */
+/** Conversion between raw bytes and typed tensors, as a view if the alignment allows it, else by one copy. */
 import { endianness } from 'node:os';
 import { byteLength } from './dtype.js';
 import { countElements, formatShape } from './shape.js';
@@ -40,16 +40,16 @@ const ARRAYS: Readonly<Record<Numeric, ArrayType>> = {
   int2: Uint8Array,
 };
 
-/** @throws TensorError `length-mismatch` where `bytes` is not exactly as long as dtype and dims say. */
+/** @throws TensorError `length-mismatch` if the length of `bytes` does not match dtype and dims. */
 export function makeRawTensor(dtype: RawTensor['dtype'], dims: RawTensor['dims'], bytes: Uint8Array): RawTensor {
   const expected = byteLength(dtype, countElements(dims));
   if (bytes.byteLength !== expected) {
-    throw new TensorError('length-mismatch', `a ${dtype} tensor ${formatShape(dims)} has ${expected} bytes, got ${bytes.byteLength}`);
+    throw new TensorError('length-mismatch', `a ${dtype} tensor ${formatShape(dims)} needs ${expected} bytes, got ${bytes.byteLength}`);
   }
   return { dtype, dims, bytes };
 }
 
-/** The typed form of `raw`: shares its memory where the bytes are aligned, otherwise copies them once. */
+/** The typed form of `raw`. It shares memory if the bytes are aligned; otherwise they are copied. */
 export function decodeRawTensor<D extends RawTensor['dtype']>(raw: RawTensor & { readonly dtype: D }): Tensor<D> {
   const type = ARRAYS[raw.dtype];
   const size = type.BYTES_PER_ELEMENT;
@@ -59,11 +59,11 @@ export function decodeRawTensor<D extends RawTensor['dtype']>(raw: RawTensor & {
   return makeTensor(raw.dtype as D, raw.dims, data as unknown as DataOf[D]);
 }
 
-/** The bytes of `tensor`; shares its memory. @throws TensorError `no-raw-form` for strings. */
+/** The raw form of `tensor`, sharing its memory. @throws TensorError `no-raw-form` for strings. */
 export function encodeRawTensor(tensor: Tensor): RawTensor {
   if (tensor.dtype === 'string') throw new TensorError('no-raw-form', 'a string tensor has no raw bytes');
   const { buffer, byteOffset, byteLength: length } = tensor.data;
   return makeRawTensor(tensor.dtype, tensor.dims, new Uint8Array(buffer, byteOffset, length));
 }
 
-if (endianness() !== 'LE') throw new TensorError('big-endian', 'tensors are little-endian; this machine is big-endian');
+if (endianness() !== 'LE') throw new TensorError('big-endian', 'tensors are little-endian, but this machine is big-endian');

@@ -1,17 +1,17 @@
-/** What is a shape? A list of sizes, row-major, the last axis the fastest. */
+/** Shapes: lists of dims, row-major, with the last axis varying fastest. */
 import { TensorError } from './tensor-error.js';
 
 export type Shape = readonly number[];
 
-/** The number of elements: the product of all sizes, 1 for a scalar. @throws TensorError `bad-shape` unless all sizes and the product are safe integers ≥ 0. */
+/** The number of elements: the product of all dims, 1 for a scalar. @throws TensorError `bad-shape` unless all dims and the product are safe integers ≥ 0. */
 export function countElements(dims: Shape): number {
   let count = 1;
   for (const dim of dims) {
     if (!Number.isSafeInteger(dim) || dim < 0)
-      throw new TensorError('bad-shape', `${formatShape(dims)} has a size that is not an integer ≥ 0`);
+      throw new TensorError('bad-shape', `${formatShape(dims)} has a dim that is not an integer ≥ 0`);
     count *= dim;
   }
-  if (!Number.isSafeInteger(count)) throw new TensorError('bad-shape', `${formatShape(dims)} has more elements than can be counted`);
+  if (!Number.isSafeInteger(count)) throw new TensorError('bad-shape', `${formatShape(dims)} has too many elements`);
   return count;
 }
 

@@ -1,16 +1,16 @@
-/** How does a view with strides become row-major bytes? By one copy; whoever calls has checked that every element lies inside the source. */
+/** Copying of strided views into row-major order. The caller has checked that all elements are inside the source. */
 import { countElements, type Shape } from './shape.js';
 
 export interface StridedView {
   readonly itemBytes: number;
-  /** The first element, in elements. */
+  /** Offset of the first element, in elements. */
   readonly offset: number;
   readonly dims: Shape;
   /** In elements, ≥ 0, one per axis. */
   readonly strides: readonly number[];
 }
 
-/** Is the view's order row-major without gaps? Axes of size 1 have no say. */
+/** Whether the view is row-major without gaps. Axes of size 1 are ignored. */
 export function isContiguous({ dims, strides }: Pick<StridedView, 'dims' | 'strides'>): boolean {
   let expected = 1;
   for (let axis = dims.length - 1; axis >= 0; axis--) {
@@ -21,7 +21,7 @@ export function isContiguous({ dims, strides }: Pick<StridedView, 'dims' | 'stri
   return true;
 }
 
-/** The view's elements in row-major order, in a new buffer. */
+/** The elements of the view in row-major order, in a new buffer. */
 export function makeStridedCopy(source: Uint8Array, view: StridedView): Uint8Array {
   const result = new Uint8Array(countElements(view.dims) * view.itemBytes);
   const unit = view.itemBytes >= 4 ? 4 : view.itemBytes;

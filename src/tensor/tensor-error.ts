@@ -1,7 +1,7 @@
-/** What can be wrong with a tensor or a tensor file? */
+/** The error type of src/tensor. */
 import { CodedError } from '../base/coded-error.js';
 
-/** Thrown by everything in src/tensor; codes are listed in docs/errors.md. */
+/** The codes are listed in docs/errors.md. */
 export class TensorError extends CodedError {
   override readonly name = 'TensorError';
 }

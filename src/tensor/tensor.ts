@@ -1,9 +1,9 @@
-/** What is a tensor? A dtype, a shape, and its elements in row-major order in one typed array. */
+/** The tensor types: dtype, shape, and elements in row-major order, as a typed array or as raw bytes. */
 import { byteLength, type DType } from './dtype.js';
 import { countElements, formatShape, type Shape } from './shape.js';
 import { TensorError } from './tensor-error.js';
 
-/** The array that holds a dtype's elements. 16-bit floats are their bits; 8-bit floats and packed types are raw bytes; complex numbers are re, im pairs. */
+/** The typed array for each dtype. 16-bit floats are stored as bits, 8-bit floats and packed types as raw bytes, complex numbers as re, im pairs. */
 export interface DataOf {
   readonly float32: Float32Array;
   readonly float64: Float64Array;
@@ -33,17 +33,17 @@ export interface DataOf {
   readonly int2: Uint8Array;
 }
 
-/** The array is the tensor's: whoever makes a tensor gives it away, whoever reads one does not write to it. */
+/** The tensor owns the array: its creator no longer uses it, and readers do not write to it. */
 export type Tensor<D extends DType = DType> = { [K in D]: { readonly dtype: K; readonly dims: Shape; readonly data: DataOf[K] } }[D];
 
-/** A tensor as it lies in a file: little-endian bytes, row-major, packed where the dtype is under 8 bits. Cheap to slice out of a large buffer; never strings. */
+/** A tensor in file form: little-endian bytes, row-major, packed for dtypes under 8 bits. Never strings. Cheap to slice out of a large buffer. */
 export interface RawTensor {
   readonly dtype: Exclude<DType, 'string'>;
   readonly dims: Shape;
   readonly bytes: Uint8Array;
 }
 
-/** @throws TensorError `length-mismatch` where `data` does not hold exactly `dims` elements. */
+/** @throws TensorError `length-mismatch` if the length of `data` does not match `dims`. */
 export function makeTensor<D extends DType>(dtype: D, dims: Shape, data: DataOf[D]): Tensor<D> {
   const expected = expectedLength(dtype, countElements(dims));
   if (data.length !== expected) {

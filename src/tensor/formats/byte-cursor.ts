@@ -1,9 +1,9 @@
-/** How are bytes read one field after the other without ever reading past the end? */
+/** Sequential reading of little-endian fields with bounds checks. */
 import { TensorError } from '../tensor-error.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A position in little-endian bytes. Every `take…` moves it on. @throws TensorError `truncated` where the bytes end first. */
+/** A position in little-endian bytes that every `take…` advances. @throws TensorError `truncated` at the end of the bytes. */
 export class ByteCursor {
   readonly bytes: Uint8Array;
   readonly what: string;
@@ -17,13 +17,13 @@ export class ByteCursor {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Moves on by `count` bytes and returns where they start. */
+  /** Advances by `count` bytes and returns their start. */
   skip(count: number): number {
     const start = this.position;
     if (count < 0 || !Number.isSafeInteger(count) || start + count > this.bytes.length) {
       throw new TensorError(
         'truncated',
-        `${this.what} ends after ${this.bytes.length} bytes; ${count} bytes are wanted at offset ${start}`,
+        `${this.what} ends after ${this.bytes.length} bytes; ${count} bytes are needed at offset ${start}`,
       );
     }
     this.position = start + count;
@@ -56,11 +56,11 @@ export class ByteCursor {
     return this.#view.getBigUint64(this.skip(8), true);
   }
 
-  /** A byte count or offset. @throws TensorError `truncated` where it is no safe integer: no file is so long. */
+  /** A byte count or offset. @throws TensorError `truncated` if it is not a safe integer, because no file is that long. */
   takeSize(): number {
     const size = this.takeUint64();
     if (size > BigInt(Number.MAX_SAFE_INTEGER)) {
-      throw new TensorError('truncated', `${this.what} claims a size of ${size} bytes at offset ${this.position - 8}`);
+      throw new TensorError('truncated', `${this.what} states a size of ${size} bytes at offset ${this.position - 8}`);
     }
     return Number(size);
   }
@@ -69,13 +69,13 @@ export class ByteCursor {
     return this.#view.getFloat64(this.skip(8), false);
   }
 
-  /** Not by TextDecoder, whose `latin1` is windows-1252. */
+  /** TextDecoder is not used because its `latin1` is windows-1252. */
   takeLatin1(count: number): string {
     const { buffer, byteOffset, length } = this.take(count);
     return Buffer.from(buffer, byteOffset, length).toString('latin1');
   }
 
-  /** @throws TensorError `bad-text` where the bytes are not UTF-8. */
+  /** @throws TensorError `bad-text` if the bytes are not UTF-8. */
   takeUtf8(count: number): string {
     const bytes = this.take(count);
     try {
@@ -85,7 +85,7 @@ export class ByteCursor {
     }
   }
 
-  /** The text up to the next line feed, which is consumed too. */
+  /** The text up to the next line feed, which is also consumed. */
   takeLine(): string {
     const end = this.bytes.indexOf(0x0a, this.position);
     if (end < 0) throw new TensorError('truncated', `${this.what} ends inside a line at offset ${this.position}`);

@@ -1,4 +1,4 @@
-/** How does a whole file come into memory? In one aligned buffer of the file's size, also beyond Node's limit for one read. */
+/** Reading of a whole file into one aligned buffer, also beyond Node's limit for one read. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { TensorError } from '../tensor-error.js';
@@ -14,7 +14,7 @@ export async function readFileBytes(path: string): Promise<Uint8Array> {
     const bytes = new Uint8Array(facts.size);
     for (let at = 0; at < bytes.length; ) {
       const { bytesRead } = await file.read(bytes, at, Math.min(CHUNK_BYTES, bytes.length - at), at);
-      if (bytesRead === 0) throw new TensorError('truncated', `${basename(path)} ended after ${at} of ${bytes.length} bytes`);
+      if (bytesRead === 0) throw new TensorError('truncated', `${basename(path)} ends after ${at} of ${bytes.length} bytes`);
       at += bytesRead;
     }
     return bytes;
@@ -29,7 +29,7 @@ async function openFile(path: string): Promise<FileHandle> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new TensorError('file-missing', `there is no file ${basename(path)}`, { cause: error });
+      throw new TensorError('file-missing', `the file ${basename(path)} does not exist`, { cause: error });
     throw new TensorError('file-unreadable', `${basename(path)} cannot be opened (${code})`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-/** What does the header of a .npy array say? It is a Python dictionary literal, read by a small grammar and never evaluated. */
+/** Parser of the header of .npy arrays, a Python dictionary literal that is never evaluated. */
 import { TensorError } from '../tensor-error.js';
 
 export interface NpyHeader {
@@ -17,12 +17,11 @@ export function parseNpyHeader(text: string): NpyHeader {
   const tokens = tokenize(text.trimEnd());
   const expect = (wanted: string): void => {
     const token = tokens.shift();
-    if (token?.text !== wanted || token.kind !== 'sign')
-      throw malformed(`"${wanted}" is expected, "${token?.text ?? 'the end'}" stands there`);
+    if (token?.text !== wanted || token.kind !== 'sign') throw malformed(`expected "${wanted}", found "${token?.text ?? 'the end'}"`);
   };
   const next = (): Token => {
     const token = tokens.shift();
-    if (token === undefined) throw malformed('it ends too early');
+    if (token === undefined) throw malformed('it is truncated');
     return token;
   };
   const fields = new Map<string, string | boolean | readonly number[]>();
@@ -30,14 +29,14 @@ export function parseNpyHeader(text: string): NpyHeader {
   while (tokens[0]?.text !== '}') {
     const key = next();
     expect(':');
-    if (key.kind !== 'text' || fields.has(key.text)) throw malformed(`"${key.text}" is no key, or stands twice`);
+    if (key.kind !== 'text' || fields.has(key.text)) throw malformed(`"${key.text}" is not a key or is repeated`);
     fields.set(key.text, takeField(next));
     if (tokens[0]?.text === ',') tokens.shift();
   }
   expect('}');
   const [descr, fortranOrder, shape] = [fields.get('descr'), fields.get('fortran_order'), fields.get('shape')];
   if (tokens.length > 0 || fields.size !== 3 || typeof descr !== 'string' || typeof fortranOrder !== 'boolean' || !Array.isArray(shape)) {
-    throw malformed('descr, fortran_order and shape are expected, and nothing else');
+    throw malformed('expected exactly the keys descr, fortran_order and shape');
   }
   return { descr, fortranOrder, shape };
 }
@@ -46,12 +45,12 @@ function takeField(next: () => Token): string | boolean | readonly number[] {
   const token = next();
   if (token.kind === 'text') return token.text;
   if (token.kind === 'word') return token.text === 'True';
-  if (token.text === '[') throw new TensorError('npy-unsupported', 'arrays of records are not read');
-  if (token.text !== '(') throw malformed(`"${token.text}" is no value`);
+  if (token.text === '[') throw new TensorError('npy-unsupported', 'arrays of records are not supported');
+  if (token.text !== '(') throw malformed(`"${token.text}" is not a value`);
   const sizes: number[] = [];
   for (let item = next(); item.text !== ')'; item = next()) {
     if (item.kind === 'number') sizes.push(Number(item.text));
-    else if (item.text !== ',') throw malformed(`"${item.text}" is no size`);
+    else if (item.text !== ',') throw malformed(`"${item.text}" is not a dim`);
   }
   if (sizes.length > MAX_RANK) throw malformed(`the shape has ${sizes.length} axes`);
   return sizes;
@@ -62,7 +61,7 @@ function tokenize(text: string): Token[] {
   TOKEN.lastIndex = 0;
   for (let at = 0; at < text.length; at = TOKEN.lastIndex) {
     const match = TOKEN.exec(text);
-    if (match === null) throw malformed(`character ${at} is not understood`);
+    if (match === null) throw malformed(`unexpected character at offset ${at}`);
     const [, single, double, number, word, sign] = match;
     if (single !== undefined || double !== undefined) tokens.push({ kind: 'text', text: single ?? double ?? '' });
     else if (number !== undefined) tokens.push({ kind: 'number', text: number });
@@ -73,5 +72,5 @@ function tokenize(text: string): Token[] {
 }
 
 function malformed(reason: string): TensorError {
-  return new TensorError('npy-malformed', `the .npy header is not understood: ${reason}`);
+  return new TensorError('npy-malformed', `the .npy header is malformed: ${reason}`);
 }

@@ -1,4 +1,4 @@
-/** How does one array lie in a NumPy .npy file? Source: numpy.lib.format, versions 1.0 to 3.0. */
+/** The NumPy .npy format. Source: numpy.lib.format, versions 1.0 to 3.0. */
 
 import { byteLength, DTYPES } from '../dtype.js';
 import { decodeRawTensor, encodeRawTensor, makeRawTensor } from '../raw-tensor.js';
@@ -13,7 +13,7 @@ const MAGIC = '\x93NUMPY';
 const MAX_HEADER_BYTES = 1 << 16;
 const ALIGNMENT = 64;
 
-/** NumPy's type letter and item size for every dtype that NumPy has. */
+/** Type letter and item size for every dtype of NumPy. */
 const DESCRIPTORS = {
   bool: '|b1',
   int8: '|i1',
@@ -38,24 +38,24 @@ const BY_LETTERS = new Map<string, NumpyDType>(
 );
 
 /**
- * Reads an array of any byte order and of C or Fortran order as a row-major tensor; shares `bytes` where it lies aligned and in order.
- * Text ('U') and byte strings ('S', read as Latin-1) become string tensors.
+ * Decodes an array of any byte order and of C or Fortran order as a row-major tensor; shares `bytes` if it is aligned and in order.
+ * Text ('U') and byte strings ('S', decoded as Latin-1) become string tensors.
  * @throws TensorError `npy-malformed`, `npy-unsupported` (objects, dates, records, long doubles), `truncated`.
  */
 export function decodeNpy(bytes: Uint8Array): Tensor {
   const cursor = new ByteCursor(bytes, 'the .npy array');
   if (cursor.takeLatin1(6) !== MAGIC) throw new TensorError('npy-malformed', 'not a .npy array: it does not start with \\x93NUMPY');
   const [major, minor] = [cursor.takeUint8(), cursor.takeUint8()];
-  if (major < 1 || major > 3) throw new TensorError('npy-unsupported', `.npy version ${major}.${minor}; 1.0 to 3.0 are read`);
+  if (major < 1 || major > 3)
+    throw new TensorError('npy-unsupported', `.npy version ${major}.${minor} is not supported; supported are 1.0 to 3.0`);
   const headerBytes = major === 1 ? cursor.takeUint16() : cursor.takeUint32();
   if (headerBytes > MAX_HEADER_BYTES)
-    throw new TensorError('npy-malformed', `the .npy header claims ${headerBytes} bytes; at most ${MAX_HEADER_BYTES} are read`);
+    throw new TensorError('npy-malformed', `the .npy header has ${headerBytes} bytes, the limit is ${MAX_HEADER_BYTES}`);
   const header = parseNpyHeader(major === 3 ? cursor.takeUtf8(headerBytes) : cursor.takeLatin1(headerBytes));
   const descriptor = parseDescriptor(header.descr);
   const count = countElements(header.shape);
   const size = count * descriptor.itemBytes;
-  if (!Number.isSafeInteger(size))
-    throw new TensorError('npy-malformed', `a .npy array ${formatShape(header.shape)} is larger than can be counted`);
+  if (!Number.isSafeInteger(size)) throw new TensorError('npy-malformed', `a .npy array ${formatShape(header.shape)} is too large`);
   let body = cursor.take(size);
   if (descriptor.order === 'big') body = swapBytes(body, descriptor.unitBytes);
   if (header.fortranOrder && header.shape.length > 1) body = toRowMajor(body, header.shape, descriptor.itemBytes);
@@ -64,12 +64,12 @@ export function decodeNpy(bytes: Uint8Array): Tensor {
     : decodeRawTensor(makeRawTensor(descriptor.dtype, header.shape, body));
 }
 
-/** The .npy form (version 1.0, little-endian, C order), byte for byte as NumPy writes it. @throws TensorError `npy-unsupported` for dtypes that NumPy lacks. */
+/** Encodes an array (version 1.0, little-endian, C order) byte for byte as NumPy does. @throws TensorError `npy-unsupported` for dtypes that NumPy does not have. */
 export function encodeNpy(tensor: Tensor): Uint8Array {
   const [descr, body] = tensor.dtype === 'string' ? encodeStrings(tensor) : [getDescriptor(tensor.dtype), encodeRawTensor(tensor).bytes];
   const shape = tensor.dims.length === 1 ? `(${tensor.dims[0]},)` : `(${tensor.dims.join(', ')})`;
   const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${shape}, }`;
-  // NumPy leaves room so that the first size can grow in place: padding to 21 digits.
+  // NumPy pads the first dim to 21 digits so that it can grow in place.
   const growth = tensor.dims.length === 0 ? 0 : 21 - String(tensor.dims[0]).length;
   const unpadded = 10 + text.length + growth + 1;
   const headerBytes = (Math.floor(unpadded / ALIGNMENT) + 1) * ALIGNMENT - 10;
@@ -87,7 +87,7 @@ interface Descriptor {
   readonly dtype: NumpyDType | 'string';
   readonly order: 'little' | 'big';
   readonly itemBytes: number;
-  /** What a change of byte order reverses: half an item for complex numbers, a character for text. */
+  /** The unit of byte swapping: half an item for complex numbers, a character for text. */
   readonly unitBytes: number;
 }
 
@@ -100,14 +100,14 @@ function parseDescriptor(descr: string): Descriptor {
     return { dtype: 'string', order, itemBytes: unitBytes * Number(text[2]), unitBytes };
   }
   const dtype = letters === '?' ? 'bool' : BY_LETTERS.get(letters);
-  if (dtype === undefined) throw new TensorError('npy-unsupported', `arrays of NumPy type '${descr}' are not read: it has no tensor dtype`);
+  if (dtype === undefined) throw new TensorError('npy-unsupported', `NumPy type '${descr}' is not supported`);
   const itemBytes = DTYPES[dtype].bits / 8;
   return { dtype, order, itemBytes, unitBytes: dtype.startsWith('complex') ? itemBytes / 2 : itemBytes };
 }
 
 function getDescriptor(dtype: RawTensor['dtype']): string {
   if (!(dtype in DESCRIPTORS))
-    throw new TensorError('npy-unsupported', `NumPy has no ${dtype}: convert the tensor, or store its bytes as uint8`);
+    throw new TensorError('npy-unsupported', `NumPy has no dtype ${dtype}: convert the tensor, or store its bytes as uint8`);
   return DESCRIPTORS[dtype as NumpyDType];
 }
 
@@ -136,7 +136,7 @@ function decodeStrings(body: Uint8Array, count: number, { itemBytes, unitBytes }
     for (let at = index * itemBytes; at < (index + 1) * itemBytes; at += unitBytes)
       codes.push(unitBytes === 4 ? view.getUint32(at, true) : view.getUint8(at));
     while (codes.at(-1) === 0) codes.pop();
-    if (codes.some(code => code > 0x10ffff)) throw new TensorError('npy-malformed', `element ${index} has a character beyond Unicode`);
+    if (codes.some(code => code > 0x10ffff)) throw new TensorError('npy-malformed', `element ${index} has a character outside Unicode`);
     return codes.map(code => String.fromCodePoint(code)).join('');
   });
 }

@@ -1,4 +1,4 @@
-/** How do several named arrays lie in one NumPy .npz file? As .npy entries of a zip archive. */
+/** The NumPy .npz format: named .npy arrays in a zip archive. */
 import { writeFile } from 'node:fs/promises';
 import type { Tensor } from '../tensor.js';
 import { TensorError } from '../tensor-error.js';
@@ -6,13 +6,13 @@ import { readFileBytes } from './file-bytes.js';
 import { decodeNpy, encodeNpy } from './npy.js';
 import { encodeZip, openZip, readZipEntry } from './zip-archive.js';
 
-/** A .npz archive whose arrays are read when they are asked for. */
+/** A .npz archive whose arrays are decoded on access. */
 export interface NpzArchive {
-  /** In the order of the archive. */
+  /** Names of the arrays, in the order of the archive. */
   readonly names: readonly string[];
   /** @throws TensorError `array-missing`, and those of `decodeNpy` and `readZipEntry`. */
   get(name: string): Tensor;
-  /** The array's data as float32. @throws TensorError `array-dtype` where it has another dtype; also `get`'s. */
+  /** The data of a float32 array. @throws TensorError `array-dtype` for other dtypes, and those of `get`. */
   getFloat32(name: string): Tensor<'float32'>;
 }
 
@@ -23,7 +23,7 @@ export function decodeNpz(bytes: Uint8Array): NpzArchive {
   const get = (name: string): Tensor => {
     const entry = entries.get(name);
     if (entry === undefined)
-      throw new TensorError('array-missing', `the archive has no array "${name}"; it has ${[...entries.keys()].join(', ')}`);
+      throw new TensorError('array-missing', `the archive has no array "${name}"; its arrays are ${[...entries.keys()].join(', ')}`);
     return decodeNpy(readZipEntry(zip, entry, { crc: 'check' }));
   };
   return {
@@ -31,13 +31,13 @@ export function decodeNpz(bytes: Uint8Array): NpzArchive {
     get,
     getFloat32(name) {
       const tensor = get(name);
-      if (tensor.dtype !== 'float32') throw new TensorError('array-dtype', `array "${name}" is ${tensor.dtype}, float32 is wanted`);
+      if (tensor.dtype !== 'float32') throw new TensorError('array-dtype', `array "${name}" is ${tensor.dtype}, expected float32`);
       return tensor;
     },
   };
 }
 
-/** A stored archive with fixed times, entries in the order given: equal input gives equal bytes. */
+/** An uncompressed archive with fixed times and the given order: equal input gives equal bytes. */
 export function encodeNpz(arrays: Readonly<Record<string, Tensor>> | ReadonlyMap<string, Tensor>): Uint8Array {
   const pairs = arrays instanceof Map ? [...arrays] : Object.entries(arrays as Readonly<Record<string, Tensor>>);
   return encodeZip(pairs.map(([name, tensor]) => [`${name}.npy`, encodeNpy(tensor)] as const));

@@ -1,4 +1,4 @@
-/** What can a pickle hold? Plain data, names of Python callables, and objects that the reader's own hooks made. */
+/** Values of a decoded pickle: plain data, names of Python callables, and objects that hooks create. */
 
 export type PickleValue<T> =
   | null
@@ -22,17 +22,17 @@ export interface PickleDict<T> {
   readonly entries: [key: PickleValue<T>, value: PickleValue<T>][];
 }
 
-/** A Python class or function by its full name. A name, nothing more. */
+/** The full name of a Python class or function. */
 export interface PickleGlobal {
   readonly kind: 'global';
   readonly path: string;
 }
 
-/** What the pickle's few permitted calls mean. */
+/** Hooks for the few permitted calls of a pickle. */
 export interface PickleHooks<T> {
-  /** Is `path` on the allow-list? */
+  /** Whether `path` is on the allow-list. */
   readonly isAllowed: (path: string) => boolean;
-  /** The value of calling the allowed `path`. */
+  /** The result of a call of the allowed `path`. */
   readonly call: (path: string, args: readonly PickleValue<T>[]) => PickleValue<T>;
   /** The value of a persistent id. */
   readonly load: (id: PickleValue<T>) => PickleValue<T>;

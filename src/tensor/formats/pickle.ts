@@ -1,4 +1,4 @@
-/** What does a Python pickle say? Read by a small stack machine that knows data only: it imports nothing and calls nothing but the hooks. Source: CPython's Lib/pickletools.py, protocols 0 to 5. */
+/** Decoder of Python pickles: a small stack machine that imports nothing and calls only hooks. Source: CPython's Lib/pickletools.py, protocols 0 to 5. */
 
 import { TensorError } from '../tensor-error.js';
 import { ByteCursor } from './byte-cursor.js';
@@ -7,8 +7,8 @@ import { isKind, type PickleDict, type PickleGlobal, type PickleHooks, type Pick
 const MAX_LONG_BYTES = 256;
 
 /**
- * Reads one pickle from `start`; `end` is where the bytes after it begin.
- * A callable that is not allowed refuses the whole pickle, wherever it stands.
+ * Decodes one pickle from `start`; `end` is the offset after it.
+ * A callable that is not allowed makes the whole pickle invalid, wherever it occurs.
  * @throws TensorError `unsafe-global` (names the callable), `whole-module` (names the class of the first object), `pickle-malformed`, `truncated`.
  */
 export function decodePickle<T>(bytes: Uint8Array, hooks: PickleHooks<T>, start = 0): { value: PickleValue<T>; end: number } {
@@ -16,7 +16,7 @@ export function decodePickle<T>(bytes: Uint8Array, hooks: PickleHooks<T>, start 
   const { cursor } = machine;
   for (let opcode = cursor.takeUint8(); opcode !== STOP; opcode = cursor.takeUint8()) {
     const step = STEPS.get(opcode);
-    if (step === undefined) throw malformed(`opcode 0x${opcode.toString(16)} at offset ${cursor.position - 1} is not known`);
+    if (step === undefined) throw malformed(`opcode 0x${opcode.toString(16)} at offset ${cursor.position - 1} is unknown`);
     step(machine);
   }
   return { value: machine.finish(), end: cursor.position };
@@ -30,7 +30,7 @@ class Machine<T> {
   readonly #memo = new Map<number, PickleValue<T>>();
   readonly #marks: number[] = [];
   readonly #stack: PickleValue<T>[] = [];
-  /** The first callable that is not allowed: the pickle is refused at the latest at its end. */
+  /** The first callable that is not allowed; the pickle is rejected at its end at the latest. */
   #forbidden: string | undefined;
 
   constructor(cursor: ByteCursor, hooks: PickleHooks<T>) {
@@ -70,7 +70,7 @@ class Machine<T> {
 
   popText(): string {
     const text = this.pop();
-    if (typeof text !== 'string') throw malformed(`text is expected at offset ${this.cursor.position}`);
+    if (typeof text !== 'string') throw malformed(`expected a string at offset ${this.cursor.position}`);
     return text;
   }
 
@@ -93,14 +93,14 @@ class Machine<T> {
   call(): void {
     const args = this.pop();
     const target = this.#popGlobal();
-    if (!isKind(args, 'tuple')) throw malformed(`"${target.path}" is called with no tuple of arguments`);
+    if (!isKind(args, 'tuple')) throw malformed(`"${target.path}" is called without a tuple of arguments`);
     if (!this.#hooks.isAllowed(target.path)) throw unsafe(target.path);
     this.push(this.#hooks.call(target.path, args.items));
   }
 
-  /** An instance of a class: whoever pickled it saved a whole module (or an object beside the tensors). */
+  /** An instance of a class: the pickle contains a whole module, or an object besides tensors. */
   makeInstance(target: PickleValue<T>, args: readonly PickleValue<T>[]): void {
-    if (!isKind(target, 'global')) throw malformed(`an object of no class at offset ${this.cursor.position}`);
+    if (!isKind(target, 'global')) throw malformed(`an object without a class at offset ${this.cursor.position}`);
     if (!this.#hooks.isAllowed(target.path)) throw args.length === 0 ? wholeModule(target.path) : unsafe(target.path);
     this.push(this.#hooks.call(target.path, args));
   }
@@ -111,33 +111,34 @@ class Machine<T> {
 
   append(values: readonly PickleValue<T>[]): void {
     const target = this.top();
-    if (!isKind(target, 'list') && !isKind(target, 'set')) throw malformed(`append to what is no list at offset ${this.cursor.position}`);
+    if (!isKind(target, 'list') && !isKind(target, 'set'))
+      throw malformed(`append to a value that is not a list at offset ${this.cursor.position}`);
     for (const value of values) target.items.push(value);
   }
 
   setItems(values: readonly PickleValue<T>[]): void {
     const target = this.top();
-    if (!isKind(target, 'dict')) throw malformed(`an item is set on what is no dictionary at offset ${this.cursor.position}`);
+    if (!isKind(target, 'dict')) throw malformed(`an item is set on a value that is not a dictionary at offset ${this.cursor.position}`);
     addPairs(target, values);
   }
 
-  /** The state of a dictionary (torch's `_metadata`) is dropped; nothing else here has one. */
+  /** The state of a dictionary (`_metadata` of torch) is dropped; other values have no state. */
   build(): void {
     this.pop();
     const target = this.top();
-    if (!isKind(target, 'dict')) throw malformed(`a state is set on what is no dictionary at offset ${this.cursor.position}`);
+    if (!isKind(target, 'dict')) throw malformed(`a state is set on a value that is not a dictionary at offset ${this.cursor.position}`);
   }
 
   finish(): PickleValue<T> {
     if (this.#forbidden !== undefined) throw unsafe(this.#forbidden);
     const value = this.pop();
-    if (this.#stack.length > 0 || this.#marks.length > 0) throw malformed('values are left on the stack at its end');
+    if (this.#stack.length > 0 || this.#marks.length > 0) throw malformed('the stack is not empty at its end');
     return value;
   }
 
   #popGlobal(): PickleGlobal {
     const target = this.pop();
-    if (!isKind(target, 'global')) throw malformed(`a call of what is no function at offset ${this.cursor.position}`);
+    if (!isKind(target, 'global')) throw malformed(`a call of a value that is not a function at offset ${this.cursor.position}`);
     return target;
   }
 }
@@ -260,16 +261,16 @@ function addPairs<T>(dict: PickleDict<T>, values: readonly PickleValue<T>[]): vo
   for (let i = 0; i < values.length; i += 2) dict.entries.push([values[i] ?? null, values[i + 1] ?? null]);
 }
 
-/** A number where it is a safe integer. Protocol 0 writes booleans as 00 and 01. */
+/** An integer, as a number if it is safe. Protocol 0 writes booleans as 00 and 01. */
 function parseInteger(text: string): number | bigint | boolean {
   if (text === '00' || text === '01') return text === '01';
-  if (!/^-?\d{1,600}$/.test(text)) throw malformed('an integer is not understood');
+  if (!/^-?\d{1,600}$/.test(text)) throw malformed('an integer is malformed');
   return narrow(BigInt(text));
 }
 
 /** Little-endian two's complement of any length. */
 function takeLong(cursor: ByteCursor, length: number): number | bigint {
-  if (length > MAX_LONG_BYTES) throw malformed(`an integer of ${length} bytes`);
+  if (length > MAX_LONG_BYTES) throw malformed(`an integer has ${length} bytes`);
   const bytes = cursor.take(length);
   const unsigned = bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
   return narrow(BigInt.asIntN(8 * length, unsigned));
@@ -287,7 +288,7 @@ function malformed(reason: string): TensorError {
 function unsafe(path: string): TensorError {
   return new TensorError(
     'unsafe-global',
-    `the pickle refers to ${path}, which is not on the list of harmless names: the whole file is refused`,
+    `the pickle refers to ${path}, which is not on the list of allowed names: the whole file is rejected`,
     {
       details: { global: path },
       help: 'save a plain state dict: torch.save(model.state_dict(), path)',
@@ -298,7 +299,7 @@ function unsafe(path: string): TensorError {
 function wholeModule(path: string): TensorError {
   return new TensorError(
     'whole-module',
-    `the pickle holds an object of class ${path}; only tensors are read: save model.state_dict() in the environment that wrote the file`,
+    `the pickle contains an object of class ${path}, but only tensors are supported: save model.state_dict() in the environment that wrote the file`,
     {
       details: { class: path },
       help: 'torch.save(model.state_dict(), path)',

@@ -1,4 +1,4 @@
-/** How do tensors lie in a .safetensors file? A JSON header, then one buffer without gaps. Source: the format description of huggingface/safetensors. */
+/** The .safetensors format: a JSON header and one buffer without gaps. Source: the format description of huggingface/safetensors. */
 import { writeFile } from 'node:fs/promises';
 import { byteLength, DTYPES } from '../dtype.js';
 import { makeRawTensor } from '../raw-tensor.js';
@@ -34,7 +34,7 @@ type StoredDType = keyof typeof NAMES;
 const BY_NAME = new Map<string, StoredDType>(Object.entries(NAMES).map(([dtype, name]) => [name, dtype as StoredDType]));
 
 export interface Safetensors {
-  /** Views of the file's bytes, in the order of the header. */
+  /** Views of the bytes of the file, in the order of the header. */
   readonly tensors: ReadonlyMap<string, RawTensor>;
   readonly metadata: ReadonlyMap<string, string>;
 }
@@ -43,7 +43,7 @@ export interface Safetensors {
 export function decodeSafetensors(bytes: Uint8Array): Safetensors {
   const cursor = new ByteCursor(bytes, 'the .safetensors file');
   const headerBytes = cursor.takeSize();
-  if (headerBytes > MAX_HEADER_BYTES) throw malformed(`the header claims ${headerBytes} bytes; the format allows ${MAX_HEADER_BYTES}`);
+  if (headerBytes > MAX_HEADER_BYTES) throw malformed(`the header has ${headerBytes} bytes; the format allows ${MAX_HEADER_BYTES}`);
   const header = parseHeader(cursor.takeUtf8(headerBytes));
   const buffer = bytes.subarray(cursor.position);
   const entries = [...header].filter(([name]) => name !== '__metadata__').map(([name, entry]) => [name, parseEntry(name, entry)] as const);
@@ -54,17 +54,17 @@ export function decodeSafetensors(bytes: Uint8Array): Safetensors {
   return { tensors: new Map(tensors), metadata: parseMetadata(header.get('__metadata__')) };
 }
 
-/** Tensors by falling alignment, then name, as the format's own writer orders them: equal input gives equal bytes. @throws TensorError `safetensors-unsupported`. */
+/** Encodes tensors by decreasing alignment, then by name, in the order of the reference writer: equal input gives equal bytes. @throws TensorError `safetensors-unsupported`. */
 export function encodeSafetensors(tensors: ReadonlyMap<string, RawTensor>, metadata: ReadonlyMap<string, string> = new Map()): Uint8Array {
   const ordered = [...tensors].sort(([a, x], [b, y]) => DTYPES[y.dtype].bits - DTYPES[x.dtype].bits || (a < b ? -1 : 1));
   const header: [string, unknown][] = metadata.size === 0 ? [] : [['__metadata__', Object.fromEntries([...metadata].sort())]];
   let offset = 0;
   for (const [name, { dtype, dims, bytes }] of ordered) {
-    if (!(dtype in NAMES)) throw new TensorError('safetensors-unsupported', `tensor "${name}": .safetensors has no ${dtype}`);
+    if (!(dtype in NAMES)) throw new TensorError('safetensors-unsupported', `tensor "${name}": .safetensors has no dtype ${dtype}`);
     header.push([name, { dtype: NAMES[dtype as StoredDType], shape: dims, data_offsets: [offset, offset + bytes.length] }]);
     offset += bytes.length;
   }
-  // Written member by member: an object would put names that look like integers first.
+  // Written member by member, because an object would put integer-like names first.
   const text = `{${header.map(([name, entry]) => `${JSON.stringify(name)}:${JSON.stringify(entry)}`).join(',')}}`;
   const json = Buffer.from(text, 'utf8');
   const padded = Math.ceil(json.length / 8) * 8;
@@ -101,27 +101,27 @@ function parseHeader(text: string): Map<string, unknown> {
 }
 
 function parseEntry(name: string, entry: unknown): Entry {
-  if (!isRecord(entry)) throw malformed(`tensor "${name}" has no entry of dtype, shape and data_offsets`);
+  if (!isRecord(entry)) throw malformed(`tensor "${name}" has no entry with dtype, shape and data_offsets`);
   const { dtype: letters, shape, data_offsets: offsets } = entry;
   if (!isSizes(shape) || !isSizes(offsets) || offsets.length !== 2)
     throw malformed(`tensor "${name}": shape and data_offsets must be lists of integers ≥ 0`);
   const dtype = BY_NAME.get(String(letters));
   if (dtype === undefined)
-    throw new TensorError('safetensors-unsupported', `tensor "${name}" has dtype "${String(letters)}", which is not read`);
+    throw new TensorError('safetensors-unsupported', `tensor "${name}" has dtype "${String(letters)}", which is not supported`);
   const [begin = 0, end = 0] = offsets;
   return { dtype, shape, begin, end };
 }
 
-/** Every byte of the buffer belongs to exactly one tensor. */
+/** Checks that every byte of the buffer belongs to exactly one tensor. */
 function checkCoverage(entries: readonly (readonly [string, Entry])[], bufferBytes: number): void {
   const sorted = [...entries].sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end);
   let covered = 0;
   for (const [name, { begin, end }] of sorted) {
     if (begin !== covered || end < begin)
-      throw malformed(`tensor "${name}" lies at bytes ${begin} to ${end}; the one before it ends at ${covered}`);
+      throw malformed(`tensor "${name}" is at bytes ${begin} to ${end}, but the previous one ends at ${covered}`);
     if (end > bufferBytes)
       throw new TensorError('truncated', `tensor "${name}" ends at byte ${end} of a buffer of ${bufferBytes}`, {
-        help: 'the file is cut off: copy it again',
+        help: 'the file is truncated: copy it again',
       });
     covered = end;
   }
@@ -131,14 +131,14 @@ function checkCoverage(entries: readonly (readonly [string, Entry])[], bufferByt
 function makeEntry(name: string, dtype: StoredDType, shape: readonly number[], bytes: Uint8Array): RawTensor {
   const expected = byteLength(dtype, countElements(shape));
   if (expected !== bytes.length)
-    throw malformed(`tensor "${name}": ${dtype} [${shape.join(', ')}] takes ${expected} bytes, data_offsets give ${bytes.length}`);
+    throw malformed(`tensor "${name}": ${dtype} [${shape.join(', ')}] needs ${expected} bytes, but data_offsets give ${bytes.length}`);
   return makeRawTensor(dtype, shape, bytes);
 }
 
 function parseMetadata(metadata: unknown): ReadonlyMap<string, string> {
   if (metadata === undefined) return new Map();
   if (!isRecord(metadata) || !Object.values(metadata).every(value => typeof value === 'string'))
-    throw malformed('__metadata__ must map names to text');
+    throw malformed('__metadata__ must map names to strings');
   return new Map(Object.entries(metadata).map(([key, value]) => [key, String(value)]));
 }
 

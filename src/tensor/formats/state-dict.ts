@@ -1,4 +1,4 @@
-/** Which tensors are in a checkpoint file? Its format is told by its content, never by its name. */
+/** Reading of the tensors of checkpoint files. The format is detected from the content, not from the name. */
 
 import type { RawTensor } from '../tensor.js';
 import { TensorError } from '../tensor-error.js';
@@ -7,7 +7,7 @@ import { decodeSafetensors } from './safetensors.js';
 import { decodeTorchLegacy, decodeTorchZip, LEGACY_MAGIC } from './torch-checkpoint.js';
 
 /**
- * Reads .safetensors and both torch formats. Nested dictionaries are joined by dots ("state_dict.backbone.conv1.weight"): see `selectStateDict`.
+ * Reads .safetensors and both torch formats. Names in nested dictionaries are joined with dots ("state_dict.backbone.conv1.weight"): see `selectStateDict`.
  * @throws TensorError `file-missing`, `file-unreadable`, `unknown-format`, `truncated`, and those of the formats.
  */
 export async function readStateDict(path: string): Promise<ReadonlyMap<string, RawTensor>> {
@@ -24,15 +24,19 @@ export function decodeStateDict(bytes: Uint8Array): ReadonlyMap<string, RawTenso
     case 'safetensors':
       return decodeSafetensors(bytes).tensors;
     case undefined:
-      throw new TensorError('unknown-format', 'the file is no checkpoint: neither .safetensors nor a zip or legacy file of torch.save', {
-        help: 'save the state dict again by safetensors or torch.save',
-      });
+      throw new TensorError(
+        'unknown-format',
+        'the file is not a checkpoint: it is neither .safetensors nor a zip or legacy file of torch.save',
+        {
+          help: 'save the state dict again with safetensors or torch.save',
+        },
+      );
   }
 }
 
 /**
- * The tensors under the prefix at which `probe` (the name of one expected tensor) stands, without the prefix: what checkpoints wrap as
- * "state_dict.…", "model.…" or "module.…" comes out by its own names. All of them where no prefix fits. The shortest prefix wins.
+ * The tensors with the prefix of `probe`, the name of one expected tensor, without that prefix: this removes wrappers such as
+ * "state_dict.…", "model.…" or "module.…". All tensors if no prefix matches. The shortest prefix is used.
  */
 export function selectStateDict(
   tensors: ReadonlyMap<string, RawTensor>,
@@ -51,7 +55,7 @@ export function selectStateDict(
 
 function findFormat(bytes: Uint8Array): 'zip' | 'legacy' | 'safetensors' | undefined {
   if (bytes.length < 9)
-    throw new TensorError('truncated', `a file of ${bytes.length} bytes is no checkpoint`, { help: 'copy the checkpoint again' });
+    throw new TensorError('truncated', `a file of ${bytes.length} bytes is not a checkpoint`, { help: 'copy the checkpoint again' });
   const startsWith = (magic: readonly number[]): boolean => magic.every((byte, index) => bytes[index] === byte);
   if (startsWith([0x50, 0x4b, 0x03, 0x04]) || startsWith([0x50, 0x4b, 0x05, 0x06])) return 'zip';
   if (startsWith(LEGACY_MAGIC.slice(0, Math.min(bytes.length, LEGACY_MAGIC.length)))) return 'legacy';

@@ -1,4 +1,4 @@
-/** Which tensors are in a torch checkpoint? Both formats of `torch.save`, read without running anything. Source: torch/serialization.py. */
+/** Decoding of both formats of `torch.save` without running code. Source: torch/serialization.py. */
 
 import { DTYPES } from '../dtype.js';
 import type { RawTensor } from '../tensor.js';
@@ -10,13 +10,13 @@ import { type StorageRef, type TorchObject, type TorchValue, torchHooks } from '
 import { collectTensors } from './torch-tensors.js';
 import { openZip, readZipEntry } from './zip-archive.js';
 
-/** The number that starts the legacy format, as the pickle that holds it: protocol 2, a ten-byte integer. */
+/** The magic number of the legacy format as a pickle: protocol 2, a ten-byte integer. */
 export const LEGACY_MAGIC = [0x80, 0x02, 0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, 0x2e] as const;
 
 const LEGACY_PROTOCOL = 1001;
 
 /**
- * The tensors of a zip checkpoint (torch ≥ 1.6), by names joined with dots.
+ * The tensors of a zip checkpoint (torch ≥ 1.6), with names joined with dots.
  * @throws TensorError `torchscript`, `entry-name`, `unsafe-global`, `whole-module`, `truncated`, `storage-size`, `tensor-bounds`, `tensor-too-large`, `byte-order`, `checkpoint-malformed`, and those of `openZip`.
  */
 export function decodeTorchZip(bytes: Uint8Array): Map<string, RawTensor> {
@@ -49,7 +49,7 @@ export function decodeTorchLegacy(bytes: Uint8Array): Map<string, RawTensor> {
   const magic = decodePickle(bytes, torchHooks);
   const protocol = decodePickle(bytes, torchHooks, magic.end);
   if (protocol.value !== LEGACY_PROTOCOL)
-    throw malformed(`the legacy format has protocol ${String(protocol.value)}; ${LEGACY_PROTOCOL} is read`);
+    throw malformed(`the legacy format has protocol ${String(protocol.value)}; only ${LEGACY_PROTOCOL} is supported`);
   const system = decodePickle(bytes, torchHooks, protocol.end);
   checkByteOrder(findEntry(system.value, 'little_endian') === false ? 'big' : 'little');
   const declared = new Map<string, StorageRef>();
@@ -64,13 +64,13 @@ export function decodeTorchLegacy(bytes: Uint8Array): Map<string, RawTensor> {
   return collectTensors(content.value, readStorage, bytes.length);
 }
 
-/** A record is the number of its elements, then they; the pickle says of which size they are. */
+/** A record is the number of its elements, followed by the elements; the pickle has their dtype. */
 function readLegacyRecords(
   cursor: ByteCursor,
   keys: PickleValue<TorchObject>,
   declared: ReadonlyMap<string, StorageRef>,
 ): Map<string, Uint8Array> {
-  if (!isKind(keys, 'list')) throw malformed('the list of storages is no list');
+  if (!isKind(keys, 'list')) throw malformed('the list of storages is not a list');
   const records = new Map<string, Uint8Array>();
   for (const item of keys.items) {
     const key = String(item);
@@ -79,13 +79,13 @@ function readLegacyRecords(
     const count = cursor.takeSize();
     const size = (count * DTYPES[storage.dtype].bits) / 8;
     const left = cursor.bytes.length - cursor.position;
-    if (size > left) throw new TensorError('truncated', `storage data/${key} should have ${size} bytes, ${left} are left in the file`);
+    if (size > left) throw new TensorError('truncated', `storage data/${key} needs ${size} bytes, but only ${left} are left in the file`);
     records.set(key, cursor.take(size));
   }
   return records;
 }
 
-/** The torch hooks, noting every storage by its key. */
+/** The torch hooks, which also collect every storage by its key. */
 function recordingHooks(declared: Map<string, StorageRef>): typeof torchHooks {
   return {
     ...torchHooks,
@@ -97,11 +97,11 @@ function recordingHooks(declared: Map<string, StorageRef>): typeof torchHooks {
   };
 }
 
-/** The one folder that every record lies in. @throws TensorError `entry-name`. */
+/** The folder that contains all records. @throws TensorError `entry-name`. */
 function findRoot(names: readonly string[]): string {
   const root = names[0]?.split('/')[0] ?? '';
   const outside = names.find(name => !name.startsWith(`${root}/`));
-  if (outside !== undefined) throw new TensorError('entry-name', `record "${outside}" lies outside the archive's root folder "${root}"`);
+  if (outside !== undefined) throw new TensorError('entry-name', `record "${outside}" is outside the root folder "${root}" of the archive`);
   return root;
 }
 
@@ -111,7 +111,7 @@ function findEntry(value: TorchValue, wanted: string): TorchValue | undefined {
 
 function checkByteOrder(order: string): void {
   if (order.trim() !== 'little')
-    throw new TensorError('byte-order', `the checkpoint was written in ${order.trim()}-endian order; little is read`);
+    throw new TensorError('byte-order', `the checkpoint is ${order.trim()}-endian; only little-endian is supported`);
 }
 
 function malformed(reason: string): TensorError {

@@ -1,4 +1,4 @@
-/** What do the callables of a torch pickle mean? An allow-list; tensors come out as descriptions of views, before any storage is looked at. */
+/** The allow-list of callables in torch pickles. Tensors become descriptions of views; no storage is read. */
 
 import type { RawTensor } from '../tensor.js';
 import { TensorError } from '../tensor-error.js';
@@ -6,29 +6,29 @@ import { isKind, type PickleHooks, type PickleValue } from './pickle-value.js';
 
 type DType = RawTensor['dtype'];
 
-/** A storage as the pickle claims it to be. */
+/** A storage as declared in the pickle. */
 export interface StorageRef {
   readonly kind: 'storage';
   readonly key: string;
   readonly dtype: DType;
-  /** Elements claimed. */
+  /** Declared number of elements. */
   readonly count: bigint;
-  /** Where a view of a storage starts (legacy format), in elements. */
+  /** Start of a view of a storage (legacy format), in elements. */
   readonly start: bigint;
 }
 
-/** A tensor as the pickle claims it to be: nothing is checked yet. */
+/** A tensor as declared in the pickle, not yet checked. */
 export interface TensorRef {
   readonly kind: 'tensor';
   readonly storage: StorageRef;
   readonly dtype: DType;
-  /** In elements of the tensor's dtype. */
+  /** In elements of the dtype of the tensor. */
   readonly offset: bigint;
   readonly dims: readonly bigint[];
   readonly strides: readonly bigint[];
 }
 
-/** A storage class or a dtype; its element type. */
+/** A storage class or a dtype, with its element type. */
 interface ElementType {
   readonly kind: 'element-type';
   readonly dtype: DType;
@@ -109,7 +109,7 @@ const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['torch._utils._rebuild_parameter_with_state', ([data = null]) => data],
 ]);
 
-/** The hooks for `decodePickle`. @throws TensorError `whole-module`, `checkpoint-malformed` out of the pickle's calls. */
+/** The hooks for `decodePickle`, which throw TensorError `whole-module`, `checkpoint-malformed`. */
 export const torchHooks: PickleHooks<TorchObject> = {
   isAllowed: path => CALLS.has(path) || ELEMENT_TYPES.has(path),
   call: (path, args) => {
@@ -123,11 +123,11 @@ export const torchHooks: PickleHooks<TorchObject> = {
 function makeDict(args: readonly TorchValue[]): TorchValue {
   const [pairs] = args;
   if (pairs === undefined) return { kind: 'dict', entries: [] };
-  if (!isKind(pairs, 'list') && !isKind(pairs, 'tuple')) throw malformed('a dictionary is made of what is no list of pairs');
+  if (!isKind(pairs, 'list') && !isKind(pairs, 'tuple')) throw malformed('a dictionary is not made from a list of pairs');
   return {
     kind: 'dict',
     entries: pairs.items.map(pair => {
-      if (!isKind(pair, 'list') && !isKind(pair, 'tuple')) throw malformed('a dictionary is made of what is no list of pairs');
+      if (!isKind(pair, 'list') && !isKind(pair, 'tuple')) throw malformed('a dictionary is not made from a list of pairs');
       const [key = null, value = null] = pair.items;
       return [key, value];
     }),
@@ -146,10 +146,10 @@ function loadStorage(id: TorchValue): StorageRef {
   if (tag === 'module' && isKind(type, 'global')) {
     throw new TensorError(
       'whole-module',
-      `the pickle holds the module class ${type.path}; save model.state_dict() in the environment that wrote the file`,
+      `the pickle contains the module class ${type.path}; save model.state_dict() in the environment that wrote the file`,
     );
   }
-  if (tag !== 'storage') throw malformed('a persistent id is no storage');
+  if (tag !== 'storage') throw malformed('a persistent id is not a storage');
   const viewParts = isKind(view, 'tuple') ? view.items : [];
   return {
     kind: 'storage',
@@ -176,19 +176,19 @@ function rebuildTensor(args: readonly TorchValue[], type?: TorchValue): TorchVal
 
 function elementType(value: TorchValue | undefined): DType {
   const dtype = isKind(value, 'global') ? ELEMENT_TYPES.get(value.path) : undefined;
-  if (dtype === undefined) throw malformed('a storage has no element type that is known');
+  if (dtype === undefined) throw malformed('a storage has an unknown element type');
   return dtype;
 }
 
 function toBigInts(value: TorchValue | undefined, what: string): readonly bigint[] {
-  if (!isKind(value, 'tuple') && !isKind(value, 'list')) throw malformed(`${what} is no tuple`);
+  if (!isKind(value, 'tuple') && !isKind(value, 'list')) throw malformed(`${what} is not a tuple`);
   return value.items.map(item => toBigInt(item, what));
 }
 
 function toBigInt(value: TorchValue | undefined, what: string): bigint {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
-  throw malformed(`${what} is no integer`);
+  throw malformed(`${what} is not an integer`);
 }
 
 function malformed(reason: string): TensorError {

@@ -1,4 +1,4 @@
-/** Which tensors does a torch pickle's value hold, under which names? Each is checked against its storage before a byte is taken. */
+/** Extraction of named tensors from a decoded torch pickle. Each is checked against its storage before bytes are read. */
 import { DTYPES } from '../dtype.js';
 import { makeRawTensor } from '../raw-tensor.js';
 import { isContiguous, makeStridedCopy } from '../strided-copy.js';
@@ -7,18 +7,18 @@ import { TensorError } from '../tensor-error.js';
 import { isKind } from './pickle-value.js';
 import type { StorageRef, TensorRef, TorchValue } from './torch-pickle.js';
 
-/** The bytes of a storage: of its record, as long as the record is. */
+/** The bytes of the record of a storage. */
 export type ReadStorage = (storage: StorageRef) => Uint8Array;
 
 const MAX_DEPTH = 100;
-/** A value that is shared is walked again under each of its names: bounded, since sharing can multiply without end. */
+/** Limit of visited values: a shared value is visited for each of its names, which can grow exponentially. */
 const MAX_STEPS = 4_000_000;
-/** What copies of views may take in all: this much, or eight times the file. */
+/** Budget for copies of views: this many bytes, or eight times the size of the file. */
 const MIN_COPY_BUDGET_BYTES = 1 << 28;
 
 /**
- * Every tensor under its names joined by dots (list items by their index), views copied into row-major order, others as views of `readStorage`'s bytes.
- * @throws TensorError `storage-size`, `tensor-bounds`, `tensor-too-large`, `checkpoint-malformed` (two tensors of one name, a value inside itself).
+ * All tensors, with names joined with dots (list items by index). Strided views are copied into row-major order, others are views of the bytes of `readStorage`.
+ * @throws TensorError `storage-size`, `tensor-bounds`, `tensor-too-large`, `checkpoint-malformed` (two tensors with one name, a value inside itself).
  */
 export function collectTensors(root: TorchValue, readStorage: ReadStorage, fileBytes: number): Map<string, RawTensor> {
   const tensors = new Map<string, RawTensor>();
@@ -27,7 +27,7 @@ export function collectTensors(root: TorchValue, readStorage: ReadStorage, fileB
   const visit = (value: TorchValue, name: string, depth: number): void => {
     steps += 1;
     if (depth > MAX_DEPTH || steps > MAX_STEPS) {
-      throw new TensorError('checkpoint-malformed', `the checkpoint nests without end at "${name.slice(0, 200)}"`);
+      throw new TensorError('checkpoint-malformed', `the checkpoint is nested too deeply at "${name.slice(0, 200)}"`);
     }
     const enter = (key: string | number | bigint | boolean, item: TorchValue): void =>
       visit(item, name === '' ? String(key) : `${name}.${key}`, depth + 1);
@@ -36,7 +36,7 @@ export function collectTensors(root: TorchValue, readStorage: ReadStorage, fileB
     } else if (isKind(value, 'list') || isKind(value, 'tuple')) {
       for (const [index, item] of value.items.entries()) enter(index, item);
     } else if (isKind(value, 'object') && value.value.kind === 'tensor') {
-      if (tensors.has(name)) throw new TensorError('checkpoint-malformed', `the checkpoint has two tensors "${name}"`);
+      if (tensors.has(name)) throw new TensorError('checkpoint-malformed', `the checkpoint has two tensors named "${name}"`);
       tensors.set(name, readTensor(name, value.value, readStorage, budget));
     }
   };
@@ -63,14 +63,14 @@ function readTensor(name: string, tensor: TensorRef, readStorage: ReadStorage, b
   if (sizeBytes > BigInt(budget.bytes)) {
     throw new TensorError(
       'tensor-too-large',
-      `tensor "${name}" [${tensor.dims.join(', ')}] takes ${sizeBytes} bytes once contiguous; ${budget.bytes} are left for copies`,
+      `tensor "${name}" [${tensor.dims.join(', ')}] needs ${sizeBytes} bytes when copied, but only ${budget.bytes} are left in the budget`,
     );
   }
   budget.bytes -= Number(sizeBytes);
   return makeRawTensor(tensor.dtype, view.dims, makeStridedCopy(storage, view));
 }
 
-/** The storage's bytes as far as it is declared, from the start of its view on. */
+/** The declared bytes of a storage, from the start of its view on. */
 function readStorageOf(name: string, storage: StorageRef, readStorage: ReadStorage): Uint8Array {
   const bytes = readStorage(storage);
   const itemBytes = BigInt(DTYPES[storage.dtype].bits / 8);
@@ -78,7 +78,7 @@ function readStorageOf(name: string, storage: StorageRef, readStorage: ReadStora
   if (storage.count < 0n || end > BigInt(bytes.length)) {
     throw new TensorError(
       'storage-size',
-      `tensor "${name}": storage data/${storage.key} is declared with ${storage.count} ${storage.dtype} (${end} bytes), its record has ${bytes.length} bytes`,
+      `tensor "${name}": storage data/${storage.key} is declared with ${storage.count} ${storage.dtype} (${end} bytes), but its record has ${bytes.length} bytes`,
     );
   }
   if (start < 0n || start > end)
@@ -89,10 +89,10 @@ function readStorageOf(name: string, storage: StorageRef, readStorage: ReadStora
 function checkBounds(name: string, { offset, dims, strides }: TensorRef, stored: bigint): void {
   const shape = `[${dims.join(', ')}]`;
   if (dims.length !== strides.length || [offset, ...dims, ...strides].some(number => number < 0n)) {
-    throw new TensorError('tensor-bounds', `tensor "${name}" ${shape}: offset, sizes and strides must be ≥ 0 and of one length`);
+    throw new TensorError('tensor-bounds', `tensor "${name}" ${shape}: offset, dims and strides must be ≥ 0, with as many strides as dims`);
   }
   const last = dims.reduce((sum, dim, axis) => sum + (dim - 1n) * (strides[axis] ?? 0n), offset);
   if (dims.every(dim => dim > 0n) && last >= stored) {
-    throw new TensorError('tensor-bounds', `tensor "${name}" ${shape} reaches element ${last} of a storage of ${stored}`);
+    throw new TensorError('tensor-bounds', `tensor "${name}" ${shape} needs element ${last} of a storage with ${stored} elements`);
   }
 }

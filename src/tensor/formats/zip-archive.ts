@@ -1,4 +1,4 @@
-/** What is in a zip archive? Its entries as the central directory gives them, checked before any is read. Source: PKWARE APPNOTE 6.3.10. */
+/** Reading and writing of zip archives. All entries of the central directory are checked before any is read. Source: PKWARE APPNOTE 6.3.10. */
 import { crc32, inflateRawSync } from 'node:zlib';
 import { TensorError } from '../tensor-error.js';
 import { ByteCursor } from './byte-cursor.js';
@@ -9,7 +9,7 @@ export interface ZipEntry {
   readonly crc32: number;
   readonly packedBytes: number;
   readonly sizeBytes: number;
-  /** Where the packed bytes start in the archive. */
+  /** Offset of the compressed bytes in the archive. */
   readonly start: number;
 }
 
@@ -25,14 +25,14 @@ const DIRECTORY_HEADER = 0x02014b50;
 const LOCAL_HEADER = 0x04034b50;
 const END_BYTES = 22;
 const LOCATOR_BYTES = 20;
-/** No deflate stream expands further than this. */
+/** Maximum expansion factor of a deflate stream. */
 const MAX_EXPANSION = 1032;
-/** The most that one deflated entry may expand to. */
+/** Maximum uncompressed size of a deflated entry. */
 const MAX_INFLATED_BYTES = 2 ** 32;
 
 /**
- * Reads the directory. Names must be relative paths without "..", backslash or NUL; entries must not share bytes.
- * @throws TensorError `truncated` (no directory, an entry that reaches over the next one or the end), `entry-name`, `zip-malformed`, `zip-unsupported`.
+ * Reads the directory. Names must be relative paths without "..", backslash or NUL, and entries must not overlap.
+ * @throws TensorError `truncated` (no directory, or an entry that extends beyond the next one or the end), `entry-name`, `zip-malformed`, `zip-unsupported`.
  */
 export function openZip(bytes: Uint8Array): ZipArchive {
   const directory = findDirectory(bytes);
@@ -44,27 +44,27 @@ export function openZip(bytes: Uint8Array): ZipArchive {
   const entries = new Map<string, ZipEntry>();
   for (const [index, header] of headers.entries()) {
     const next = headers[index + 1]?.offset ?? directory.start;
-    if (entries.has(header.name)) throw new TensorError('zip-malformed', `the archive has two entries "${header.name}"`);
+    if (entries.has(header.name)) throw new TensorError('zip-malformed', `the archive has two entries named "${header.name}"`);
     if (!header.name.endsWith('/')) entries.set(header.name, locateEntry(bytes, header, next));
   }
   return { bytes, entries };
 }
 
 /**
- * The bytes of an entry: a view where it is stored, else inflated to at most the size that the directory gives.
- * `crc: 'ignore'` is for torch, which may write records without one.
- * @throws TensorError `zip-malformed` (size or stream wrong), `checksum`.
+ * The bytes of an entry: a view if it is stored, else inflated to at most the size in the directory.
+ * `crc: 'ignore'` is for torch, which may write records without checksums.
+ * @throws TensorError `zip-malformed` (wrong size or stream), `checksum`.
  */
 export function readZipEntry(archive: ZipArchive, entry: ZipEntry, options: { crc: 'check' | 'ignore' }): Uint8Array {
   const packed = archive.bytes.subarray(entry.start, entry.start + entry.packedBytes);
   const bytes = entry.method === 'stored' ? packed : inflate(entry, packed);
   if (options.crc === 'check' && crc32(bytes) !== entry.crc32) {
-    throw new TensorError('checksum', `entry "${entry.name}": its bytes do not have the CRC-32 that the directory gives`);
+    throw new TensorError('checksum', `entry "${entry.name}": the CRC-32 of its bytes differs from that in the directory`);
   }
   return bytes;
 }
 
-/** A stored (not deflated) archive with fixed times: equal entries give equal bytes. */
+/** An uncompressed archive with fixed times: equal entries give equal bytes. */
 export function encodeZip(entries: Iterable<readonly [name: string, bytes: Uint8Array]>): Uint8Array {
   const chunks: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
@@ -79,7 +79,7 @@ export function encodeZip(entries: Iterable<readonly [name: string, bytes: Uint8
   }
   const directoryBytes = directory.reduce((sum, chunk) => sum + chunk.length, 0);
   if (offset + directoryBytes > 0xffffffff || directory.length > 0xffff) {
-    throw new TensorError('zip-unsupported', `archives are written up to 4 GiB and 65,535 entries, this one would have ${offset} bytes`);
+    throw new TensorError('zip-unsupported', `the archive would have ${offset} bytes; the limits are 4 GiB and 65,535 entries`);
   }
   const end = new DataView(new ArrayBuffer(END_BYTES));
   end.setUint32(0, END_OF_DIRECTORY, true);
@@ -104,12 +104,12 @@ function findDirectory(bytes: Uint8Array): { start: number; end: number; count: 
   const end = findEndRecord(bytes);
   const cursor = new ByteCursor(bytes, 'the zip archive', end + 4);
   const [disk, directoryDisk, , count] = [cursor.takeUint16(), cursor.takeUint16(), cursor.takeUint16(), cursor.takeUint16()];
-  if (disk !== 0 && disk !== 0xffff) throw new TensorError('zip-unsupported', 'the archive is one of several disks');
+  if (disk !== 0 && disk !== 0xffff) throw new TensorError('zip-unsupported', 'multi-disk archives are not supported');
   const [size, start] = [cursor.takeUint32(), cursor.takeUint32()];
   const is64 = count === 0xffff || size === 0xffffffff || start === 0xffffffff || directoryDisk === 0xffff;
   const directory = is64 ? readEndRecord64(bytes, end) : { start, end: start + size, count };
   if (directory.end > end || directory.start > directory.end)
-    throw new TensorError('truncated', 'the zip directory reaches over the end of the archive');
+    throw new TensorError('truncated', 'the zip directory extends beyond the end of the archive');
   return directory;
 }
 
@@ -119,7 +119,7 @@ function findEndRecord(bytes: Uint8Array): number {
   for (let at = bytes.length - END_BYTES; at >= lowest; at--) {
     if (view.getUint32(at, true) === END_OF_DIRECTORY && at + END_BYTES + view.getUint16(at + 20, true) === bytes.length) return at;
   }
-  throw new TensorError('truncated', 'the zip archive has no central directory: the end of the file is missing');
+  throw new TensorError('truncated', 'the zip archive has no central directory: the file is truncated');
 }
 
 function readEndRecord64(bytes: Uint8Array, end: number): { start: number; end: number; count: number } {
@@ -135,7 +135,7 @@ function readEndRecord64(bytes: Uint8Array, end: number): { start: number; end: 
 
 function takeDirectoryHeader(cursor: ByteCursor): DirectoryHeader {
   if (cursor.takeUint32() !== DIRECTORY_HEADER)
-    throw new TensorError('zip-malformed', 'the zip directory has an entry that does not start as one');
+    throw new TensorError('zip-malformed', 'the zip directory has an entry with a wrong signature');
   cursor.skip(4);
   const [flags, method] = [cursor.takeUint16(), cursor.takeUint16()];
   cursor.skip(4);
@@ -152,7 +152,7 @@ function takeDirectoryHeader(cursor: ByteCursor): DirectoryHeader {
   return { name, method, flags, crc32: crc, sizeBytes, packedBytes, offset: widen(offset) };
 }
 
-/** The zip64 extra field (id 1), where there is one. */
+/** The zip64 extra field (id 1), if present. */
 function findZip64(extra: ByteCursor): ByteCursor | undefined {
   while (extra.position + 4 <= extra.bytes.length) {
     const [id, length] = [extra.takeUint16(), extra.takeUint16()];
@@ -162,18 +162,21 @@ function findZip64(extra: ByteCursor): ByteCursor | undefined {
   return undefined;
 }
 
-/** Names stand for nothing outside the archive: a reader that unpacked them would stay in its folder. */
+/** Checks that an extracted entry would stay inside the target folder. */
 function checkName(name: string): void {
   const isSafe = name !== '' && !/[\\\0]|^\/|^[A-Za-z]:/.test(name) && !name.split('/').includes('..');
   if (!isSafe)
-    throw new TensorError('entry-name', `the archive has an entry named ${JSON.stringify(name)}, which leaves the archive's folder`);
+    throw new TensorError(
+      'entry-name',
+      `the archive has an entry named ${JSON.stringify(name)}, which is outside the folder of the archive`,
+    );
 }
 
 function locateEntry(bytes: Uint8Array, header: DirectoryHeader, next: number): ZipEntry {
   const { name, packedBytes, sizeBytes } = header;
   if (header.flags & 1) throw new TensorError('zip-unsupported', `entry "${name}" is encrypted`);
   if (header.method !== 0 && header.method !== 8)
-    throw new TensorError('zip-unsupported', `entry "${name}" is packed by method ${header.method}; 0 and 8 are read`);
+    throw new TensorError('zip-unsupported', `entry "${name}" has compression method ${header.method}; supported are 0 and 8`);
   const cursor = new ByteCursor(bytes, `the archive at entry "${name}"`, header.offset);
   if (cursor.takeUint32() !== LOCAL_HEADER)
     throw new TensorError('zip-malformed', `entry "${name}": no local header at offset ${header.offset}`);
@@ -182,11 +185,11 @@ function locateEntry(bytes: Uint8Array, header: DirectoryHeader, next: number): 
   const start = cursor.position;
   if (start + packedBytes > next) {
     const there = Math.max(0, next - start);
-    throw new TensorError('truncated', `entry "${name}" should have ${packedBytes} bytes, ${there} are there: it overlaps what follows`);
+    throw new TensorError('truncated', `entry "${name}" needs ${packedBytes} bytes, but only ${there} are available before the next entry`);
   }
   const method = header.method === 0 ? 'stored' : 'deflated';
   if (method === 'stored' ? sizeBytes !== packedBytes : sizeBytes > packedBytes * MAX_EXPANSION) {
-    throw new TensorError('zip-malformed', `entry "${name}" claims ${sizeBytes} bytes of ${packedBytes} ${method} ones`);
+    throw new TensorError('zip-malformed', `entry "${name}" states ${sizeBytes} bytes for ${packedBytes} ${method} ones`);
   }
   return { name, method, crc32: header.crc32, packedBytes, sizeBytes, start };
 }
@@ -196,7 +199,7 @@ function inflate(entry: ZipEntry, packed: Uint8Array): Uint8Array {
   if (entry.sizeBytes > MAX_INFLATED_BYTES) {
     throw new TensorError(
       'zip-unsupported',
-      `entry "${entry.name}" would expand to ${entry.sizeBytes} bytes; at most ${MAX_INFLATED_BYTES} are read`,
+      `entry "${entry.name}" would expand to ${entry.sizeBytes} bytes, the limit is ${MAX_INFLATED_BYTES}`,
     );
   }
   let bytes: Uint8Array;
@@ -208,7 +211,7 @@ function inflate(entry: ZipEntry, packed: Uint8Array): Uint8Array {
   if (bytes.length !== entry.sizeBytes) {
     throw new TensorError(
       'zip-malformed',
-      `entry "${entry.name}" inflates to ${bytes.length} bytes, the directory gives ${entry.sizeBytes}`,
+      `entry "${entry.name}" inflates to ${bytes.length} bytes, the directory states ${entry.sizeBytes}`,
     );
   }
   return bytes;

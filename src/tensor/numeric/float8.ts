@@ -1,6 +1,6 @@
-/** How do 8-bit floats and float32 become each other? By tables of the formats' values. Source: ONNX, "Float stored in 8 bits"; Micikevicius et al., FP8 Formats for Deep Learning (2022). */
+/** Conversion between 8-bit floats and float32 by tables of values. Source: ONNX, "Float stored in 8 bits"; Micikevicius et al., FP8 Formats for Deep Learning (2022). */
 
-/** Formats with a sign. 'fn': no infinities; 'uz': one zero, and NaN where −0 would be. */
+/** Signed formats. 'fn': no infinities; 'uz': a single zero, with NaN in place of −0. */
 export type Float8 = 'float8e4m3fn' | 'float8e4m3fnuz' | 'float8e5m2' | 'float8e5m2fnuz';
 
 interface Format {
@@ -8,9 +8,9 @@ interface Format {
   readonly bias: number;
   /** The code of the largest finite value. */
   readonly largest: number;
-  /** What follows the largest value: its magnitude decides what still rounds down to it. */
+  /** The magnitude that would follow the largest value; it determines which numbers still round down to that value. */
   readonly infinity: number | undefined;
-  /** The code of NaN, without sign where `hasNegativeZero`. */
+  /** The code of NaN, without sign if `hasNegativeZero`. */
   readonly nan: number;
   readonly hasNegativeZero: 'yes' | 'no';
 }
@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<Float8, Format>> = {
   float8e5m2fnuz: { mantissaBits: 2, bias: 16, largest: 0x7f, infinity: undefined, nan: 0x80, hasNegativeZero: 'no' },
 };
 
-/** What becomes of finite numbers and infinities beyond the largest value: that value, or infinity (NaN in formats without). */
+/** The result for numbers beyond the largest value: that value, or infinity (NaN in formats without infinity). */
 export type Overflow = 'saturate' | 'overflow';
 
 /** The exact value of each code. */
@@ -34,19 +34,19 @@ export function decodeFloat8(dtype: Float8, codes: Uint8Array): Float32Array {
 /** The nearest code of each value (rounded to float32 first), ties to the even code. */
 export function encodeFloat8(dtype: Float8, values: ArrayLike<number>, overflow: Overflow = 'saturate'): Uint8Array {
   const format = FORMATS[dtype];
-  // One code more than there is: what lies nearer to it than to the largest value overflows.
+  // An additional code: numbers that are nearer to it than to the largest value overflow.
   const magnitudes = Float64Array.from({ length: format.largest + 2 }, (_, code) => magnitudeOf(format, code));
   return Uint8Array.from(values, value => encodeOne(format, magnitudes, Math.fround(value), overflow));
 }
 
-/** float8e8m0 holds powers of two, 2^(code − 127); 255 is NaN. */
+/** Values of float8e8m0: powers of two, 2^(code − 127); 255 is NaN. */
 export function decodeFloat8e8m0(codes: Uint8Array): Float32Array {
   return Float32Array.from(codes, code => (code === 255 ? Number.NaN : 2 ** (code - 127)));
 }
 
 const FLOAT4_VALUES = [0, 0.5, 1, 1.5, 2, 3, 4, 6, -0, -0.5, -1, -1.5, -2, -3, -4, -6] as const;
 
-/** float4e2m1, one code per element (see `unpackInts` with 'uint4'). */
+/** Values of float4e2m1, one code per element (see `unpackInts` with 'uint4'). */
 export function decodeFloat4e2m1(codes: Uint8Array): Float32Array {
   return Float32Array.from(codes, code => FLOAT4_VALUES[code & 15] as number);
 }
@@ -76,7 +76,7 @@ function encodeOne(format: Format, magnitudes: Float64Array, value: number, over
   return code === 0 || code === format.nan ? code : sign | code;
 }
 
-/** The index of the nearest magnitude, of two equally near ones the even. `magnitudes` rise. */
+/** The index of the nearest magnitude; ties go to the even index. `magnitudes` are ascending. */
 function findNearest(magnitudes: Float64Array, value: number): number {
   let low = 0;
   let high = magnitudes.length - 1;

@@ -1,9 +1,9 @@
-/** How do 16-bit floats and float32 become each other? IEEE 754 binary16 and bfloat16, rounded half to even. */
+/** Conversion between float32 and the 16-bit floats IEEE 754 binary16 and bfloat16, rounded half to even. */
 
 const float = new Float32Array(1);
 const bits = new Uint32Array(float.buffer);
 
-/** The binary16 bits nearest to `value` (rounded to float32 first); beyond ±65504 by half a unit: ±infinity. A NaN keeps its sign and its payload's high bits. */
+/** The binary16 bits nearest to `value` (rounded to float32 first); ±infinity from 65520 on. A NaN keeps its sign and the high bits of its payload. */
 export function encodeFloat16(value: number): number {
   float[0] = value;
   const word = bits[0] ?? 0;
@@ -25,7 +25,7 @@ export function decodeFloat16(half: number): number {
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (fraction + 1024) * 2 ** (exponent - 25));
 }
 
-/** The bfloat16 bits nearest to `value` (rounded to float32 first). A NaN stays a (quiet) NaN. */
+/** The bfloat16 bits nearest to `value` (rounded to float32 first). A NaN becomes a quiet NaN. */
 export function encodeBfloat16(value: number): number {
   float[0] = value;
   const word = bits[0] ?? 0;
@@ -51,7 +51,7 @@ export function encodeBfloat16Array(values: ArrayLike<number>): Uint16Array {
   return Uint16Array.from(values, encodeBfloat16);
 }
 
-/** Exact, NaN payloads included: the bits become the high half of each word. */
+/** Exact, including NaN payloads: the bits become the high half of each word. */
 export function decodeBfloat16Array(halves: Uint16Array): Float32Array {
   const words = Uint32Array.from(halves, half => half << 16);
   return new Float32Array(words.buffer);

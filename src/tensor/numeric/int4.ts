@@ -1,17 +1,17 @@
-/** How do 4-bit and 2-bit integers lie in bytes? Packed without gaps, the first element in the low bits (ONNX TensorProto). */
+/** Packed 4-bit and 2-bit integers, with the first element in the low bits (ONNX TensorProto). */
 import { byteLength, DTYPES } from '../dtype.js';
 import { TensorError } from '../tensor-error.js';
 
 export type PackedInt = 'int4' | 'uint4' | 'int2' | 'uint2';
 
-/** The first `count` integers packed in `bytes`, one per element. @throws TensorError `length-mismatch` where `bytes` has another length. */
+/** Unpacks `count` integers, one per element. @throws TensorError `length-mismatch` if the length of `bytes` does not match. */
 export function unpackInts(dtype: 'int4' | 'int2', bytes: Uint8Array, count: number): Int8Array;
 export function unpackInts(dtype: 'uint4' | 'uint2', bytes: Uint8Array, count: number): Uint8Array;
 export function unpackInts(dtype: PackedInt, bytes: Uint8Array, count: number): Int8Array | Uint8Array;
 export function unpackInts(dtype: PackedInt, bytes: Uint8Array, count: number): Int8Array | Uint8Array {
   const expected = byteLength(dtype, count);
   if (bytes.length !== expected) {
-    throw new TensorError('length-mismatch', `${count} ${dtype} elements take ${expected} bytes, got ${bytes.length}`);
+    throw new TensorError('length-mismatch', `${count} ${dtype} elements need ${expected} bytes, got ${bytes.length}`);
   }
   const { bits } = DTYPES[dtype];
   const perByte = 8 / bits;
@@ -24,7 +24,7 @@ export function unpackInts(dtype: PackedInt, bytes: Uint8Array, count: number): 
   return values;
 }
 
-/** Packs integers; bits after the last element are zero. @throws TensorError `value-range` for a number that the dtype does not hold. */
+/** Packs integers; bits after the last element are zero. @throws TensorError `value-range` for a number outside the range of the dtype. */
 export function packInts(dtype: PackedInt, values: ArrayLike<number>): Uint8Array {
   const { bits } = DTYPES[dtype];
   const perByte = 8 / bits;
@@ -33,7 +33,7 @@ export function packInts(dtype: PackedInt, values: ArrayLike<number>): Uint8Arra
   for (let i = 0; i < values.length; i++) {
     const value = values[i] ?? 0;
     if (!Number.isInteger(value) || value < low || value > high) {
-      throw new TensorError('value-range', `element ${i} is ${value}; ${dtype} holds integers from ${low} to ${high}`);
+      throw new TensorError('value-range', `element ${i} is ${value}, outside the range ${low} to ${high} of ${dtype}`);
     }
     const at = Math.floor(i / perByte);
     bytes[at] = (bytes[at] ?? 0) | ((value & (2 ** bits - 1)) << (bits * (i % perByte)));

@@ -1,4 +1,4 @@
-/** Does the checker take what onnx's own checker takes, and refuse what it refuses? Recorded models, and the same models made wrong in one place each. */
+/** Conformance of the model checker with that of onnx, on recorded models and on variants with one error each. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isCodedError } from '../../../src/base/coded-error.js';

@@ -1,4 +1,4 @@
-/** Do imported models compute what others recorded? Public models on their samples, and the ONNX backend tests of old operator sets on theirs. */
+/** Conformance of import on public models with their samples, and on the ONNX backend tests of old operator sets. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { assertModel, checkModel } from '../../../src/onnx/check/check-model.js';

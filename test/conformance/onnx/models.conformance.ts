@@ -1,3 +1,4 @@
+/** Conformance of reading and writing public models. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

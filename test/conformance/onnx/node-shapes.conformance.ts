@@ -1,4 +1,4 @@
-/** Which sizes of the operators' own tests are inferred? Oracle: the outputs recorded beside them, made by the operators' authors. The tests' inputs are given as constants, as shapes and axes are in models. */
+/** Conformance of shape inference on the ONNX operator tests. Oracle: the recorded outputs. Inputs are constants, as shapes and axes are in models. */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Model } from '../../../src/onnx/ir/model.js';

@@ -1,4 +1,4 @@
-/** Do rules leave the integers of real quantized models as they are? Oracle: ONNX Runtime on the models before, every quantized value compared. */
+/** Conformance of rules on real quantized models: all quantized values are kept. Oracle: ONNX Runtime on the original models. */
 import { join } from 'node:path';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
 import type { Graph, Model, Value } from '../../../src/onnx/ir/model.js';

@@ -1,4 +1,4 @@
-/** Is every value's type what onnx infers? Oracle: recorded types of onnx 1.23.1's shape inference, without and with data propagation. */
+/** Conformance of shape inference with onnx. Oracle: recorded types of onnx 1.23.1, without and with data propagation. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Dim } from '../../../src/onnx/ir/model.js';

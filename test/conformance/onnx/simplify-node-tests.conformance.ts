@@ -1,4 +1,4 @@
-/** Does simplify keep what every operator computes? Oracle: ONNX Runtime on the operators' own tests and inputs, before and after. */
+/** Conformance of simplify on the ONNX operator tests. Oracle: ONNX Runtime before and after. */
 import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Model } from '../../../src/onnx/ir/model.js';

@@ -1,4 +1,4 @@
-/** Do simplified public models compute the same in as few nodes as their published twins? Oracles: the twins, ONNX Runtime on the models before, recorded outputs. */
+/** Conformance of simplify on public models. Oracles: their published simplified versions, ONNX Runtime on the original models, recorded outputs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findSigmoidOutputs } from '../../../src/onnx/analysis/sigmoid-outputs.js';

@@ -1,4 +1,4 @@
-/** Does surgery leave what public models compute? Names do not count in a model's digest, so renaming, cutting and joining, and swapping a part for itself must keep it. */
+/** Conformance of model surgery on public models: renaming, cutting and joining, and swapping a part for itself keep the content digest. */
 import { join, relative } from 'node:path';
 import { digestModelContent } from '../../../src/onnx/analysis/content-digest.js';
 import { measureModel } from '../../../src/onnx/analysis/model-stats.js';

@@ -1,3 +1,4 @@
+/** Conformance of float conversions with the ONNX Cast tests. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeMessage } from '../../../src/onnx/proto/codec/decode-message.js';

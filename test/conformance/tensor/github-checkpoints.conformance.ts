@@ -1,3 +1,4 @@
+/** Conformance of checkpoint reading on public checkpoints. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';

@@ -1,3 +1,4 @@
+/** Tests of the readers of untrusted JSON. */
 import fc from 'fast-check';
 import type { Json } from '../../../src/base/json.js';
 import {

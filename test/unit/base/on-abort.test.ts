@@ -1,4 +1,4 @@
-/** Listeners of an abort signal that may be many. */
+/** Tests of many listeners of one abort signal. */
 import { onAbort } from '../../../src/base/on-abort.js';
 
 describe('a listener of an abort', () => {

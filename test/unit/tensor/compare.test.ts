@@ -1,3 +1,4 @@
+/** Tests of tensor comparison. */
 import { EQUAL } from '../../../src/base/figure.js';
 import {
   compareArrays,

@@ -1,4 +1,4 @@
-/** Are rows taken, repeated and filled up as they should be, for every width of element? */
+/** Tests of repeating, slicing and padding rows of tensors. */
 import { sliceRows, takeRows } from '../../../src/tensor/rows.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 

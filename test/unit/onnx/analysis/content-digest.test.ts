@@ -1,3 +1,4 @@
+/** Tests of the content digest of models. */
 import { digestModelContent } from '../../../../src/onnx/analysis/content-digest.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 

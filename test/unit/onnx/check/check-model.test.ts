@@ -1,3 +1,4 @@
+/** Tests of the structural checks of models. */
 import { assertModel, checkModel } from '../../../../src/onnx/check/check-model.js';
 import { findValueByName } from '../../../../src/onnx/ir/edit.js';
 import type { Model, Value } from '../../../../src/onnx/ir/model.js';

@@ -1,3 +1,4 @@
+/** Tests of the checks against operator schemas. */
 import { checkModel, findNewProblem, type ModelProblem } from '../../../../src/onnx/check/check-model.js';
 import { listUnchecked } from '../../../../src/onnx/check/operators.js';
 import { encodeMessage } from '../../../../src/onnx/proto/codec/encode-message.js';

@@ -1,3 +1,4 @@
+/** Tests of graph edits. */
 import { addInitializer, addInput, addNode, addValue, freshName, makeModel, replaceAllUses } from '../../../../src/onnx/ir/edit.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { printGraph } from '../../../../src/onnx/text/print.js';

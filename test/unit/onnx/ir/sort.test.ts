@@ -1,3 +1,4 @@
+/** Tests of the topological order of nodes. */
 import { cloneModel } from '../../../../src/onnx/ir/clone.js';
 import { addValue, findValueByName } from '../../../../src/onnx/ir/edit.js';
 import { makeNameScope } from '../../../../src/onnx/ir/name-scope.js';

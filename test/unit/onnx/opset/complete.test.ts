@@ -1,4 +1,4 @@
-/** Has every change of an operator's form a step? The specification's own table of versions is the oracle: nothing that a node says may be lost, or be missing, unseen. */
+/** Tests that every change of an operator between operator sets has a conversion step. Oracle: the version table of the specification. */
 import { NEWEST_OPSET, OLDEST_OPSET } from '../../../../src/onnx/opset/opset-range.js';
 import { RAISING_STEPS } from '../../../../src/onnx/opset/raising-steps.js';
 import { countAllowed, type OperatorSchema } from '../../../../src/onnx/schemas/operator-schema.js';

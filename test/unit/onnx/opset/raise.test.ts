@@ -1,3 +1,4 @@
+/** Tests of conversion to newer operator sets. */
 import { cloneModel } from '../../../../src/onnx/ir/clone.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { convertOpset } from '../../../../src/onnx/opset/convert-opset.js';

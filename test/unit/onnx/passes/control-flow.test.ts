@@ -1,3 +1,4 @@
+/** Tests of inlining branches and unrolling loops. */
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';

@@ -1,4 +1,4 @@
-/** Do weights of double and half precision fold as those of single do? ONNX Runtime's results on the model before are the oracle. */
+/** Tests that double and half precision weights are folded like single precision ones. Oracle: ONNX Runtime on the original model. */
 import { findProblems } from '../../../../src/onnx/check/check-model.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';

@@ -1,4 +1,4 @@
-/** Do simplify and the rules keep what random graphs compute? ONNX Runtime runs each before and after; counterexamples are shrunk and printed with their seed. */
+/** Property tests of simplify and the rewrite rules on random graphs, which ONNX Runtime runs before and after. Counterexamples are shrunk and printed with their seed. */
 import * as fc from 'fast-check';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';

@@ -1,3 +1,4 @@
+/** Tests of the passes of simplify and of their repetition. */
 import { getDefined } from '../../../../src/base/invariant.js';
 import { float, int, ints, tensor } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';

@@ -1,4 +1,4 @@
-/** Do the passes see the graphs inside If, Loop and Scan? ONNX Runtime computes before and after. */
+/** Tests of the passes on the subgraphs of If, Loop and Scan. ONNX Runtime computes the outputs before and after. */
 
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { OnnxError } from '../../../../src/onnx/ir/onnx-error.js';

@@ -1,3 +1,4 @@
+/** Tests of the protobuf codec against protobufjs. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import protobuf from 'protobufjs';

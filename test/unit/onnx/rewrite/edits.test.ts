@@ -1,3 +1,4 @@
+/** Tests of edits and of the rewriter. */
 import { ints, string } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import type { Edit } from '../../../../src/onnx/rewrite/edits.js';

@@ -1,3 +1,4 @@
+/** Tests of the rewrite rule `conv-transpose-depth-to-space`. */
 import { float, int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import type { Attribute, Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';

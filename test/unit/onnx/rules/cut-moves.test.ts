@@ -1,4 +1,4 @@
-/** Is what `cut-moves` describes for the host what the model did? A second model does it, by the description alone. */
+/** Tests that the host operations described by `cut-moves` do what the removed nodes did: a second model runs them from the description alone. */
 import { int, ints } from '../../../../src/onnx/ir/attribute.js';
 import type { Constant, Model } from '../../../../src/onnx/ir/model.js';
 import type { HostWork } from '../../../../src/onnx/rewrite/apply-patch.js';

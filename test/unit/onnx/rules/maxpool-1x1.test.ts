@@ -1,3 +1,4 @@
+/** Tests of the rewrite rule `maxpool-1x1`. */
 import { int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';

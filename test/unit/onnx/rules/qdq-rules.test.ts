@@ -1,4 +1,4 @@
-/** Do rules leave every quantized value of a quantized graph as it is? ONNX Runtime computes the integers before and after, node by node and with its integer kernels. */
+/** Tests that rules keep all quantized values of quantized graphs. ONNX Runtime computes the integers before and after, node by node and with its integer kernels. */
 import { int, ints } from '../../../../src/onnx/ir/attribute.js';
 import type { Attribute, Constant, Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';

@@ -1,4 +1,4 @@
-/** Does every rule keep what its proof class promises? Each is applied to small models, and ONNX Runtime computes before and after. */
+/** Tests of the rewrite rules on small models against their proof class. ONNX Runtime computes the outputs before and after. */
 import { float, int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';

@@ -1,3 +1,4 @@
+/** Tests of the rules of simplify. */
 import { float, int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import { viewModel } from '../../../../src/onnx/rewrite/graph-view.js';
 import { applyRule } from '../../../../src/onnx/rewrite/rewriter.js';

@@ -1,3 +1,4 @@
+/** Tests of the operator schemas. */
 import { findNewestOpset, findOperator } from '../../../../src/onnx/schemas/find-operator.js';
 import { countAllowed, type OperatorSchema } from '../../../../src/onnx/schemas/operator-schema.js';
 import { schemasByDomain } from '../../../../src/onnx/schemas/parse-schemas.js';

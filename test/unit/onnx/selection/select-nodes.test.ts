@@ -1,3 +1,4 @@
+/** Tests of node selectors. */
 import { selectNodes } from '../../../../src/onnx/selection/select-nodes.js';
 import { smallGraph } from '../../quant/small-graph.js';
 

@@ -1,3 +1,4 @@
+/** Tests that damaged model files give coded errors. */
 import fc from 'fast-check';
 import { isCodedError } from '../../../../src/base/coded-error.js';
 import { checkModel } from '../../../../src/onnx/check/check-model.js';

@@ -1,3 +1,4 @@
+/** Tests of external data: reading, writing and rejected locations. */
 import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Can models be written whose weights are more than 2 GiB? From one file to another, past that offset, in little memory. */
+/** Tests of models with more than 2 GiB of weights: copying between files beyond that offset with little memory. */
 import { mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** Tests that decoding and encoding keep a model. */
 import { int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import { addInitializer, addInput, addNode, findValueByName, makeModel } from '../../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';

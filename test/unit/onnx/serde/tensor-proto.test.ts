@@ -1,3 +1,4 @@
+/** Tests of the conversion of TensorProto messages. */
 import type { TensorProto } from '../../../../src/onnx/proto/generated/messages.js';
 import { decodeTensorProto } from '../../../../src/onnx/serde/tensor-proto.js';
 import { failureOf } from '../../../support/error-code.js';
@@ -49,13 +50,13 @@ describe('a tensor in typed fields', () => {
     ['an element type that ONNX lacks', { dataType: 99 }, 'element type 99'],
     ['no element type', {}, 'element type 0'],
     ['a negative size', { dataType: 1, dims: dims(-1) }, 'negative dim'],
-    ['sizes beyond counting', { dataType: 1, dims: dims(2 ** 40, 2 ** 40) }, 'more elements than can be counted'],
+    ['sizes beyond counting', { dataType: 1, dims: dims(2 ** 40, 2 ** 40) }, 'too many elements'],
     [
       'fewer bytes than its shape says',
       { dataType: 1, name: 'w', dims: dims(2), rawData: new Uint8Array(7) },
-      'tensor "w": a float32 tensor [2] has 8 bytes, got 7',
+      'tensor "w": a float32 tensor [2] needs 8 bytes, got 7',
     ],
-    ['more elements than its shape says', { dataType: 1, dims: dims(1), floatData: Float32Array.of(1, 2) }, 'has 4 bytes, got 8'],
+    ['more elements than its shape says', { dataType: 1, dims: dims(1), floatData: Float32Array.of(1, 2) }, 'needs 4 bytes, got 8'],
     ['an element beyond its type', { dataType: 3, dims: dims(1), int32Data: Int32Array.of(300) }, 'the element 300'],
     ['too few strings', { dataType: 8, dims: dims(2), stringData: [new Uint8Array(0)] }, 'needs 2 array elements'],
     ['a segment', { dataType: 1, dims: dims(0), segment: {} }, 'segment'],

@@ -1,3 +1,4 @@
+/** Tests of shape inference. */
 import { float, floats as floatsAttribute, int, ints, string, tensor } from '../../../../src/onnx/ir/attribute.js';
 import type { Attribute, Constant, Dim } from '../../../../src/onnx/ir/model.js';
 import { inferShapes, writeTypes } from '../../../../src/onnx/shape-inference/infer-shapes.js';

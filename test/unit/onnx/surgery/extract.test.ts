@@ -1,3 +1,4 @@
+/** Tests of the extraction of parts of a model. */
 import { checkModel } from '../../../../src/onnx/check/check-model.js';
 import { encodeMessage } from '../../../../src/onnx/proto/codec/encode-message.js';
 import { extractSubgraph } from '../../../../src/onnx/surgery/extract.js';

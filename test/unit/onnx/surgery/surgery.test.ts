@@ -1,3 +1,4 @@
+/** Tests of model surgery: renaming, inserting, removing, merging, swapping. */
 import { checkModel } from '../../../../src/onnx/check/check-model.js';
 import { float } from '../../../../src/onnx/ir/attribute.js';
 import { findValueByName } from '../../../../src/onnx/ir/edit.js';

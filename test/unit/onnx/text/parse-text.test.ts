@@ -1,3 +1,4 @@
+/** Tests of the text form of models. */
 import { findValueByName } from '../../../../src/onnx/ir/edit.js';
 import type { Constant, Model, Node } from '../../../../src/onnx/ir/model.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';

@@ -94,7 +94,7 @@ describe('a runner that fails', () => {
     ['wrong-rows', 'runner-outputs', 'output "y" is [1, 4], expected [2, 4]'],
     ['wrong-dtype', 'runner-outputs', 'output "y" is int32, expected float32'],
     ['wrong-name', 'runner-outputs', 'its outputs are z; expected y'],
-    ['wrong-length', 'runner-outputs', 'a float32 tensor [2, 4] has 32 bytes, got 28'],
+    ['wrong-length', 'runner-outputs', 'a float32 tensor [2, 4] needs 32 bytes, got 28'],
     ['short-payload', 'runner-outputs', 'its headers announce 32 bytes, but the payload has 28'],
     ['wrong-times', 'runner-protocol', 'durationsMs'],
     ['wrong-id', 'runner-protocol', 'it answers request'],

@@ -1,4 +1,4 @@
-/** Reading of bytes field by field. */
+/** Tests of sequential reading of bytes. */
 import { ByteCursor } from '../../../../src/tensor/formats/byte-cursor.js';
 
 it('Latin-1 text has one character per byte, of the same number', () => {

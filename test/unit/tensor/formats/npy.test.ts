@@ -1,3 +1,4 @@
+/** Tests of the .npy format against files written by NumPy. */
 import { readFile } from 'node:fs/promises';
 import { decodeNpy, encodeNpy } from '../../../../src/tensor/formats/npy.js';
 import { decodeNpz, encodeNpz } from '../../../../src/tensor/formats/npz.js';

@@ -1,3 +1,4 @@
+/** Tests of the pickle decoder. */
 import { decodePickle } from '../../../../src/tensor/formats/pickle.js';
 import type { PickleHooks, PickleValue } from '../../../../src/tensor/formats/pickle-value.js';
 import { collectTensors } from '../../../../src/tensor/formats/torch-tensors.js';

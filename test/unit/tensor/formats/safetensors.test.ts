@@ -1,3 +1,4 @@
+/** Tests of the .safetensors format. */
 import { decodeSafetensors, encodeSafetensors } from '../../../../src/tensor/formats/safetensors.js';
 import type { RawTensor } from '../../../../src/tensor/tensor.js';
 import { failureOf } from '../../../support/error-code.js';

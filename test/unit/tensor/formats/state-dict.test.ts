@@ -1,3 +1,4 @@
+/** Tests of checkpoint files. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+/** Tests of zip archives. */
 import { encodeZip, openZip, readZipEntry } from '../../../../src/tensor/formats/zip-archive.js';
 import { failureOf } from '../../../support/error-code.js';
 

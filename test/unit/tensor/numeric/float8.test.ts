@@ -1,3 +1,4 @@
+/** Tests of 8-bit and 4-bit floats. */
 import { decodeFloat4e2m1, decodeFloat8, decodeFloat8e8m0, encodeFloat8, type Float8 } from '../../../../src/tensor/numeric/float8.js';
 
 const FORMATS: readonly Float8[] = ['float8e4m3fn', 'float8e4m3fnuz', 'float8e5m2', 'float8e5m2fnuz'];

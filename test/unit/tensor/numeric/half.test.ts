@@ -1,3 +1,4 @@
+/** Tests of 16-bit floats. */
 import { readFile } from 'node:fs/promises';
 import { decodeNpz } from '../../../../src/tensor/formats/npz.js';
 import {

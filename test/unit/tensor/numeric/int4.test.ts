@@ -1,3 +1,4 @@
+/** Tests of packed integers. */
 import { packInts, unpackInts } from '../../../../src/tensor/numeric/int4.js';
 import { failureOf } from '../../../support/error-code.js';
 
