@@ -1,10 +1,11 @@
-/** What did the user ask for? Arguments in, exit code out; each command's code is loaded when it is run. */
+/** The command line: arguments in, exit code out. Each command's code is loaded when it runs. */
 import { CommanderError } from 'commander';
 import { isCodedError } from '../base/coded-error.js';
 import { explainForbidden } from '../base/file-owner.js';
 import { endWithError } from './end-with-error.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { buildProgram } from './program.js';
+import { batchedStreams, flushOutput } from './render/batched-output.js';
 import { makeConsole } from './render/console.js';
 import { formatUsageError } from './usage-error.js';
 
@@ -12,6 +13,14 @@ import { formatUsageError } from './usage-error.js';
 const COMPLETE = '__complete';
 
 export async function main(argv: readonly string[]): Promise<ExitCode> {
+  try {
+    return await runCommand(argv);
+  } finally {
+    flushOutput();
+  }
+}
+
+async function runCommand(argv: readonly string[]): Promise<ExitCode> {
   const [first, ...words] = argv;
   if (first === COMPLETE) return (await import('./commands/complete.js')).runComplete(words);
   let exitCode: ExitCode = EXIT.built;
@@ -33,19 +42,21 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
       return endWithError(error, makeConsole({ json }), { json }, EXIT.usage);
     }
     if (isHomeless(error)) {
-      process.stderr.write('error[no-folder]: the folder that this was started in does not exist any more\n  help: go to another one\n');
+      batchedStreams.stderr.write(
+        'error[no-folder]: the folder that this was started in does not exist any more\n  help: go to another one\n',
+      );
       return EXIT.usage;
     }
     if (isForbidden(error)) {
       const why = explainForbidden(error);
-      process.stderr.write(`error[not-permitted]: ${error.message}${why === undefined ? '' : `\n  help: ${why}`}\n`);
+      batchedStreams.stderr.write(`error[not-permitted]: ${error.message}${why === undefined ? '' : `\n  help: ${why}`}\n`);
       return EXIT.failed;
     }
     if (isSystemRefusal(error)) {
-      process.stderr.write(`error[system-refused]: ${error.message}\n  help: ${REFUSALS[error.code]}\n`);
+      batchedStreams.stderr.write(`error[system-refused]: ${error.message}\n  help: ${REFUSALS[error.code]}\n`);
       return EXIT.failed;
     }
-    process.stderr.write(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    batchedStreams.stderr.write(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return EXIT.internal;
   }
 }

@@ -10,7 +10,7 @@ import { findSandbox } from '../../src/engine/execute/guard/sandbox.js';
 import { inProcessRunner } from '../../src/engine/execute/in-process-run.js';
 import type { RunKeeper } from '../../src/engine/execute/part-service.js';
 import { createReaper } from '../../src/engine/execute/reaper.js';
-import { linkInputs, makeRunFolder } from '../../src/engine/execute/run-folder.js';
+import { makeRunFolder, nameInputs } from '../../src/engine/execute/run-folder.js';
 import type { Runner, RunOrder } from '../../src/engine/execute/runner.js';
 import { createStarters } from '../../src/engine/execute/starter/starters.js';
 import { workerRunner } from '../../src/engine/execute/worker-run.js';
@@ -122,9 +122,9 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
   const heard: Heard = { log: [], progress: [], identities: [] };
   const kept: string[] = [];
   const reaper = createReaper();
-  const starters = createStarters(DIST, { count: 1, after: 1_000, watch: reaper.watch });
+  const starters = createStarters(DIST, { count: 1, after: 1_000, reaper });
   const mask = makeMask(['heard']);
-  const inputs = linkInputs(at, [{ port: 'text', entry: undefined, path: join(folder, 'input.txt'), kind: 'file', known: undefined }]);
+  const inputs = nameInputs([{ port: 'text', entry: undefined, path: join(folder, 'input.txt'), kind: 'file', known: undefined }]);
   const guard =
     guarded === 'no' || sandbox.kind === 'impossible'
       ? undefined
@@ -156,6 +156,7 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
       local: [],
     },
     local: { modulePath: MODULE, known: inputs.known, tools: {} },
+    links: inputs.links,
     folder: at,
     installRoot: DIST,
     environment: process.env,

@@ -1,4 +1,5 @@
-/** Where does output go? Results on stdout, problems on stderr; with --json, everything for people goes to stderr so that stdout is one JSON document. */
+/** Where output goes: results to stdout, problems to stderr; with --json, everything for people goes to stderr so that stdout is one JSON document. */
+import { batchedStreams } from './batched-output.js';
 import { makeStyle, type Style } from './style.js';
 
 export interface Console {
@@ -31,7 +32,7 @@ export interface OutputStream {
 
 export function makeConsole(
   options: { readonly json: boolean },
-  streams: Streams = process,
+  streams: Streams = batchedStreams,
   environment: NodeJS.ProcessEnv = process.env,
 ): Console {
   const stream = options.json ? streams.stderr : streams.stdout;

@@ -8,7 +8,7 @@ import { baseEnvironment, runTool, startTool } from '../../stage/tool-runner.js'
 import type { Failure } from '../model/failure.js';
 import { toFailure } from '../model/failure.js';
 import type { Runner, RunOrder } from './runner.js';
-import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './worker/action-document.js';
+import { absolutePaths, mapInputs, RUN_LAYOUT } from './worker/action-document.js';
 import { createMemo } from './worker/run-parts.js';
 
 /** Runs actions of one plugin in this process. */
@@ -20,6 +20,8 @@ async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Fai
   // A plugin takes params of its own type: these were checked against its schema when the plan was made.
   const plugin = declared as unknown as StagePlugin<JsonObject>;
   const { action } = order;
+  // No program sees these paths, so that the inputs are read where they stand.
+  const places = new Map(order.links.map(({ link, to }) => [link, to]));
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
   const watched = { signal: order.signal, log: order.listener.log };
   const programs = {
@@ -48,7 +50,7 @@ async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Fai
   try {
     await plugin.run({
       params: action.params,
-      inputs: absoluteInputs(order.folder, action.inputs),
+      inputs: mapInputs(action.inputs, link => places.get(link) ?? join(order.folder, link)),
       outputs: absolutePaths(order.folder, action.outputs),
       context,
     });

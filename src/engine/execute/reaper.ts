@@ -1,12 +1,15 @@
-/** Who ends what a build has started when the build itself is killed? A small shell that outlives it and reads which process groups are running. */
+/** Ends what a build has started when the build itself is killed: a small shell that outlives it and reads which process groups are running. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
 
 export interface Reaper {
   /** Starts the shell, so that it is there before the first process to watch: starting it takes longer than telling it. */
   open(): void;
   /** Watches the group of a process that leads one. @returns what to call when the process has ended. */
   watch(pid: number): () => void;
+  /** The shell's input, for another process that tells it of groups as `watch` does; undefined where there is no shell. It reaps when all that hold this are gone. */
+  input(): Writable | undefined;
   /** Ends the shell; nothing may be running any more. */
   close(): void;
 }
@@ -39,6 +42,10 @@ export function createReaper(): Reaper {
       if (process.platform === 'win32') return () => undefined;
       tell(`+ ${pid}\n`);
       return () => tell(`- ${pid}\n`);
+    },
+    input() {
+      open();
+      return shell?.stdin ?? undefined;
     },
     close() {
       shell?.stdin?.end();

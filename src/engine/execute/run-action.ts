@@ -1,4 +1,4 @@
-/** One run of a stage's action: its inputs linked, its order made, and the runner of its plugin asked. */
+/** One run of a stage's action: makes its order, and asks the runner of its plugin. */
 
 import { clipText, MAX_PROGRESS_CHARACTERS } from '../../base/clip-text.js';
 import type { JsonObject } from '../../base/json.js';
@@ -17,7 +17,7 @@ import type { Guard } from './guard/guard.js';
 import { inProcessRunner } from './in-process-run.js';
 import type { RunKeeper } from './part-service.js';
 import type { Reaper } from './reaper.js';
-import { linkInputs, type RunInput } from './run-folder.js';
+import { type InputLink, nameInputs, type RunInput } from './run-folder.js';
 import type { RunListener, Runner } from './runner.js';
 import type { Starters } from './starter/starters.js';
 import type { ActionDocument, LocalDocument } from './worker/action-document.js';
@@ -83,19 +83,18 @@ function runnerOf(entry: PluginEntry): Runner {
   return isInProcess(entry) ? inProcessRunner(entry.plugin) : workerRunner;
 }
 
-/** Links the inputs into the folder. */
 function makeDocuments(
   { plan }: Session,
   stage: PlannedStage,
   pinned: PinnedStage,
   folder: string,
   endOf: RunHelpers['endOf'],
-): { readonly action: ActionDocument; readonly local: LocalDocument } {
+): { readonly action: ActionDocument; readonly local: LocalDocument; readonly links: readonly InputLink[] } {
   const { plugin, modulePath } = stage.plugin;
   const beganMs = clockOf(folder);
   const inputs = pinned.inputs.map(input => toRunInput(input, beganMs));
   const build = plugin.needs === 'build-summary' ? summarizeBuild(plan, stage, endOf) : undefined;
-  const { inputs: paths, known } = linkInputs(folder, inputs);
+  const { inputs: paths, known, links } = nameInputs(inputs);
   const tools = Object.fromEntries(pinned.tools.map(({ name, path }) => [name, path]));
   const isChecked = stage.plugin.origin !== 'built-in' && pinned.code.modules !== undefined;
   return {
@@ -112,6 +111,7 @@ function makeDocuments(
       local: reasonsToStay(stage),
     },
     local: { modulePath, ...(isChecked ? { modules: pinned.code.modules } : {}), known, tools },
+    links,
   };
 }
 

@@ -1,6 +1,6 @@
-/** Where does one run work? In a new folder with links to its inputs, an empty place for its outputs, and scratch. */
+/** The folder in which one run works: links to its inputs, an empty place for its outputs, and scratch. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import type { ActionDocument, LocalDocument } from './worker/action-document.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
@@ -16,38 +16,52 @@ export interface RunInput {
   readonly known: { readonly stamp: string; readonly digest: Digest } | undefined;
 }
 
-export type RunPaths = Pick<ActionDocument, 'inputs'> & Pick<LocalDocument, 'known'>;
+/** A link to an input, relative to the run folder, and the absolute path that it leads to. */
+export interface InputLink {
+  readonly link: string;
+  readonly to: string;
+  readonly kind: 'file' | 'tree';
+}
+
+export type RunPaths = Pick<ActionDocument, 'inputs'> & Pick<LocalDocument, 'known'> & { readonly links: readonly InputLink[] };
 
 /** Makes the folder, which is not there yet. */
 export function makeRunFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of [RUN_LAYOUT.inputs, RUN_LAYOUT.outputs, RUN_LAYOUT.scratch]) mkdirSync(join(folder, name), { mode: 0o700 });
+  for (const name of [RUN_LAYOUT.outputs, RUN_LAYOUT.scratch]) mkdirSync(join(folder, name), { mode: 0o700 });
 }
 
-/** Links the inputs under names of their ports, with the extensions they have. */
-export function linkInputs(folder: string, inputs: readonly RunInput[]): RunPaths {
+/** Names the links to the inputs after their ports, with the extensions of the files. */
+export function nameInputs(inputs: readonly RunInput[]): RunPaths {
   const paths = new Map<string, string | Map<string, string>>();
   const known: Record<string, { stamp: string; digest: Digest }> = {};
+  const links: InputLink[] = [];
   for (const { port, entry, path, kind, known: knownContent } of inputs) {
     const extension = kind === 'file' ? extname(path) : '';
     const link = `${RUN_LAYOUT.inputs}/${entry === undefined ? port : `${port}/${entry}`}${extension}`;
     if (entry !== undefined) entriesOf(port).set(entry, link);
     else paths.set(port, link);
-    symlinkSync(path, join(folder, link), kind === 'file' ? 'file' : 'junction');
+    links.push({ link, to: path, kind });
     if (knownContent !== undefined) known[link] = knownContent;
   }
   const plain = [...paths].map(([port, at]) => [port, typeof at === 'string' ? at : Object.fromEntries(at)] as const);
-  return { inputs: Object.fromEntries(plain), known };
+  return { inputs: Object.fromEntries(plain), known, links };
 
-  /** The record of a port, with a folder of its own. */
+  /** The record of a port that has entries. */
   function entriesOf(port: string): Map<string, string> {
     const there = paths.get(port);
     if (there instanceof Map) return there;
-    mkdirSync(join(folder, RUN_LAYOUT.inputs, port));
     const entries = new Map<string, string>();
     paths.set(port, entries);
     return entries;
   }
+}
+
+/** Makes the links that `nameInputs` named. */
+export function linkInputs(folder: string, links: readonly InputLink[]): void {
+  for (const at of new Set([RUN_LAYOUT.inputs, ...links.map(({ link }) => dirname(link))]))
+    mkdirSync(join(folder, at), { recursive: true, mode: 0o700 });
+  for (const { link, to, kind } of links) symlinkSync(to, join(folder, link), kind === 'file' ? 'file' : 'junction');
 }
 
 export function writeDocuments(folder: string, action: ActionDocument, local: LocalDocument): void {

@@ -5,13 +5,14 @@ import type { Failure } from '../model/failure.js';
 import type { RunGuard } from './guard/guard.js';
 import type { RunKeeper } from './part-service.js';
 import type { Reaper } from './reaper.js';
+import type { InputLink } from './run-folder.js';
 import type { Starters } from './starter/starters.js';
 import type { ActionDocument, LocalDocument } from './worker/action-document.js';
 
 /** One contract test holds for all of them: test/contract/runner.test.ts. */
 export interface Runner {
   /**
-   * Runs the action of the order. Its inputs stand in the order's folder, and its outputs are written there.
+   * Runs the action of the order. Its outputs are written in the order's folder.
    * When it returns, nothing that it started still runs.
    * @returns undefined where it succeeded, else the failure. After the signal was aborted, it says nothing.
    */
@@ -32,6 +33,8 @@ export interface RunListener {
 export interface RunOrder {
   readonly action: ActionDocument;
   readonly local: LocalDocument;
+  /** What the input paths of `action` lead to. A runner whose plugin sees the paths themselves makes these links. */
+  readonly links: readonly InputLink[];
   /** Absolute. The paths of `action` are relative to it. */
   readonly folder: string;
   readonly installRoot: string;

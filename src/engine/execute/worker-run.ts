@@ -11,7 +11,7 @@ import { baseEnvironment } from '../../stage/tool-runner.js';
 import { EngineError } from '../model/engine-error.js';
 import type { Failure } from '../model/failure.js';
 import { toFailure } from '../model/failure.js';
-import { writeDocuments } from './run-folder.js';
+import { linkInputs, writeDocuments } from './run-folder.js';
 import type { Runner, RunOrder } from './runner.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 import { isFromWorker, type ToWorker } from './worker/messages.js';
@@ -25,6 +25,7 @@ const TAIL_CHARACTERS = 4_000;
 /** Runs an action in a process of its own, which gets the action's document and its folder. */
 export const workerRunner: Runner = {
   async run(order) {
+    linkInputs(order.folder, order.links);
     writeDocuments(order.folder, order.action, order.local);
     const failure = await runWorker(order);
     return failure === undefined || existsSync(join(order.folder, RUN_LAYOUT.action)) ? failure : folderRemoved(failure);

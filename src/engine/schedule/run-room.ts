@@ -38,7 +38,8 @@ export interface RunRoom {
 /** A starter takes as long to be up as some programs take to start. */
 const DIRECT_STARTS = 4;
 
-/** One process starts some hundreds of programs a second, more than a build has stages for. */
+/** One process starts some hundreds of programs a second, more than two cores run. */
+const CORES_PER_STARTER = 2;
 const MOST_STARTERS = 4;
 
 export function openRunRoom(
@@ -48,8 +49,8 @@ export function openRunRoom(
 ): RunRoom {
   const capacity: Record<string, number> = {};
   const reaper = createReaper();
-  const count = Math.min(MOST_STARTERS, availableParallelism());
-  const starters = createStarters(installRoot, { count, after: DIRECT_STARTS, watch: reaper.watch });
+  const count = Math.min(MOST_STARTERS, Math.ceil(availableParallelism() / CORES_PER_STARTER));
+  const starters = createStarters(installRoot, { count, after: DIRECT_STARTS, reaper });
   const runs = createOngoingRuns((stage, because) => {
     if (!signal.aborted) emit({ kind: 'run-outdated', stage, because });
   });

@@ -14,7 +14,7 @@ let world: World;
 let starters: Starters;
 beforeEach(() => {
   world = givenWorld({}, { 'source.txt': 'one' });
-  starters = createStarters(DIST, { count: 1, after: 0, watch: () => () => undefined });
+  starters = createStarters(DIST, { count: 1, after: 0, reaper: undefined });
 });
 afterEach(() => {
   starters.close();

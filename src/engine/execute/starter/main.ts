@@ -1,14 +1,18 @@
 /** The main module of a starter process, which starts programs for a build, passes on what they write, and kills them when the build is gone. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { assertNever } from '../../../base/assert-never.js';
 import { hasExited, killGroup, sweepGroup } from '../../../stage/process-group.js';
 import type { OutputStream, Program } from '../../../stage/tool-runner.js';
 import type { FromStarter, ToStarter } from './messages.js';
-import { removeRunFolder } from './remove-run-folder.js';
+import { isSmallFolder, removeRunFolder } from './remove-run-folder.js';
 
 /** Until their output has ended. */
 const running = new Map<number, ChildProcess>();
+
+/** The input of the shell that kills the groups which are left when the build and this process are gone. */
+const REAPER_INPUT = 4;
 
 // Programs inherit the umask and may write it into what they make: the user's own is in no key.
 process.umask(0o022);
@@ -21,7 +25,7 @@ process.on('message', (message: ToStarter) => {
       stop(message.id);
       return;
     case 'remove':
-      void removeAll(message.folders).then(() => say({ kind: 'removed', id: message.id }));
+      void removeAll(message.folders, message.small).then(() => say({ kind: 'removed', id: message.id }));
       return;
     default:
       assertNever(message);
@@ -44,6 +48,7 @@ function start(id: number, { command, cwd, env }: Program): void {
   }
   if (child.pid !== undefined) {
     running.set(id, child);
+    tellReaper(`+ ${child.pid}\n`);
     say({ kind: 'started', id, pid: child.pid });
   }
   passOn(id, 'stdout', child.stdout);
@@ -55,12 +60,21 @@ function start(id: number, { command, cwd, env }: Program): void {
   });
   child.on('close', (code, signal) => {
     running.delete(id);
+    if (child.pid !== undefined) tellReaper(`- ${child.pid}\n`);
     say({ kind: 'ended', id, exitCode: code ?? undefined, signal: signal ?? undefined });
   });
 }
 
-async function removeAll(folders: readonly string[]): Promise<void> {
-  for (const folder of folders) await removeRunFolder(folder);
+/** File systems may take the longer to make a file the more were removed a moment ago: small folders go together. */
+const MOST_KEPT_FOLDERS = 1_000;
+const kept: string[] = [];
+
+async function removeAll(folders: readonly string[], small: 'later' | 'now'): Promise<void> {
+  const isKept = folders.map(folder => small === 'later' && isSmallFolder(folder));
+  kept.push(...folders.filter((_, index) => isKept[index]));
+  const due = folders.filter((_, index) => !isKept[index]);
+  if (small === 'now' || kept.length >= MOST_KEPT_FOLDERS) due.push(...kept.splice(0));
+  for (const folder of due) await removeRunFolder(folder);
 }
 
 function stop(id: number): void {
@@ -74,6 +88,19 @@ function passOn(id: number, stream: OutputStream, from: Readable | null | undefi
     from.pause();
     say({ kind: 'output', id, stream, text }, () => from.resume());
   });
+}
+
+/** At once: the program runs already. */
+function tellReaper(line: string): void {
+  for (;;) {
+    try {
+      writeSync(REAPER_INPUT, line);
+      return;
+    } catch (error) {
+      // Its buffer is full for a moment; anything else: it is gone, and with it this net under builds that are killed.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
+    }
+  }
 }
 
 function fail(id: number, error: unknown): void {

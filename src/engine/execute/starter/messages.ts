@@ -5,8 +5,8 @@ import type { OutputStream, Program } from '../../../stage/tool-runner.js';
 export type ToStarter =
   | { readonly kind: 'start'; readonly id: number; readonly program: Program }
   | { readonly kind: 'stop'; readonly id: number }
-  /** Removes the folders of runs that have ended. */
-  | { readonly kind: 'remove'; readonly id: number; readonly folders: readonly string[] };
+  /** Removes the folders of runs that have ended. 'later': small ones may stay until there are many, or until 'now'. */
+  | { readonly kind: 'remove'; readonly id: number; readonly folders: readonly string[]; readonly small: 'later' | 'now' };
 
 export type FromStarter =
   /** Once, when the process is up. */

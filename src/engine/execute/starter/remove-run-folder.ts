@@ -1,5 +1,5 @@
 /** Removing the folder of a run that has ended. */
-import { readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withOpenFolders } from '../../store/files/open-folders.js';
@@ -15,6 +15,35 @@ export async function removeRunFolder(folder: string): Promise<void> {
     // The other way tries again.
   }
   await withOpenFolders(folder, () => rm(folder, { recursive: true, force: true, maxRetries: 2 })).catch(() => undefined);
+}
+
+/** Whether the folder takes next to no space. */
+export function isSmallFolder(folder: string): boolean {
+  try {
+    return roomLeft(folder, { entries: 30, bytes: 1 << 16 }).entries >= 0;
+  } catch {
+    return false;
+  }
+}
+
+interface Room {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+const NO_ROOM: Room = { entries: -1, bytes: 0 };
+
+/** What is left of the room when the folder's content has its place in it. */
+function roomLeft(folder: string, room: Room): Room {
+  let left = room;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    const bytes = entry.isFile() ? left.bytes - lstatSync(path).size : left.bytes;
+    left = { entries: left.entries - 1, bytes };
+    if (entry.isDirectory()) left = roomLeft(path, left);
+    if (left.entries < 0 || left.bytes < 0) return NO_ROOM;
+  }
+  return left;
 }
 
 /** @returns how many more may go; negative: these were too many, and some are left. */

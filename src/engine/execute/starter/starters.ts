@@ -6,6 +6,7 @@ import type { SpawnResult } from '../../../stage/context.js';
 import { signalTo } from '../../../stage/process-group.js';
 import { StageError } from '../../../stage/stage-error.js';
 import type { OutputStream, Program, StartedProgram } from '../../../stage/tool-runner.js';
+import type { Reaper } from '../reaper.js';
 import type { FromStarter, ToStarter } from './messages.js';
 import { removeRunFolder } from './remove-run-folder.js';
 
@@ -23,8 +24,8 @@ export interface StarterOptions {
   readonly count: number;
   /** So many programs are started without them: a small build is over before a starter is up. */
   readonly after: number;
-  /** Told of each group that has started; what it returns is called when the group has ended. */
-  readonly watch: (pid: number) => () => void;
+  /** Told by the starters of each group that starts and ends. */
+  readonly reaper: Pick<Reaper, 'input'> | undefined;
 }
 
 interface Entry {
@@ -32,14 +33,13 @@ interface Entry {
   readonly resolve: (result: SpawnResult) => void;
   readonly reject: (error: Error) => void;
   pid: number | undefined;
-  unwatch: () => void;
 }
 
 interface Starter {
   readonly entries: ReadonlyMap<number, Entry>;
   isReady(): boolean;
   start(id: number, program: Program, hear: Entry['hear']): StartedProgram;
-  remove(id: number, folders: readonly string[]): Promise<void>;
+  remove(id: number, folders: readonly string[], small: 'later' | 'now'): Promise<void>;
   close(): void;
 }
 
@@ -51,7 +51,7 @@ const MOST_REMOVALS = 8;
 const ANSWER_MS = 5_000;
 
 /** The processes are started when they are needed. On Windows there are none. */
-export function createStarters(installRoot: string, { count, after, watch }: StarterOptions): Starters {
+export function createStarters(installRoot: string, { count, after, reaper }: StarterOptions): Starters {
   let starters: readonly Starter[] | undefined;
   let asked = 0;
   let ended: string[] = [];
@@ -69,14 +69,14 @@ export function createStarters(installRoot: string, { count, after, watch }: Sta
       return;
     }
     asked += 1;
-    const removal = starter.remove(asked, folders).then(() => void removals.delete(removal));
+    const removal = starter.remove(asked, folders, 'later').then(() => void removals.delete(removal));
     removals.add(removal);
   };
   return {
     start(program, hear) {
       asked += 1;
       if (asked <= after || process.platform === 'win32') return undefined;
-      starters ??= Array.from({ length: count }, () => openStarter(installRoot, watch));
+      starters ??= Array.from({ length: count }, () => openStarter(installRoot, reaper));
       return findIdlest()?.start(asked, program, hear);
     },
     async remove(folder) {
@@ -87,6 +87,8 @@ export function createStarters(installRoot: string, { count, after, watch }: Sta
     async close() {
       await removeEnded();
       await Promise.all(removals);
+      const up = (starters ?? []).filter(starter => starter.isReady());
+      await Promise.all(up.map((starter, index) => starter.remove(asked + 1 + index, [], 'now')));
       for (const starter of starters ?? []) starter.close();
       starters = [];
     },
@@ -96,7 +98,7 @@ export function createStarters(installRoot: string, { count, after, watch }: Sta
 /** A small heap: what a process has mapped is what starting another one costs. */
 const HEAP = ['--max-semi-space-size=1'];
 
-function openStarter(installRoot: string, watch: StarterOptions['watch']): Starter {
+function openStarter(installRoot: string, reaper: StarterOptions['reaper']): Starter {
   const entries = new Map<number, Entry>();
   const removals = new Map<number, () => void>();
   let state: 'starting' | 'ready' | 'gone' = 'starting';
@@ -105,14 +107,13 @@ function openStarter(installRoot: string, watch: StarterOptions['watch']): Start
     cwd: '/',
     env: {},
     execArgv: HEAP,
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc', reaper?.input() ?? 'ignore'],
     detached: true,
   });
   const gone = (): void => {
     state = 'gone';
-    for (const { pid, reject, unwatch } of entries.values()) {
+    for (const { pid, reject } of entries.values()) {
       if (pid !== undefined) signalTo(pid, 'group', 'SIGKILL');
-      unwatch();
       reject(starterDied());
     }
     entries.clear();
@@ -124,7 +125,6 @@ function openStarter(installRoot: string, watch: StarterOptions['watch']): Start
     if (child.connected) child.send(message, () => undefined);
   };
   const forget = (id: number): void => {
-    entries.get(id)?.unwatch();
     entries.delete(id);
     removals.delete(id);
     if (entries.size === 0 && removals.size === 0) letGo(child);
@@ -146,7 +146,6 @@ function openStarter(installRoot: string, watch: StarterOptions['watch']): Start
     switch (message.kind) {
       case 'started':
         entry.pid = message.pid;
-        entry.unwatch = watch(message.pid);
         return;
       case 'output':
         entry.hear(message.stream, message.text);
@@ -169,7 +168,7 @@ function openStarter(installRoot: string, watch: StarterOptions['watch']): Start
     isReady: () => state === 'ready',
     start(id, program, hear) {
       const ended = new Promise<SpawnResult>((resolve, reject) => {
-        entries.set(id, { hear, resolve, reject, pid: undefined, unwatch: () => undefined });
+        entries.set(id, { hear, resolve, reject, pid: undefined });
       });
       child.channel?.ref();
       tell({ kind: 'start', id, program });
@@ -181,10 +180,10 @@ function openStarter(installRoot: string, watch: StarterOptions['watch']): Start
       };
       return { ended, stop };
     },
-    remove(id, folders) {
+    remove(id, folders, small) {
       const removed = new Promise<void>(resolve => removals.set(id, resolve));
       child.channel?.ref();
-      tell({ kind: 'remove', id, folders });
+      tell({ kind: 'remove', id, folders, small });
       return removed;
     },
     close() {

@@ -49,9 +49,14 @@ export const RUN_LAYOUT = {
 
 /** The document's paths made absolute. */
 export function absoluteInputs(folder: string, inputs: ActionDocument['inputs']): InputPaths {
-  return Object.fromEntries(
-    Object.entries(inputs).map(([port, path]) => [port, typeof path === 'string' ? join(folder, path) : absolutePaths(folder, path)]),
-  );
+  return mapInputs(inputs, path => join(folder, path));
+}
+
+/** The inputs with another path for each. */
+export function mapInputs(inputs: ActionDocument['inputs'], to: (path: string) => string): InputPaths {
+  const mapEntries = (paths: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(paths).map(([entry, path]) => [entry, to(path)]));
+  return Object.fromEntries(Object.entries(inputs).map(([port, path]) => [port, typeof path === 'string' ? to(path) : mapEntries(path)]));
 }
 
 export function absolutePaths(folder: string, paths: Readonly<Record<string, string>>): Record<string, string> {
