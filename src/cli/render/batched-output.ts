@@ -4,7 +4,7 @@ import type { OutputStream, Streams } from './console.js';
 const BATCH_MS = 20;
 
 const pending = { stdout: '', stderr: '' };
-let timer: NodeJS.Timeout | undefined;
+let isTimed = false;
 
 /** The streams of this process. What is written to one of them comes after what was written to the other before. */
 export const batchedStreams: Streams = { stdout: batched('stdout', 'stderr'), stderr: batched('stderr', 'stdout') };
@@ -33,7 +33,7 @@ function batched(name: Name, other: Name): OutputStream {
     }
     if (pending[other] !== '') flush(other);
     pending[name] += text;
-    timer ??= startTimer();
+    if (!isTimed) startTimer();
   };
   return {
     write,
@@ -50,10 +50,11 @@ function batched(name: Name, other: Name): OutputStream {
 }
 
 /** A process that ends early writes the last batch as it ends. */
-function startTimer(): NodeJS.Timeout {
+function startTimer(): void {
+  isTimed = true;
   process.once('exit', flushOutput);
-  return setTimeout(() => {
-    timer = undefined;
+  setTimeout(() => {
+    isTimed = false;
     process.off('exit', flushOutput);
     flushOutput();
   }, BATCH_MS).unref();
