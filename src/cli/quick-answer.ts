@@ -1,4 +1,4 @@
-/** Is there plainly nothing to do? Where a seal says so it is said at once, before anything else is loaded. */
+/** The answer of a build with nothing to do: where the no-op record still holds, it is given before anything else is loaded. */
 import { fstatSync } from 'node:fs';
 import type { Digest } from '../base/digest.js';
 import { pipelineNameOf } from '../engine/config/pipeline-name.js';
@@ -14,13 +14,15 @@ import { writeNow } from './write-now.js';
 
 /** @returns whether `tanren build …` has been answered; else nothing was done, and the command line has to be loaded. */
 export function answerQuickly(argv: readonly string[]): boolean {
-  const started = performance.now();
+  const started = process.hrtime.bigint();
   const seal = findHolding(argv);
   if (seal === undefined) return false;
   const text: string[] = [];
   // Asking Node for the stream of a pipe or file takes longer than all the rest.
   const stream: OutputStream = isTerminal() ? watched() : { write: line => text.push(line) };
-  printNothingToDo(seal.report, performance.now() - started, makeConsole({ json: false }, { stdout: stream, stderr: stream }));
+  // Reading `performance` would load a module of Node.
+  const tookMs = Number(process.hrtime.bigint() - started) / 1e6;
+  printNothingToDo(seal.report, tookMs, makeConsole({ json: false }, { stdout: stream, stderr: stream }));
   writeNow(text.join(''));
   return true;
 }

@@ -4,10 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
 import type { GateResult } from '../model/gate-result.js';
+import { plainCrc32 } from '../store/files/crc32.js';
 import type { Sights } from '../store/files/sights.js';
 
 export interface Seal {
@@ -43,6 +43,7 @@ export interface SettledMetrics {
 }
 
 const HEAD = 'tanren-seal 1';
+const LINE_END = 0x0a;
 
 /** Beside the state of the pipeline that `pipelineName` names. */
 export function sealPath(projectFolder: string, pipelineName: string): string {
@@ -51,24 +52,24 @@ export function sealPath(projectFolder: string, pipelineName: string): string {
 
 export function encodeSeal(seal: Seal): string {
   const body = JSON.stringify(seal);
-  return `${HEAD} ${checksum(body)}\n${body}`;
+  return `${HEAD} ${checksum(Buffer.from(body))}\n${body}`;
 }
 
 /** The seal at `path`; undefined where there is none, or it is damaged or of another version. */
 export function readSeal(path: string): Seal | undefined {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(path, 'utf8');
+    bytes = readFileSync(path);
   } catch {
     return undefined;
   }
-  const end = text.indexOf('\n');
-  const body = text.slice(end + 1);
-  if (end < 0 || text.slice(0, end) !== `${HEAD} ${checksum(body)}`) return undefined;
+  const end = bytes.indexOf(LINE_END);
+  const body = bytes.subarray(end + 1);
+  if (end < 0 || bytes.toString('latin1', 0, end) !== `${HEAD} ${checksum(body)}`) return undefined;
   // The checksum says that `encodeSeal` wrote it. A forged one can say that all is well, as a forged state can.
-  return JSON.parse(body) as Seal;
+  return JSON.parse(body.toString()) as Seal;
 }
 
-function checksum(body: string): string {
-  return crc32(body).toString(16).padStart(8, '0');
+function checksum(body: Uint8Array): string {
+  return plainCrc32(body).toString(16).padStart(8, '0');
 }
