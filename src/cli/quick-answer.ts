@@ -8,7 +8,8 @@ import { readSeal, type Seal, sealPath } from '../engine/noop/seal.js';
 import { platformGuard } from '../runtime/platform/platform-guard.js';
 import { readBuildRequest, requestText } from './build-request.js';
 import { watchOutput } from './lost-output.js';
-import { makeConsole, type OutputStream } from './render/console.js';
+import type { OutputStream } from './render/batched-output.js';
+import { makeConsole } from './render/console.js';
 import { printNothingToDo } from './render/settled-report.js';
 import { writeNow } from './write-now.js';
 

@@ -1,5 +1,17 @@
 /** Output to a pipe or a file, several lines to a write: each write may wake its reader, and a build prints two lines per stage. */
-import type { OutputStream, Streams } from './console.js';
+
+export interface Streams {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+}
+
+/** What is asked of an output; terminals have a size. */
+export interface OutputStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+}
 
 const BATCH_MS = 20;
 

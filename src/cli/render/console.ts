@@ -1,5 +1,5 @@
 /** Where output goes: results to stdout, problems to stderr; with --json, everything for people goes to stderr so that stdout is one JSON document. */
-import { batchedStreams } from './batched-output.js';
+import { batchedStreams, type Streams } from './batched-output.js';
 import { makeStyle, type Style } from './style.js';
 
 export interface Console {
@@ -15,19 +15,6 @@ export interface Console {
   json(value: unknown): void;
   /** What is wrong with the arguments or the pipeline file: on stderr always, so that a redirected result holds nothing else. */
   problem(severity: 'error' | 'warning', text: string): void;
-}
-
-export interface Streams {
-  readonly stdout: OutputStream;
-  readonly stderr: OutputStream;
-}
-
-/** What is asked of an output; terminals have a size. */
-export interface OutputStream {
-  write(text: string): unknown;
-  readonly isTTY?: boolean | undefined;
-  readonly columns?: number | undefined;
-  readonly rows?: number | undefined;
 }
 
 export function makeConsole(

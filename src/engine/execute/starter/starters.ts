@@ -1,12 +1,12 @@
 /** The starter processes of a build: small processes that start its programs, as a process takes the longer to start another the more memory it has. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { assertNever } from '../../../base/assert-never.js';
 import type { SpawnResult } from '../../../stage/context.js';
 import { signalTo } from '../../../stage/process-group.js';
 import { StageError } from '../../../stage/stage-error.js';
 import type { OutputStream, Program, StartedProgram } from '../../../stage/tool-runner.js';
-import type { Reaper } from '../reaper.js';
 import type { FromStarter, ToStarter } from './messages.js';
 import { removeRunFolder } from './remove-run-folder.js';
 
@@ -25,7 +25,7 @@ export interface StarterOptions {
   /** So many programs are started without them: a small build is over before a starter is up. */
   readonly after: number;
   /** Told by the starters of each group that starts and ends. */
-  readonly reaper: Pick<Reaper, 'input'> | undefined;
+  readonly reaper: { input(): Writable | undefined } | undefined;
 }
 
 interface Entry {
