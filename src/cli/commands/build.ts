@@ -2,13 +2,12 @@
 import { build } from '../../engine/build.js';
 import type { FoundGuard } from '../../engine/execute/guard/find-guard.js';
 import { lockFileOf } from '../../engine/lockfile/lock-path.js';
+import { setBuildProcessFlags } from '../build-process-flags.js';
 import { readBuildRequest, requestText } from '../build-request.js';
 import { endWithError } from '../end-with-error.js';
 import { makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { abortOnSignals } from '../interruption.js';
-
-import { keepHeapSmall } from '../keep-heap-small.js';
 import { openPlan, type PipelineOptions } from '../open-plan.js';
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { encodeBuildReport, exitCodeOf, printBuildReport } from '../render/build-report.js';
@@ -32,7 +31,7 @@ export interface BuildCommandOptions extends PipelineOptions {
 
 export async function runBuild(targets: readonly string[], options: BuildCommandOptions): Promise<ExitCode> {
   if (options.dryRun) return runStatus(targets, { ...options, force: options.force });
-  keepHeapSmall();
+  setBuildProcessFlags();
   const console = makeConsole({ json: options.json });
   const opened = await openPlan(options, targets, console, 'keep');
   if (opened === undefined) return EXIT.usage;

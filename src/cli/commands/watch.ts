@@ -10,10 +10,10 @@ import { createFileWatcher } from '../../engine/watch/file-watcher.js';
 import { type Hint, type Hints, makeHints } from '../../engine/watch/hints.js';
 import { createPresence, watchedPaths } from '../../engine/watch/watched-paths.js';
 import type { FileWatcher } from '../../engine/watch/watcher.js';
+import { setBuildProcessFlags } from '../build-process-flags.js';
 import { makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { abortOnSignals } from '../interruption.js';
-import { keepHeapSmall } from '../keep-heap-small.js';
 import { load, type PipelineOptions, printDiagnostics, resolveTargets } from '../open-plan.js';
 import { makeBuildRenderer } from '../render/build-renderer.js';
 import { printBuildReport } from '../render/build-report.js';
@@ -43,7 +43,7 @@ interface Watch {
 }
 
 export async function runWatch(targets: readonly string[], options: WatchCommandOptions): Promise<ExitCode> {
-  keepHeapSmall();
+  setBuildProcessFlags();
   const console = makeConsole({ json: false });
   if (await hasWrongTargets(targets, options, console)) return EXIT.usage;
   const signal = AbortSignal.any([abortOnSignals(), abortOnClosedOutput()]);
