@@ -42,6 +42,8 @@ function folderRemoved({ message }: Failure): Failure {
 }
 
 async function runWorker(order: RunOrder): Promise<Failure | undefined> {
+  // A worker is soon far enough to start a program, though it is told to end.
+  if (order.signal.aborted) return toFailure(order.signal.reason);
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
   const main = workerMain(order.installRoot);
   const command = [process.execPath, ...WORKER_FLAGS, main, order.folder];
@@ -56,7 +58,6 @@ async function runWorker(order: RunOrder): Promise<Failure | undefined> {
   });
   const stop = (): void => killGroup(child, 'group', WORKER_GRACE_MS);
   order.signal.addEventListener('abort', stop, { once: true });
-  if (order.signal.aborted) stop();
   const unwatch = child.pid === undefined ? undefined : order.reaper.watch(child.pid);
   try {
     return await followWorker(child, order);

@@ -135,6 +135,6 @@ describe('calibrate of a plain model', () => {
     await writeModel(free, net([1, 3, 'height', 8]));
     const failing = () =>
       runStage(calibrate, { params: { preprocess: { resize: 'stretch' } }, inputs: { model: free, images }, folder: folder.path });
-    expect(await failureOf(failing)).toMatchObject({ code: 'input-size', message: expect.stringContaining('any height and width') });
+    expect(await failureOf(failing)).toMatchObject({ code: 'input-size', message: expect.stringContaining('free height and width') });
   });
 });

@@ -92,7 +92,7 @@ describe('an incomplete profile', () => {
     [
       'has a constant outside of its bounds',
       profile => Object.assign((profile.devices['stx-krk'] as { estimate: { fixedMs: object } }).estimate.fixedMs, { low: 3 }),
-      'devices.stx-krk.estimate.fixedMs: should lie within its bounds: 3 ≤ 1 ≤ 1.5',
+      'devices.stx-krk.estimate.fixedMs: should be within its bounds: 3 ≤ 1 ≤ 1.5',
     ],
     [
       'is of another format',
@@ -146,7 +146,7 @@ describe('a choice', () => {
     [{ dtype: 'xint16' }, 'unknown-dtype', 'there is no data type "xint16"'],
     [{ version: '1.9' }, 'unknown-version', 'there is no version "1.9"'],
     [{ device: 'phx-hpt', dtype: 'a8w8' }, 'target-combination', 'data type a8w8 is not documented for device phx-hpt'],
-    [{ device: 'stx-krk', version: '1.1' }, 'target-combination', 'device stx-krk came with version 1.2; the version is 1.1'],
+    [{ device: 'stx-krk', version: '1.1' }, 'target-combination', 'device stx-krk requires version 1.2, but the chosen version is 1.1'],
   ])('%j fails with %s', async (choice, code, message) => {
     const failure = await choose(getBuiltInProfile('ryzen-ai'), choice);
     expect(failure.code).toBe(code);
