@@ -1,4 +1,4 @@
-/** Which results does an action have? One small checked file per key, written after the blobs that it names. */
+/** Action records: one checksummed file per action key with the results of the action, written after the blobs that it names. */
 import { readFileSync, statSync } from 'node:fs';
 import { rm, utimes } from 'node:fs/promises';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
@@ -13,35 +13,44 @@ import { writeWhole } from './files/write-file.js';
 
 export interface ActionRecord {
   readonly manifest: JsonObject;
-  /** Newest last. Several: the action is not deterministic, or was not on one machine. */
+  /** Newest last. More than one result means that the action is not deterministic, or gave different bytes on different machines. */
   readonly results: readonly ActionResult[];
 }
 
 export interface ActionResult {
   readonly outputs: Artifacts;
   readonly metrics: JsonObject | undefined;
-  /** Blob with what the run logged. */
+  /** Blob with the log of the run. */
   readonly log: BlobRef | undefined;
-  /** Blob with the keys of the parts that the run used; absent where it used none. Nothing needs them, but runs of changed stages are quick where they are there. */
+  /**
+   * Blob with the keys of the parts that the run used; absent if it used none. Parts are optional: they only make runs of changed stages
+   * faster.
+   */
   readonly parts?: BlobRef | undefined;
-  /** A hint for scheduling; no part of anything compared. */
+  /** A hint for scheduling. It is never compared. */
   readonly durationMs: number;
 }
 
 export interface ActionRecords {
-  /** The record of a key; 'damaged' where its file is there and does not check. */
+  /** The record of a key; 'damaged' if its file exists but fails its check. */
   find(key: string): Promise<ActionRecord | 'damaged' | undefined>;
-  /** Adds a result as the newest. @returns an earlier result with other bytes, where there is one. */
+  /** Adds a result as the newest. @returns an earlier result with different bytes, if there is one. */
   add(key: string, manifest: JsonObject, result: ActionResult): Promise<ActionResult | undefined>;
-  /** Notes that a result was used now: what is unused longest leaves a full cache first. Only a hint, so a cache that takes no note is none the worse. */
+  /**
+   * Records that a result was used now. A full cache removes the least recently used results first. This is only a hint: a cache that
+   * cannot record it stays correct.
+   */
   noteUse(key: string): Promise<void>;
-  /** Adds the results of another cache's record, as older than those that are here. 'different': an action has results with other bytes here and there; all are kept. */
+  /**
+   * Adds the results of another cache's record as older than the results here. 'different': the action has results with different bytes
+   * here and there; all are kept.
+   */
   merge(key: string, record: ActionRecord): Promise<'added' | 'known' | 'different'>;
-  /** Takes a result away whose blobs are gone. */
+  /** Removes a result whose blobs are missing. */
   dropResult(key: string, result: ActionResult): Promise<void>;
 }
 
-/** Reads a record of a folder on this machine at once. */
+/** Reads the record of a local cache folder synchronously. */
 export function readRecord(cache: CacheFolder, key: string): ActionRecord | 'damaged' | undefined {
   const text = readIfThere(cache.record(key));
   return text === undefined ? undefined : (decodeRecord(text) ?? 'damaged');
@@ -69,7 +78,7 @@ export function openActionRecords(cache: CacheFolder): ActionRecords {
     },
     async noteUse(key) {
       const now = new Date();
-      // A read-only cache takes no note, and nothing leaves it either.
+      // A read-only cache cannot record the use, and nothing is removed from it either.
       await utimes(cache.record(key), now, now).catch(() => undefined);
     },
     async dropResult(key, result) {
@@ -84,7 +93,7 @@ export function openActionRecords(cache: CacheFolder): ActionRecords {
 
 function readIfThere(path: string): string | undefined {
   try {
-    // Most often there is none, and an error costs more than a look.
+    // Usually there is no file, and an exception costs more than a stat call.
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -92,7 +101,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** The digest of the body on the first line: a truncated or changed file does not check. */
+/** Writes the digest of the body on the first line, so that a truncated or changed file fails its check. */
 export function encodeRecord(record: ActionRecord): string {
   const body = encodeCanonicalJson({ format: 1, manifest: record.manifest, results: record.results.map(encodeResult) });
   return `${digestBytes(body)}\n${body}\n`;
@@ -118,7 +127,7 @@ function decodeRef(text: Json | undefined, sizeBytes: Json | undefined): BlobRef
   return digest === undefined ? undefined : { digest, ...(typeof sizeBytes === 'number' ? { sizeBytes } : {}) };
 }
 
-/** The record in a file's text; undefined where it does not check. */
+/** The record in the text of a file; undefined if the text fails its check. */
 export function decodeRecord(text: string): ActionRecord | undefined {
   const [check, body] = text.split('\n');
   if (check === undefined || body === undefined || digestBytes(body) !== check) return undefined;

@@ -1,4 +1,4 @@
-/** How is content kept under its digest, and given back only if it still is that content? */
+/** The content store (CAS): blobs stored under their digests and verified whenever they are read. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, constants, copyFileSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
@@ -12,30 +12,30 @@ import { AT_ONCE_BYTES, copyDigesting, digestPath } from './files/digest-file.js
 import { lookAt } from './files/stamp.js';
 import { flushFile, withFolder, writeWhole } from './files/write-file.js';
 
-/** The verified bytes of a blob; undefined where there is none. */
+/** The verified bytes of a blob; undefined if the blob is missing or damaged. */
 export type ReadBlob = (digest: Digest) => Buffer | undefined;
 
 export type Fetch = 'found' | 'missing' | 'damaged';
 
 export interface BlobStore {
   /**
-   * Moves a complete file into the store. An older blob of the digest is replaced, as it may be damaged; but not one that is whole and has another name too,
-   * as an artifact that is a link: its stamp would change.
-   * 'no-flush' for what is cheap to make again: a blob that a power cut has torn does not have its digest, and is a miss.
+   * Moves a complete file into the store. An existing blob with the digest is replaced, because it may be damaged. An existing blob is
+   * kept if it is intact and has a second hard link, for example an artifact: replacing it would change the stamp of the artifact.
+   * 'no-flush' is for content that is cheap to make again: a blob torn by a power cut does not match its digest, and counts as a miss.
    */
   takeFile(path: string, digest: Digest, flushing: 'flush' | 'no-flush'): Promise<void>;
   keepBytes(bytes: string | Uint8Array, flushing: 'flush' | 'no-flush'): Promise<BlobRef>;
-  /** Copies a blob to `path`, verified. On anything but 'found' nothing is left at `path`. A damaged blob is removed. */
+  /** Copies a blob to `path` and verifies it. Nothing is left at `path` unless the result is 'found'. A damaged blob is removed. */
   copyTo(digest: Digest, path: string, executable: boolean): Promise<Fetch>;
   /** The verified bytes of a (small) blob. */
   read(digest: Digest): Promise<Buffer | undefined>;
   /** Checks a blob in place. A damaged blob is removed. */
   verify(digest: Digest): Promise<Fetch>;
-  /** How large a blob is that is there; nothing is read. */
+  /** The size of an existing blob in bytes. The content is not read. */
   sizeOf(digest: Digest): Promise<number | undefined>;
-  /** As `verify`, and changes nothing. */
+  /** Like `verify`, but changes nothing. */
   check(digest: Digest): Promise<Fetch>;
-  /** Where a blob stands; undefined where it is not there, or damaged. Changes nothing. */
+  /** The path of a blob; undefined if it is missing or damaged. Changes nothing. */
   locate(digest: Digest): Promise<string | undefined>;
 }
 
@@ -77,7 +77,7 @@ async function takeFile(path: string, blob: string, digest: Digest, flushing: 'f
   }
 }
 
-/** The program may have made the folder read-only that it wrote the file to: it is ours. */
+/** The program may have made the folder of the file read-only. The folder belongs to the build, so it is made writable. */
 function renameOut(path: string, blob: string): void {
   try {
     renameSync(path, blob);
@@ -88,7 +88,7 @@ function renameOut(path: string, blob: string): void {
   }
 }
 
-/** The file has another name, somewhere: what stands there stays as it is, and no write to it reaches the store. */
+/** The file has another hard link. The store takes a copy: the other link stays as it is, and no write through it reaches the store. */
 async function takeCopy(from: string, to: string): Promise<void> {
   const temporary = `${to}.${randomBytes(6).toString('hex')}.tmp`;
   try {
@@ -102,7 +102,7 @@ async function takeCopy(from: string, to: string): Promise<void> {
   }
 }
 
-/** The run was in another file system than the cache. */
+/** Moves a file from a run folder on another file system than the cache. */
 async function moveAcross(from: string, to: string): Promise<void> {
   const temporary = `${to}.tmp`;
   try {
@@ -115,7 +115,7 @@ async function moveAcross(from: string, to: string): Promise<void> {
   rmSync(from, { force: true });
 }
 
-/** What is checked is what is delivered: the bytes that are written, or, of a large blob, the copy. */
+/** Verifies the delivered bytes: those that are written or, for a large blob, the copy. */
 async function copyVerified(blob: string, digest: Digest, path: string, executable: boolean): Promise<Fetch> {
   const look = lookAt(blob);
   if (look === undefined) return 'missing';
@@ -135,7 +135,7 @@ async function copyVerified(blob: string, digest: Digest, path: string, executab
   return 'damaged';
 }
 
-/** What a new file of the user's would have: under the umask. */
+/** The mode of a new file of the user, with the umask applied. */
 export function publicMode(executable: boolean): number {
   return (executable ? 0o777 : 0o666) & ~process.umask();
 }
@@ -152,19 +152,19 @@ async function copyLarge(blob: string, digest: Digest, path: string): Promise<bo
   return (await copyDigesting(blob, path)) === digest;
 }
 
-/** A copy that shares its blocks with the blob until one of them is written to: where the file system has such. */
+/** Makes a copy-on-write copy of the blob, if the file system supports that. */
 async function clone(blob: string, path: string): Promise<boolean> {
   try {
     await copyFile(blob, path, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);
     return true;
   } catch {
-    // Whatever it is, a copy meets it too and says it better.
+    // A regular copy meets any real error too, and reports it better.
     rmSync(path, { force: true });
     return false;
   }
 }
 
-/** Reads a blob of a folder on this machine at once. A shared folder is looked into where the own one lacks it. Changes nothing. */
+/** Reads a blob of a local cache folder synchronously. Looks in the shared folder if the own folder lacks the blob. Changes nothing. */
 export function readBlob(cache: CacheFolder, digest: Digest): Buffer | undefined {
   return readVerified(cache.blob(digest), digest) ?? (cache.shared === undefined ? undefined : readBlob(cache.shared, digest));
 }

@@ -1,29 +1,29 @@
-/** Where in cache/ does what stand? */
+/** The layout of the cache folder. */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { ignoreInGit, markCacheFolder } from './cache-marker.js';
 import { uniqueName } from './files/unique-name.js';
 
-/** Paths inside one cache folder. Nothing here touches the disk. */
+/** Paths inside one cache folder. These functions do not access the disk. */
 export interface CacheFolder {
   readonly root: string;
-  /** The folder that this checkout shares with others, where it does. */
+  /** The folder that this checkout shares with others, if any. */
   readonly shared: CacheFolder | undefined;
   blob(digest: Digest): string;
   record(key: string): string;
   state(pipeline: string): string;
   log(pipeline: string, stage: string): string;
-  /** What builds of the pipeline did. */
+  /** The log of the builds of a pipeline. */
   history(pipeline: string): string;
   readonly platform: string;
   readonly lock: string;
   readonly temporary: string;
-  /** A new name in the folder for what is not complete. */
+  /** A new path in the folder for content that is not complete yet. */
   newTemporary(what: string): string;
 }
 
-/** @param shared absolute path of a cache folder to be used besides; where it is this one, there is none besides. */
+/** @param shared absolute path of an additional cache folder; ignored if it is `root` itself. */
 export function cacheFolderAt(root: string, shared?: string | undefined): CacheFolder {
   const temporary = join(root, 'tmp');
   return {
@@ -41,7 +41,7 @@ export function cacheFolderAt(root: string, shared?: string | undefined): CacheF
   };
 }
 
-/** Makes the folders that a build writes to. The cache holds artifacts, which may be secret: nobody else may read it. */
+/** Creates the folders that a build writes to. The cache holds artifacts, which may be secret, so other users may not read it. */
 export function makeCacheFolder(cache: CacheFolder): void {
   for (const folder of ['cas', 'actions', 'state', 'logs', 'history', 'tmp', 'lock'])
     mkdirSync(join(cache.root, folder), { recursive: true, mode: 0o700 });

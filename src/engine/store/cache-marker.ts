@@ -9,30 +9,33 @@ export const CACHE_MARKER = '.tanren';
 const HEADER = 'tanren-cache 1';
 const ABOUT =
   '# Tanren keeps the results of builds in this folder. It removes only files of its own; the folder may be deleted while no build runs.';
-/** Of any version: what a newer one has written is a miss, file by file. */
+/** Matches every version. Entries written by a newer version are misses, file by file. */
 const ANY_HEADER = /^tanren-cache \d+\n/;
 
-/** Makes the folder, with the marker, where they are not there. What cannot be written is left to the first write that matters. */
+/** Creates the folder and its marker if they are missing. Errors are ignored here: the first write that matters reports them. */
 export function markCacheFolder(root: string): void {
   try {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     if (lstatSync(join(root, CACHE_MARKER), { throwIfNoEntry: false }) !== undefined) return;
     writeFileSync(join(root, CACHE_MARKER), `${HEADER}\n${ABOUT}\n`, { flag: 'wx', mode: 0o600 });
   } catch {
-    // Read-only, or no folder: whoever needs it finds that out.
+    // The folder is read-only, or the path is not a folder: the first caller that needs the folder reports that.
   }
 }
 
-/** Keeps the folder's content out of git, unless it holds foreign files too. */
+/** Keeps the content of the folder out of git, unless the folder also holds foreign files. */
 export function ignoreInGit(root: string): void {
   try {
     if (listForeign(root).length === 0) writeFileSync(join(root, '.gitignore'), '*\n!.gitignore\n', { flag: 'wx' });
   } catch {
-    // It is there already, or the folder is read-only: then the first write that matters says so.
+    // The file exists already, or the folder is read-only. The first write that matters reports the latter.
   }
 }
 
-/** Refuses a folder that is neither a cache nor empty. One that is not there yet, or cannot be looked at, passes. @throws EngineError `not-a-cache`. */
+/**
+ * Refuses a folder that is neither a cache nor empty. A folder that does not exist yet or cannot be read is accepted. @throws EngineError
+ * `not-a-cache`.
+ */
 export function assertCacheFolder(root: string): void {
   const names = listNames(root);
   if (names === 'a file') throw notACache(root, 'is not a folder');
@@ -56,12 +59,12 @@ function isMarked(root: string): boolean {
   }
 }
 
-/** A cache of version 0.1 has no marker: it has folders of blobs and records, and nothing else in them. */
+/** A cache of version 0.1 has no marker: it has folders of blobs and records that hold nothing else. */
 function hasResults(root: string, names: readonly string[]): boolean {
   return ['cas', 'actions'].every(folder => names.includes(folder) && listForeign(root, folder).length === 0);
 }
 
-/** Undefined where there is nothing that can be looked at. */
+/** Undefined if nothing there can be read. */
 function listNames(root: string): readonly string[] | 'a file' | undefined {
   try {
     return readdirSync(root);

@@ -1,11 +1,14 @@
-/** May somebody else change what a cache folder holds? Digests show damage, and records are trusted: who can write them can say what a build gives. */
+/**
+ * The check that no other user may write to a cache folder. Digests detect damage, but records are trusted: whoever can write them decides
+ * what a build returns.
+ */
 import { lstatSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { CacheFolder } from './cache-folder.js';
 
 const ANYBODY_WRITES = 0o002;
 
-/** What is wrong with who may write to the folder; undefined where nothing is, or where it cannot be seen. */
+/** What is wrong with the write permissions of the folder; undefined if nothing is wrong, or if the permissions cannot be read. */
 export function findExposure(cache: CacheFolder, owner: 'mine' | 'anybody'): string | undefined {
   const me = process.getuid?.();
   if (me === undefined) return undefined;
@@ -18,7 +21,7 @@ export function findExposure(cache: CacheFolder, owner: 'mine' | 'anybody'): str
   return undefined;
 }
 
-/** What cannot be looked at is written to, or is not, by others' rules: the first write says so. */
+/** The permissions and owner of a path; undefined if it cannot be read. The first write then reports the problem. */
 function findStats(path: string): Stats | undefined {
   try {
     return lstatSync(path);

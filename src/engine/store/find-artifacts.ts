@@ -1,9 +1,12 @@
-/** The artifacts that digests name, where a store has them. */
+/** Looks up the artifacts of given digests in a store. */
 import type { Artifact, Artifacts, Content, Contents } from '../model/artifact.js';
 import type { BlobStore } from './blob-store.js';
 import { decodeTree } from './files/tree.js';
 
-/** The artifacts of these contents, where the store has everything that they need; whether it is whole shows when it is copied. */
+/**
+ * The artifacts of these contents; undefined if the store lacks any blob that they need. Blobs are not verified here, but when they are
+ * copied.
+ */
 export async function findArtifacts(store: BlobStore, contents: Contents): Promise<Artifacts | undefined> {
   const found: Record<string, Artifact> = {};
   for (const [port, content] of Object.entries(contents)) {
@@ -14,7 +17,7 @@ export async function findArtifacts(store: BlobStore, contents: Contents): Promi
   return found;
 }
 
-/** Whether everything that a record names has the size that the record states. What is not there has none. */
+/** Whether everything that a record names has the size that the record states. A missing blob has no size. */
 export async function haveStatedSizes(store: BlobStore, artifacts: Artifacts): Promise<boolean> {
   const found = await findArtifacts(store, artifacts);
   if (found === undefined) return false;

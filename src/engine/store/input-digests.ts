@@ -1,4 +1,4 @@
-/** What is the content of a source right now? By stamps where they prove it, else by reading. */
+/** Digests of the current content of sources: taken from stamps where these prove it, otherwise from reading. */
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import type { Artifact } from '../model/artifact.js';
@@ -10,29 +10,32 @@ import type { FoundEntry, TreeEntry } from './files/tree.js';
 import { signatureOf, treeArtifact, walkFolder } from './files/tree.js';
 import type { State } from './state-log.js';
 
-/** A source with its content, and how to see whether it is still the same. */
+/** A source with its content, and the signature that shows whether it is unchanged. */
 export interface PinnedSource {
   readonly artifact: Artifact;
   readonly signature: string;
-  /** Stamps of the links that its path leads over: of the name itself, not of folders above it. */
+  /** Stamps of the symbolic links from the path itself to its target, not of links in the folders above it. */
   readonly links: string;
-  /** 'racy': a change since may not show in the signature. */
+  /** 'racy': a later change may not show in the signature. */
   readonly proof: 'settled' | 'racy';
-  /** Of a folder: what its digest is of. */
+  /** For a folder: the entries that its digest covers. */
   readonly tree?: readonly TreeEntry[];
 }
 
 export interface InputDigests {
-  /** The source's content where stamps prove it; undefined where files must be read. @throws EngineError `input-missing`, `input-unreadable`. */
+  /**
+   * The content of the source if stamps prove it; undefined if files must be read. @throws EngineError `input-missing`,
+   * `input-unreadable`.
+   */
   find(path: string): PinnedSource | undefined;
-  /** The source's content, read where necessary. @throws as `find`. */
+  /** The content of the source, read if necessary. @throws like `find`. */
   digest(path: string): Promise<PinnedSource>;
 }
 
 export interface InputPlaces {
-  /** Makes a path as the pipeline file writes it absolute. */
+  /** Converts a path of the pipeline file to an absolute path. */
   resolve(path: string): string;
-  /** Why a path is no source: the build itself writes what it leads to. Asked of what has to be read. */
+  /** Why a path cannot be a source: the build itself writes to it. Called only for paths that must be read. */
   findWritten(path: string): { readonly what: string; readonly help: string } | undefined;
   /** Keeps the digest of a settled file for later builds. */
   remember(path: string, stamp: Stamp, digest: Digest): void;
@@ -115,7 +118,7 @@ function pinFile(look: FileLook, digest: Digest, links: string, proof: 'settled'
   return { artifact: { kind: 'file', digest, sizeBytes, executable }, signature: stamp, links, proof };
 }
 
-/** @param digests one per file among `entries`, in order. */
+/** @param digests one per file among `entries`, in the same order. */
 function pinFolder(entries: readonly FoundEntry[], digests: readonly Digest[], links: string, proof: 'settled' | 'racy'): PinnedSource {
   let file = 0;
   const tree = entries.map((entry): TreeEntry => {

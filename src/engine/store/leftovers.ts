@@ -1,4 +1,4 @@
-/** Removing what builds that were killed have left, and naming what beside it no build wrote. */
+/** Removes the remains of killed builds, and reports files beside them that no build wrote. */
 import { mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { listSome } from '../../base/list-some.js';
@@ -8,13 +8,16 @@ import type { CacheFolder } from './cache-folder.js';
 import { listForeign, removeOwn } from './own-names.js';
 import { removeStaging } from './stage-folder.js';
 
-/** Removes what killed builds have left in the cache. Only under the lock. */
+/** Removes what killed builds left in the cache. Call only while holding the lock. */
 export async function removeTemporary(cache: CacheFolder): Promise<void> {
   await removeOwn(cache.root, relative(cache.root, cache.temporary));
   mkdirSync(cache.temporary, { recursive: true, mode: 0o700 });
 }
 
-/** As `removeTemporary`, of the cache and of artifacts/ together. A failure is a warning. Only under the lock. @returns paths of what no build wrote: it stays. */
+/**
+ * Like `removeTemporary`, for both the cache and artifacts/. A failure is a warning. Call only while holding the lock. @returns the paths
+ * of files that no build wrote; they are kept.
+ */
 export async function removeAllLeftovers(
   projectFolder: string,
   cache: CacheFolder,
@@ -32,7 +35,7 @@ export async function removeAllLeftovers(
   }
 }
 
-/** Names what no build wrote. */
+/** Warns about files that no build wrote. */
 export function warnOfForeignPaths(paths: readonly string[], { emit }: Pick<EnginePorts, 'emit'>): void {
   if (paths.length === 0) return;
   emit({ kind: 'warning', stage: undefined, code: 'foreign-files', message: `no build wrote ${listSome(paths)}: it stays` });

@@ -1,4 +1,4 @@
-/** The records of a cache, and of the one that it shares: all that check and may be read, one by one. */
+/** Lists the records of a cache and of its shared cache one by one: all that are intact and readable. */
 import { join } from 'node:path';
 import { type ActionRecord, readRecord } from './action-records.js';
 import type { CacheFolder } from './cache-folder.js';
@@ -13,7 +13,7 @@ export function* listRecords(cache: CacheFolder): Generator<ActionRecord> {
   if (cache.shared !== undefined) yield* listRecords(cache.shared);
 }
 
-/** In a cache of another user, what may not be read is as good as not there. */
+/** In the cache of another user, unreadable files count as missing. */
 function readableUnder(folder: string): ReturnType<typeof filesUnder> {
   try {
     return filesUnder(folder);

@@ -1,11 +1,11 @@
-/** The forms of paths that Tanren writes in a cache folder. Every other file there is foreign, and stays. */
+/** The path patterns of files that Tanren writes in a cache folder. Every other file there is foreign and is kept. */
 import type { Dirent } from 'node:fs';
 import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissing, systemCode } from '../model/engine-error.js';
 import { withOpenFolders } from './files/open-folders.js';
 
-/** Names of `writeWhole` and other writers for what is not complete. */
+/** The suffixes that `writeWhole` and other writers give to incomplete files. */
 const TEMPORARY = '(\\.[0-9a-f]{12})?(\\.tmp)?';
 
 /** Paths of files, relative to the cache folder. */
@@ -18,20 +18,20 @@ const FILES = [
   new RegExp(`^plans/[^/]+\\.json${TEMPORARY}$`),
 ];
 
-/** Folders that hold files of these forms. */
+/** Folders that hold files of these patterns. */
 const FOLDERS = /^(cas|actions|state|logs|history|plans|turns|tmp|(cas|actions)\/[0-9a-f]{2}|logs\/[^/]+)$/;
 
-/** Folders and files that are Tanren's with all that is in them. `import-…` and `lock-…` are files. */
+/** Folders and files that belong to Tanren with all their content. `import-…` and `lock-…` are files. */
 const WHOLE = /^(lock|tmp\/[a-z]+-[0-9a-f]{16}|turns\/[0-9a-f]{64}(\.[0-9a-f]{12})?)$/;
 
-/** What systems and other tools put into any folder: it is left where it is, and nothing is said of it. */
+/** Files that systems and other tools put into any folder. They are kept, and not reported. */
 const USUAL = ['.DS_Store', 'Thumbs.db', 'desktop.ini', '.gitkeep', 'CACHEDIR.TAG', 'lost+found'];
 
 export function isOwnFile(path: string): boolean {
   return FILES.some(form => form.test(path)) || WHOLE.test(path);
 }
 
-/** Paths in the cache folder that are not Tanren's, relative to it, in order. A folder stands for all that is in it. */
+/** Foreign paths in the cache folder, relative to it and sorted. A foreign folder stands for all its content. */
 export function findForeign(root: string, under = ''): readonly string[] {
   return listEntries(join(root, under)).flatMap(entry => {
     const path = under === '' ? entry.name : `${under}/${entry.name}`;
@@ -41,7 +41,7 @@ export function findForeign(root: string, under = ''): readonly string[] {
   });
 }
 
-/** As `findForeign`, of one folder alone: names that are neither own files nor own folders. */
+/** Like `findForeign`, for a single folder: names that are neither own files nor own folders. */
 export function listForeign(root: string, under = ''): readonly string[] {
   return listEntries(join(root, under)).flatMap(({ name }) => {
     const path = under === '' ? name : `${under}/${name}`;
@@ -49,9 +49,9 @@ export function listForeign(root: string, under = ''): readonly string[] {
   });
 }
 
-/** Removes what is Tanren's under `under`, but `keep`. */
+/** Removes own files and folders under `under`, except `keep`. */
 export async function removeOwn(root: string, under: string, keep: readonly string[] = []): Promise<void> {
-  // Files behind a link in the folder may be foreign, or belong to another cache.
+  // Files behind a symbolic link in the folder may be foreign, or belong to another cache.
   if (under !== '' && lstatSync(join(root, under), { throwIfNoEntry: false })?.isSymbolicLink() === true) return;
   for (const entry of listEntries(join(root, under))) {
     const path = under === '' ? entry.name : `${under}/${entry.name}`;
@@ -64,7 +64,7 @@ export async function removeOwn(root: string, under: string, keep: readonly stri
   }
 }
 
-/** Leaves a folder that holds something. */
+/** Keeps a folder that is not empty. */
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
@@ -73,7 +73,7 @@ function removeEmpty(folder: string): void {
   }
 }
 
-/** A folder that is not there holds nothing. */
+/** A missing folder has no entries. */
 function listEntries(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));

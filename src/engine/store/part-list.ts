@@ -1,4 +1,4 @@
-/** How is it written down which parts a run used? A list of their keys, as a blob that the result names. */
+/** The list of the parts that a run used: a blob with their keys, which the result names. */
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { parseDigest } from '../../base/digest.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
@@ -9,7 +9,7 @@ export function encodePartList(keys: Iterable<string>): string {
   return encodeCanonicalJson({ format: 1, parts: [...new Set(keys)].sort() });
 }
 
-/** Keys of all parts that the results of a record name. A list that is gone or is none names nothing: parts save time, and nothing else needs them. */
+/** Keys of all parts that the results of a record name. A missing or malformed list yields no keys: parts only save time. */
 export function partsOf({ results }: ActionRecord, read: ReadBlob): readonly string[] {
   return results.flatMap(({ parts }) => {
     const text = parts === undefined ? undefined : read(parts.digest)?.toString('utf8');

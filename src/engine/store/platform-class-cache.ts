@@ -1,4 +1,4 @@
-/** Which platform class is this machine of? Computed once per machine and library, and kept under a guard that is cheap to check. */
+/** The platform class of this machine, computed once per machine and library and cached under a guard that is cheap to check. */
 import { readFileSync } from 'node:fs';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
@@ -7,9 +7,9 @@ import type { CacheFolder } from './cache-folder.js';
 import { writeWhole } from './files/write-file.js';
 
 export interface PlatformClass {
-  /** The kept class where its guard still holds. */
+  /** The cached class if its guard still matches. */
   find(): string | undefined;
-  /** The class; runs the probe models where none is kept. Kept on disk only where `keep` says so. */
+  /** The class; runs the probe models if no class is cached. Writes to disk only if `keep` allows it. */
   get(): Promise<string>;
 }
 
@@ -22,7 +22,7 @@ export function createPlatformClass(cache: CacheFolder, port: PlatformClassPort,
   };
   const compute = async (): Promise<string> => {
     const computed = await port.compute();
-    // A class that cannot be kept is computed again next time: no reason to stop.
+    // A failed write is ignored: the class is computed again next time.
     const document = encodeCanonicalJson({ guard: port.guard(), class: computed });
     if (keep === 'keep')
       for (const { platform } of [cache, ...(cache.shared === undefined ? [] : [cache.shared])])

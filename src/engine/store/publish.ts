@@ -1,4 +1,4 @@
-/** How outputs come to stand under artifacts/: made complete in a folder beside it, then put in place of the old ones. */
+/** Publishes outputs under artifacts/: they are completed in a staging folder first, then replace the old outputs. */
 import { linkSync, lstatSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -13,7 +13,7 @@ import { holds, publishedSignature } from './published.js';
 import type { PublishedNames } from './published-names.js';
 import { listStanding, newStaging, remove, replaceFolder, replaceNames } from './stage-folder.js';
 
-/** Puts the content of a digest at a path that does not exist yet; false where it is not to be had whole. */
+/** Puts the content of a digest at a path that does not exist yet; false if the content is missing or damaged. */
 export type FetchFile = (digest: Digest, path: string, executable: boolean) => Promise<boolean>;
 export type FetchTree = (digest: Digest) => Promise<readonly TreeEntry[] | undefined>;
 
@@ -22,7 +22,7 @@ export interface Content {
   readonly fetchTree: FetchTree;
 }
 
-/** Content out of the store alone. @param form 'links': files are the store's own, under another name and read only, where that is possible. */
+/** Content from the store only. @param form 'links': files are read-only hard links to blobs of the store, where possible. */
 export function contentOf(store: BlobStore, form: 'copies' | 'links'): Content {
   return {
     fetchFile: async (digest, path, executable) =>
@@ -36,8 +36,8 @@ export function contentOf(store: BlobStore, form: 'copies' | 'links'): Content {
 }
 
 /**
- * False where there is no such blob, or none that can be linked to: in another file system, or with too many links.
- * A blob that has another name already is not linked again: that would change the stamp of what stands under the other one.
+ * False if there is no such blob, or no link to it can be made: it is on another file system, or has too many links.
+ * A blob with a second link is not linked again, because that would change the stamp of the existing artifact.
  */
 async function linkVerified(store: BlobStore, digest: Digest, path: string): Promise<boolean> {
   const blob = await store.locate(digest);
@@ -56,28 +56,29 @@ const NOT_LINKED = ['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS
 export interface Publication {
   /** Absolute path of artifacts/. */
   readonly artifactsRoot: string;
-  /** The stage's folder in it, relative to it. */
+  /** The folder of the stage, relative to artifacts/. */
   readonly folder: string;
-  /** Artifacts by port, and the name that each port has in the folder. */
+  /** Artifacts by port. `names` holds the file name of each port in the folder. */
   readonly outputs: Readonly<Record<string, Artifact>>;
   readonly names: Readonly<Record<string, string>>;
-  /** What the stage's last accepted result published, by port. */
+  /** What the last accepted result of the stage published, by port. */
   readonly accepted: Published['outputs'] | undefined;
 }
 
 export interface Placed extends Published {
-  /** Names in the folder that no build has published: they were left where they stand. */
+  /** Names in the folder that no build has published. They were kept. */
   readonly foreign: readonly string[];
 }
 
 /**
- * Publishes the outputs: all at once where the folder holds nothing but what builds have published, else beside the other files, one output after the other.
- * @returns what was published; undefined where some content is not to be had whole: then nothing has changed.
- * @throws EngineError `output-blocked` where something stands in the way that no build has published.
+ * Publishes the outputs. If the folder holds only files published by builds, it is replaced as a whole; otherwise the outputs are replaced
+ * one by one beside the other files.
+ * @returns what was published; undefined if some content is missing or damaged: then nothing has changed.
+ * @throws EngineError `output-blocked` if a file that no build has published is in the way.
  */
 export async function publish(publication: Publication, content: Content, published: PublishedNames): Promise<Placed | undefined> {
   const { artifactsRoot, outputs, names, accepted = {} } = publication;
-  // A record may be forged: what it calls an output is no path.
+  // A record may be forged: its output names are never used as paths.
   if (Object.keys(outputs).some(port => !Object.hasOwn(names, port))) return undefined;
   const nameOf = (port: string): string => names[port] ?? port;
   const folder = join(artifactsRoot, publication.folder);
@@ -108,7 +109,8 @@ export async function publish(publication: Publication, content: Content, publis
       return undefined;
     }
     published.add(publication.folder, wanted);
-    // Signed before others can reach them: what somebody writes after that is seen. A rename of the folder changes nothing of what is in it.
+    // Signed before other processes can reach the files, so that later writes are detected. Renaming the folder does not change the stamps
+    // of its content.
     signed = sign(staging);
     const old = standing.filter(name => own.has(name));
     if (foreign.length === 0) await replaceFolder(staging, folder, own);
@@ -129,7 +131,7 @@ export async function publish(publication: Publication, content: Content, publis
   return { outputs: signed, folderStamp: stampOfLink(folder), foreign };
 }
 
-/** What has the bytes of the output may as well be the output: the list of what was published may be lost. */
+/** A file with the bytes of the output is accepted as the output, because the list of published files may be lost. */
 async function assertEqual(path: string, port: string, artifact: Artifact): Promise<void> {
   if (await holds(path, artifact).catch(() => false)) return;
   throw new EngineError('output-blocked', `${path} stands where output "${port}" belongs, and no build has published it`, {
@@ -144,7 +146,7 @@ function makeArtifactsRoot(root: string): void {
   writeFileSync(join(root, '.gitignore'), '*\n!.gitignore\n');
 }
 
-/** Puts an artifact at a path that does not exist yet; false where it is not to be had whole. */
+/** Puts an artifact at a path that does not exist yet; false if its content is missing or damaged. */
 export async function place(artifact: Artifact, path: string, content: Content): Promise<boolean> {
   if (artifact.kind === 'file') return placeFile(artifact.digest, path, artifact.executable, content);
   const tree = await content.fetchTree(artifact.digest);
@@ -168,7 +170,7 @@ async function placeFile(digest: Digest, path: string, executable: boolean, cont
 
 const BACKDATE_S = 2;
 
-/** An edit right after publishing sets the time to now: so it differs from this one, however coarse the clock. */
+/** Sets the time to the past. An edit right after publishing sets the current time, which then differs even with a coarse clock. */
 function backdate(path: string): void {
   const time = Math.floor(Date.now() / 1000) - BACKDATE_S;
   utimesSync(path, time, time);

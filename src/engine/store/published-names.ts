@@ -1,4 +1,4 @@
-/** The marker of artifacts/, which lists what builds have published there: only files of these names are Tanren's to replace or remove. */
+/** The marker of artifacts/, which lists the files that builds have published: Tanren replaces and removes only these. */
 import { appendFileSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EngineError } from '../model/engine-error.js';
@@ -8,15 +8,15 @@ import { newStaging } from './stage-folder.js';
 export interface PublishedNames {
   /** Names that builds have published in the folder of a stage, given relative to artifacts/ ("train", "other/train"). */
   in(folder: string): ReadonlySet<string>;
-  /** `empty` was called for the folder, and nothing has been published there since: what stands there is no output, whatever the state says. */
+  /** `empty` was called for the folder, and nothing has been published there since: no file there is an output, whatever the state says. */
   isEmptied(folder: string): boolean;
-  /** All that was published in the folder is gone. Written by the next `save`. */
+  /** Records that everything published in the folder is gone. Written by the next `save`. */
   empty(folder: string): void;
-  /** Notes names before they appear in the folder, so that a build that is killed leaves nothing that the next one does not know. */
+  /** Records names before they appear in the folder, so that the next build knows every file that a killed build leaves. */
   add(folder: string, names: readonly string[]): void;
-  /** The folder holds exactly these names now. Written by the next `save`. */
+  /** Records that the folder now holds exactly these names. Written by the next `save`. */
   settle(folder: string, names: readonly string[]): void;
-  /** Writes the list in order where it has changed, so that equal artifacts have equal markers. @throws what the file system throws. */
+  /** Writes the sorted list if it has changed, so that equal artifacts have equal markers. @throws file system errors. */
   save(): void;
 }
 
@@ -25,7 +25,7 @@ export const ARTIFACTS_MARKER = '.tanren';
 const HEADER = 'tanren-artifacts 1';
 const ABOUT =
   '# Tanren publishes outputs of stages in this folder. It replaces and removes only what this file lists; other files are left alone.';
-/** Of any version: a list of a newer one is left as it is. */
+/** Matches every version. A list of a newer version is not changed. */
 const ANY_HEADER = /^tanren-artifacts \d+$/;
 
 export function openPublishedNames(artifactsRoot: string): PublishedNames {
@@ -45,7 +45,7 @@ export function openPublishedNames(artifactsRoot: string): PublishedNames {
       changed ||= state !== 'newer';
     },
     add(folder, names) {
-      // A marker that was removed meanwhile, maybe with all of artifacts/, is written again.
+      // A marker that was removed in the meantime, possibly with all of artifacts/, is written again.
       if (lstatSync(path, { throwIfNoEntry: false }) === undefined) loaded = undefined;
       const { state, names: known } = load();
       const before = known.get(folder) ?? NO_NAMES;
@@ -54,7 +54,7 @@ export function openPublishedNames(artifactsRoot: string): PublishedNames {
       known.set(folder, all);
       if (state === 'newer') return;
       changed = true;
-      // Until the line is whole, the next one must not follow it.
+      // No line may be appended until this one is complete.
       loaded = { state: 'none', names: known };
       if (state === 'ours') appendFileSync(path, encodeLine(folder, all));
       else writeMarker(path, known);
@@ -81,7 +81,7 @@ export function openPublishedNames(artifactsRoot: string): PublishedNames {
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 interface Loaded {
-  /** 'none': there is no marker, or nothing of it can be read. */
+  /** 'none': the marker is missing or unreadable. */
   readonly state: 'ours' | 'newer' | 'none';
   readonly names: Map<string, ReadonlySet<string>>;
 }
@@ -100,16 +100,16 @@ function readMarker(path: string): Loaded {
     if (typeof record?.folder !== 'string' || !Array.isArray(record.names)) continue;
     names.set(record.folder, new Set(record.names.filter(name => typeof name === 'string')));
   }
-  // A torn last line would swallow what is appended to it.
+  // A line appended to a torn last line would be lost.
   return { state: lines.at(-1) === '' ? 'ours' : 'none', names };
 }
 
-/** A list that is damaged has a whole line yet, or nothing at all. */
+/** A damaged list still has one intact line or the comment text, or is empty. */
 function isForeign(text: string): boolean {
   return text.replaceAll('\0', '') !== '' && !text.includes(ABOUT) && !text.split('\n').some(isWholeLine);
 }
 
-/** @throws EngineError `output-blocked` where there is something else than a file. */
+/** @throws EngineError `output-blocked` if the path is not a file. */
 function readText(path: string): string {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats !== undefined && !stats.isFile()) throw notTheList(path);
@@ -127,7 +127,7 @@ function encodeLine(folder: string, names: ReadonlySet<string>): string {
   return encodeCheckedLine({ folder, names: [...names].sort() });
 }
 
-/** By way of `.staging`, which the next build clears. */
+/** Writes through `.staging`, which the next build clears. */
 function writeMarker(path: string, names: ReadonlyMap<string, ReadonlySet<string>>): void {
   const lines = [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([folder, inIt]) => encodeLine(folder, inIt));
   const temporary = newStaging(dirname(path));

@@ -1,4 +1,4 @@
-/** Whether what stands under artifacts/ is what was published there, by its stamps or by its content. */
+/** Checks whether files under artifacts/ are still what was published, by their stamps or by their content. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../../base/digest.js';
@@ -9,7 +9,7 @@ import { lookAtLink, stampOfLink } from './files/stamp.js';
 import type { TreeEntry } from './files/tree.js';
 import { encodeTree, signatureOf, walkFolder } from './files/tree.js';
 
-/** The signature of what stands at a published path; undefined where it is not of the kind, or cannot be read. Links are not followed. */
+/** The signature of a published path; undefined if it is of another kind or cannot be read. Links are not followed. */
 export function publishedSignature(path: string, kind: 'file' | 'tree'): string | undefined {
   const look = lookAtLink(path);
   if (look === undefined) return undefined;
@@ -17,7 +17,7 @@ export function publishedSignature(path: string, kind: 'file' | 'tree'): string 
   return look.kind === 'folder' ? findFolderSignature(path) : undefined;
 }
 
-/** Somebody may have put a socket in it, or taken our right to read it: then it is not what was published. */
+/** The folder may hold a socket, or be unreadable now: then it is not what was published. */
 function findFolderSignature(path: string): string | undefined {
   try {
     return signatureOf(walkFolder(path, 'keep'));
@@ -26,7 +26,10 @@ function findFolderSignature(path: string): string | undefined {
   }
 }
 
-/** What is not as it was published, by its stamps; undefined where everything is there, alone, and untouched. */
+/**
+ * The first deviation from what was published, by stamps; undefined if all outputs are present and unchanged, with nothing else in the
+ * folder.
+ */
 export function findTouched(
   folder: string,
   { outputs, folderStamp: stamp }: Published,
@@ -44,7 +47,7 @@ export function findTouched(
   return foreign === undefined ? undefined : `${foreign} is no output of the stage`;
 }
 
-/** Names in the folder that are of no output. */
+/** Names in the folder that belong to no output. */
 function listForeign(folder: string, outputs: Published['outputs'], names: Readonly<Record<string, string>>): readonly string[] {
   const expected = new Set(Object.keys(outputs).map(port => names[port] ?? port));
   return listNames(folder).filter(name => !expected.has(name));
@@ -58,7 +61,10 @@ function listNames(folder: string): readonly string[] {
   }
 }
 
-/** Do touched files still hold what was published? @returns the new signatures, and what else is in the folder; undefined where an output differs. */
+/**
+ * Checks whether touched files still hold what was published. @returns the new signatures and the foreign names in the folder; undefined
+ * if an output differs.
+ */
 export async function resign(
   folder: string,
   { outputs }: Published,
@@ -76,7 +82,7 @@ export async function resign(
   return { outputs: signed, folderStamp: stamp, foreign };
 }
 
-/** Has what stands at `path` the content and form of the artifact? */
+/** Whether the path has the content and mode of the artifact. */
 export async function holds(path: string, artifact: Artifact): Promise<boolean> {
   if (artifact.kind === 'file') {
     const look = lookAtLink(path);

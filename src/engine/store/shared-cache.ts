@@ -1,6 +1,7 @@
 /**
- * How does a checkout use a cache that several share? Beside its own: what its own lacks is taken from there, what it makes is given there. Blobs go by hard link where
- * both are on one file system. Nothing there is locked or trusted: a blob appears whole, a record after its blobs, and what is taken is checked as ever when it is used.
+ * A cache that several checkouts share, used beside the own cache: missing results are fetched from it, and new results are offered to it.
+ * Blobs are hard-linked if both caches are on one file system. The shared cache is neither locked nor trusted: a blob appears complete, a
+ * record appears after its blobs, and fetched content is verified on use.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, constants, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,10 +21,13 @@ export interface Stores {
   readonly records: ActionRecords;
 }
 
-/** How blobs go between the folders: 'links' where they can, or 'copies', so that nobody who edits a file of one reaches the other. */
+/**
+ * How blobs pass between the caches: as 'links' where possible, or as 'copies', so that an edit of a file in one cache never reaches the
+ * other.
+ */
 export type BlobForm = 'links' | 'copies';
 
-/** @param warn gets the first failure of the shared folder; from then on it is left alone. */
+/** @param warn receives the first failure of the shared cache, which is not used any more after that. */
 export function openStores(cache: CacheFolder, access: 'read' | 'write', form: BlobForm, warn: (message: string) => void): Stores {
   const own = { store: openBlobStore(cache), records: openActionRecords(cache) };
   if (cache.shared === undefined) return own;
@@ -33,7 +37,7 @@ export function openStores(cache: CacheFolder, access: 'read' | 'write', form: B
   return { store: joinStores(cache, cache.shared, own.store, shared.store, form, attempt), records: joinRecords(own, shared, attempt) };
 }
 
-/** Runs what touches the shared folder; undefined where it fails or has failed before. */
+/** Runs an operation on the shared cache; undefined if it fails or an earlier one has failed. */
 type Attempt = <T>(work: () => Promise<T>) => Promise<T | undefined>;
 
 function createAttempt({ root }: CacheFolder, warn: (message: string) => void): Attempt {
@@ -79,7 +83,7 @@ function joinStores(
   const fetch = async (digest: Digest): Promise<boolean> =>
     lookAt(folder.blob(digest)) !== undefined && (await attempt(() => bring(folder.blob(digest), cache.blob(digest), form))) === 'there';
 
-  /** Asks the own store, and once more when the blob was fetched. What is damaged there too is removed there too. */
+  /** Asks the own store, and asks again if the blob was fetched. A blob that is damaged in the shared cache too is removed there. */
   const askBoth = async (digest: Digest, ask: () => Promise<Fetch>): Promise<Fetch> => {
     const first = await ask();
     if (first === 'found' || !(await fetch(digest))) return first;
@@ -115,7 +119,7 @@ function joinStores(
   };
 }
 
-/** Gives a blob that was just made. An older one of the digest is replaced, as in the own store: it may be damaged. */
+/** Offers a new blob. An existing blob of the digest is replaced, as in the own store, because it may be damaged. */
 async function replace(from: string, to: string, form: BlobForm): Promise<void> {
   const temporary = temporaryOf(to);
   try {
@@ -126,12 +130,12 @@ async function replace(from: string, to: string, form: BlobForm): Promise<void> 
     }
     renameSync(temporary, to);
   } finally {
-    // A rename between two links of one file does nothing, and leaves both.
+    // A rename between two links to one file does nothing and leaves both.
     rmSync(temporary, { force: true });
   }
 }
 
-/** Takes a blob. @returns 'gone' where it is not there any more. */
+/** Fetches a blob. @returns 'gone' if it no longer exists. */
 async function bring(from: string, to: string, form: BlobForm): Promise<'there' | 'gone'> {
   try {
     if (form === 'copies' || !linkIn(from, to)) await replace(from, to, 'copies');
@@ -146,10 +150,10 @@ async function makeFolderOf(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
 }
 
-/** What file systems, and their borders, say of links that they do not make. */
+/** Error codes for hard links that cannot be made within or across file systems. */
 const NO_LINK = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EACCES'];
 
-/** A second name for a file, in a folder that is made where it is missing; false where there can be none. */
+/** Makes a hard link, and its folder if that is missing; false if no link can be made. */
 function linkIn(from: string, to: string): boolean {
   try {
     withFolder(to, () => linkSync(from, to));
@@ -162,7 +166,7 @@ function linkIn(from: string, to: string): boolean {
   }
 }
 
-/** A small blob that was read there. One that cannot be kept here is read there again. */
+/** Keeps a small blob of the shared cache in the own cache. If that fails, the blob is read from the shared cache again next time. */
 function keepHere(path: string, bytes: Buffer): void {
   const temporary = temporaryOf(path);
   try {
@@ -197,7 +201,7 @@ function joinRecords(own: Stores, shared: Stores, attempt: Attempt): ActionRecor
     async noteUse(key) {
       const here = await own.records.find(key);
       const there = here === undefined || here === 'damaged' ? await shared.records.find(key) : undefined;
-      // It holds the blobs that were taken.
+      // The record names the blobs that were fetched.
       if (there !== undefined && there !== 'damaged') await own.records.merge(key, there).catch(() => undefined);
       await own.records.noteUse(key);
       await shared.records.noteUse(key);

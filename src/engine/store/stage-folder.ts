@@ -1,4 +1,4 @@
-/** How the new content of a stage's folder replaces the old: the whole folder by rename, or its outputs one by one beside files that are not Tanren's. */
+/** Replaces the content of a stage's folder: the whole folder by rename, or its outputs one by one beside foreign files. */
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,14 +6,16 @@ import { EngineError, systemCode } from '../model/engine-error.js';
 import { isForbidden, openFolder, openFolders, withOpenFolders } from './files/open-folders.js';
 import { uniqueName } from './files/unique-name.js';
 
-/** In artifacts/: folders with new content (16 hexadecimal digits) and with old content (`.old` after them). Never anybody's to keep. */
+/**
+ * In artifacts/: folders with new content (16 hexadecimal digits) and with old content (the same with `.old`). All content is temporary.
+ */
 export const STAGING = '.staging';
 
 const STAGED = /^[0-9a-f]{16}(\.old)?$/;
 
 /**
- * Names in a stage's folder; none where it is not there.
- * @throws EngineError `output-blocked` where it, or a folder above it in artifacts/, is no folder.
+ * Names in the folder of a stage; none if the folder is missing.
+ * @throws EngineError `output-blocked` if the path, or a path above it in artifacts/, is not a folder.
  */
 export function listStanding(artifactsRoot: string, folder: string): readonly string[] {
   const path = join(artifactsRoot, folder);
@@ -45,7 +47,7 @@ function blocked(path: string, what = 'a folder of outputs belongs, and no build
   });
 }
 
-/** Puts `staging` in the place of `folder`. What has come there since it was listed, and is not among `own`, is moved over. */
+/** Replaces `folder` with `staging`. Names that appeared in `folder` since it was listed, and are not in `own`, are moved over. */
 export async function replaceFolder(staging: string, folder: string, own: ReadonlySet<string>): Promise<void> {
   const old = `${staging}.old`;
   const stood = await withOpenFolders(folder, () => tryRename(folder, old));
@@ -64,9 +66,9 @@ export async function replaceFolder(staging: string, folder: string, own: Readon
 }
 
 /**
- * Puts what is in `staging` into `folder`, and takes away what stood there of old outputs. Nothing else in the folder is touched.
- * Each output appears as a whole, and readers may see some old and some new ones. A build that is killed meanwhile leaves
- * outputs that are not what its state says, so the next one publishes again. `onPlaced` is called as soon as all of them stand there.
+ * Moves the content of `staging` into `folder` and removes old outputs there. Nothing else in the folder is touched.
+ * Each output appears complete, but readers may see a mixture of old and new outputs. A killed build leaves outputs that differ from its
+ * state, so the next build publishes again. `onPlaced` is called as soon as all new outputs are in place.
  */
 export async function replaceNames(
   staging: string,
@@ -90,7 +92,7 @@ function isFile(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** A folder that may not be written to cannot be moved to another one. */
+/** A folder without write permission cannot be moved to another folder. */
 function moveOut(from: string, to: string): void {
   try {
     tryRename(from, to);
@@ -101,7 +103,7 @@ function moveOut(from: string, to: string): void {
   }
 }
 
-/** @returns whether there was something to rename, and a folder to rename it into. */
+/** @returns false if the source, or the folder of the target, does not exist. */
 function tryRename(from: string, to: string): boolean {
   try {
     renameSync(from, to);
@@ -117,13 +119,13 @@ export async function remove(path: string): Promise<void> {
 }
 
 /**
- * Makes the folder of what is not complete yet. @returns a new path in it.
- * @throws EngineError `output-blocked` where something else stands there: files behind a link are foreign.
+ * Creates the staging folder if it is missing. @returns a new path in it.
+ * @throws EngineError `output-blocked` if something else has that path: files behind a link are foreign.
  */
 export function newStaging(artifactsRoot: string): string {
   const folder = join(artifactsRoot, STAGING);
   try {
-    // One level only: a recursive mkdir says of a read-only file system that there is no such folder.
+    // Not recursive: on a read-only file system a recursive mkdir reports a missing folder.
     mkdirSync(folder);
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
@@ -136,7 +138,7 @@ function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Removes what builds have left that were killed. Only under the lock. @returns paths of what else is there, which stays. */
+/** Removes what killed builds left. Call only while holding the lock. @returns the paths of other files there; they are kept. */
 export async function removeStaging(artifactsRoot: string): Promise<readonly string[]> {
   const folder = join(artifactsRoot, STAGING);
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return [];

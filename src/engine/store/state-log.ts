@@ -1,4 +1,7 @@
-/** What was accepted last, and what do stamps stand for? One append-only log per pipeline: checked lines, the last one of a name holds. */
+/**
+ * The state of a pipeline: accepted results and the digests that stamps prove. One append-only log of checksummed lines; the last line of
+ * a name is valid.
+ */
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
@@ -12,30 +15,30 @@ import { encodeCheckedLine, parseCheckedLine } from './files/checked-line.js';
 import { isTexts, parseSights, type Sights } from './files/sights.js';
 import type { Stamp } from './files/stamp.js';
 
-/** A digest that holds as long as the file's stamp is this. */
+/** A digest that is valid as long as the file has this stamp. */
 export interface StampedDigest {
   readonly stamp: Stamp;
   readonly digest: Digest;
 }
 
-/** The code digest of a third party's module, as long as everything that it depends on looks like this. */
+/** The code digest of a third-party module, valid as long as all its dependencies have these stamps. */
 export interface StampedCode {
   readonly digest: Digest;
   readonly sights: Sights;
   readonly modules: LoadableModules;
 }
 
-/** What of a plugin's code a worker may load. */
+/** The files of a plugin's code that a worker may load. */
 export interface LoadableModules {
-  /** Absolute paths without links. */
+  /** Absolute paths, with links resolved. */
   readonly paths: readonly string[];
   /** Folders of installed packages. */
   readonly packages: readonly string[];
-  /** 'computed': some module may import what no literal in it names. */
+  /** 'computed': a module may import a path that is not a literal. */
   readonly imports: 'named' | 'computed';
 }
 
-/** What a device said it is, the last time it was started. */
+/** The identity that a device reported when it was last started. */
 export interface KnownDevice {
   readonly identity: JsonObject;
   /** ISO 8601, UTC. */
@@ -46,13 +49,13 @@ export interface State {
   readonly stages: Map<string, AcceptedStage>;
   readonly files: Map<string, StampedDigest>;
   readonly code: Map<string, StampedCode>;
-  /** By the digest of the description that plugins give of it. */
+  /** Keyed by the digest of the device description of the plugins. */
   readonly devices: Map<Digest, KnownDevice>;
-  /** The lock file as a build wrote it; undefined where a result was accepted since. */
+  /** The lock file as a build wrote it; undefined if a result was accepted since. */
   lock: WrittenLock | undefined;
 }
 
-/** A lock file that held what was accepted when it had this stamp. */
+/** The stamp that a lock file had when it matched the accepted results. */
 export interface WrittenLock {
   readonly stamp: Stamp;
   /** Digest of the ids of all stages that it was written for. */
@@ -61,24 +64,24 @@ export interface WrittenLock {
 
 export interface LoadedState {
   readonly state: State;
-  /** Lines that did not check, and were left out; without the last one of a torn end. */
+  /** Lines that failed their check and were skipped, not counting a torn last line. */
   readonly damagedLines: number;
   readonly lines: number;
-  /** 'torn': a build was killed while it wrote the last line, which says nothing then. */
+  /** 'torn': a build was killed while it wrote the last line, which is ignored. */
   readonly end: 'whole' | 'torn';
 }
 
 const HEADER = 'tanren-state 1';
 
-/** Reads the log at `path`; one that is not there, cannot be read, or was written by another version gives an empty state. */
+/** Reads the log at `path`. A log that is missing, unreadable or written by another version gives an empty state. */
 export function loadState(path: string): LoadedState {
   return parseState(readText(path));
 }
 
-/** What stamps vouch for: 'stamps': content that had them when it was read. 'nothing': all content is read again. */
+/** What stamps prove. 'stamps': content is unchanged since it was read with the same stamp. 'nothing': all content is read again. */
 export type Trust = 'stamps' | 'nothing';
 
-/** The state without what only stamps prove: digests of files and code, and that artifacts stand as they were published. */
+/** The state without everything that only stamps prove: digests of files and code, and that artifacts are as published. */
 export function distrustStamps({ state, ...loaded }: LoadedState): LoadedState {
   const stages = [...state.stages].map(([id, accepted]): [string, AcceptedStage] => {
     const outputs = Object.entries(accepted.outputs).map(([port, artifact]) => [port, { ...artifact, signature: '' }]);
@@ -87,7 +90,7 @@ export function distrustStamps({ state, ...loaded }: LoadedState): LoadedState {
   return { ...loaded, state: { ...state, stages: new Map(stages), files: new Map(), code: new Map(), lock: undefined } };
 }
 
-/** @param text undefined where there is something that cannot be read. */
+/** @param text undefined if the file exists but cannot be read. */
 export function parseState(text: string | undefined): LoadedState {
   const state: State = { stages: new Map(), files: new Map(), code: new Map(), devices: new Map(), lock: undefined };
   if (text === undefined) return { state, damagedLines: 1, lines: 1, end: 'whole' };
@@ -101,7 +104,7 @@ export function parseState(text: string | undefined): LoadedState {
   return { state, damagedLines, lines: lines.length, end };
 }
 
-/** Undefined where the file is there and cannot be read. */
+/** Undefined if the file exists but cannot be read. */
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -116,11 +119,14 @@ export interface StateWriter {
   stampCode(module: string, stamped: StampedCode): void;
   noteDevice(description: Digest, known: KnownDevice): void;
   noteLock(lock: WrittenLock): void;
-  /** Writes what has been collected since the last flush, in one append. @throws what the file system throws. */
+  /** Writes the lines collected since the last flush in one append. @throws file system errors. */
   flush(): void;
 }
 
-/** Appends to the log at `path` and keeps `state` in step. Compacts by rename where most lines are superseded. Only under the lock. */
+/**
+ * Appends to the log at `path` and updates `state`. Compacts the log by rename if most lines are superseded. Call only while holding the
+ * lock.
+ */
 export function openStateWriter(path: string, loaded: LoadedState): StateWriter {
   const { state } = loaded;
   let { lines } = loaded;
@@ -160,7 +166,7 @@ export function openStateWriter(path: string, loaded: LoadedState): StateWriter 
         lines = rewrite(path, state);
         fresh = false;
       } else {
-        // A log with a torn end was rewritten: the file ends with a full line here.
+        // A log with a torn end was rewritten, so the file ends with a complete line here.
         appendFileSync(path, pending.join(''), { mode: 0o600 });
         lines += pending.length;
       }
@@ -177,7 +183,7 @@ function rewrite(path: string, state: State): number {
     ...[...state.code].map(([module, stamped]) => encodeCheckedLine(encodeCode(module, stamped))),
     ...[...state.devices].map(([description, { identity, seen }]) => encodeCheckedLine({ device: description, identity, seen })),
     ...[...state.stages].map(([id, accepted]) => encodeCheckedLine(encodeStage(id, accepted))),
-    // Last, as each stage's line above would undo it.
+    // Last, because every stage line clears it.
     ...(state.lock === undefined ? [] : [encodeCheckedLine(encodeLock(state.lock))]),
   ];
   const temporary = `${path}.tmp`;
@@ -261,7 +267,7 @@ function applyCode(state: State, module: string, record: JsonObject): boolean {
   if (digest === undefined) return false;
   const sights = parseSights(record.sights);
   const modules = parseModules(record.modules);
-  // A line of an older version: the modules are read again.
+  // A line of an older version lacks these fields: the modules are read again.
   if (sights !== undefined && modules !== undefined) state.code.set(module, { digest, sights, modules });
   return true;
 }

@@ -1,14 +1,14 @@
-/** Where are the bytes of an archive read from? A chunk at a time, out of a file or a pipe. */
+/** The bytes of an archive, read chunk by chunk from a file or a pipe. */
 import { createReadStream } from 'node:fs';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 
 export interface ArchiveBytes {
-  /** For messages. */
+  /** Shown in messages. */
   readonly name: string;
   readonly chunks: AsyncIterable<Buffer>;
 }
 
-/** Reading throws EngineError `archive-unreadable` where the file is not to be had. */
+/** Reading throws EngineError `archive-unreadable` if the file cannot be read. */
 export function archiveAt(path: string): ArchiveBytes {
   return { name: path, chunks: readChunks(path) };
 }

@@ -1,6 +1,7 @@
 /**
- * How do records and blobs lie in one file? A line that says what it is, then one frame after the other: a head line with kind, name and size, and as many bytes.
- * A record follows the blobs that it names. The last line counts the frames, so that a cut file is known as one.
+ * The archive format: records and blobs in one file. A header line is followed by frames: a head line with kind, name and size, then that
+ * many bytes.
+ * A record follows the blobs that it names. The last line counts the frames, so that a truncated file is detected.
  */
 import type { Digest } from '../../../base/digest.js';
 import { parseDigest } from '../../../base/digest.js';
@@ -11,12 +12,12 @@ export type FrameKind = 'blob' | 'record';
 
 export interface FrameHead {
   readonly kind: FrameKind;
-  /** A blob's digest, a record's key. */
+  /** The digest of a blob, or the key of a record. */
   readonly name: Digest;
   readonly sizeBytes: number;
 }
 
-/** A frame as it is read. `body` is read before the next frame is asked for; what is left of it is passed over. */
+/** A frame while it is read. `body` must be read before the next frame is requested; unread bytes are skipped. */
 export interface Frame extends FrameHead {
   readonly body: AsyncIterable<Buffer>;
 }
@@ -35,7 +36,7 @@ export function encodeEnd(frames: number): string {
 const MAX_LINE_BYTES = 128;
 
 /**
- * Reads an archive, one chunk in memory at a time. Contents are not checked here: whoever takes a body does.
+ * Reads an archive with one chunk in memory at a time. Contents are not verified here; the reader of a body verifies it.
  * @throws EngineError `archive-malformed`, `archive-version`, `archive-truncated`.
  */
 export async function* readFrames({ name, chunks }: ArchiveBytes): AsyncGenerator<Frame> {
@@ -49,7 +50,7 @@ export async function* readFrames({ name, chunks }: ArchiveBytes): AsyncGenerato
     const body = reader.body(head.sizeBytes);
     yield { ...head, body };
     for await (const _ of body) {
-      // What was not wanted is passed over.
+      // Skips the bytes that the consumer did not read.
     }
   }
   if (await reader.hasMore()) throw malformed(name, 'something follows after its end');
@@ -72,9 +73,9 @@ function parseHead(line: string): FrameHead | undefined {
 }
 
 interface Reader {
-  /** The next line, without its end. */
+  /** The next line, without its line end. */
   line(): Promise<string>;
-  /** The next bytes, as they come; what one reader of it leaves, the next one gets. */
+  /** The next bytes, in chunks. A second iteration continues where the first one stopped. */
   body(sizeBytes: number): AsyncIterable<Buffer>;
   hasMore(): Promise<boolean>;
 }
@@ -83,7 +84,7 @@ function openReader(chunks: AsyncIterable<Buffer>, name: string): Reader {
   const source = chunks[Symbol.asyncIterator]();
   let buffer: Buffer = Buffer.alloc(0);
 
-  /** More bytes, or false at the end of the file. */
+  /** Reads more bytes; false at the end of the file. */
   const fill = async (): Promise<boolean> => {
     const { value, done } = await source.next();
     if (done === true) return false;

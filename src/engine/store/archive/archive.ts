@@ -1,4 +1,4 @@
-/** How do results get from one checkout to another as one file? Out: what the last build of the targets holds, or everything. In: what verifies. */
+/** Exports results of a cache to one archive file, and imports them into another cache. Only verified content is imported. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
@@ -20,15 +20,15 @@ import { ARCHIVE_HEADER } from './archive-format.js';
 import { type TakenArchive, takeArchive } from './take-archive.js';
 import { readKnownContent, type WrittenArchive, writeArchive } from './write-archive.js';
 
-/** What of a cache goes into an archive? */
+/** The part of a cache that goes into an archive. */
 export type ExportChoice =
   | { readonly kind: 'everything' }
-  /** What the last builds of these stages, and of what they depend on, accepted. */
+  /** The accepted results of these stages and of their dependencies. */
   | {
       readonly kind: 'accepted';
       readonly plan: Plan;
       readonly targets: 'all' | readonly StageId[];
-      /** The parts that were used to make it: they save time where a stage has to run again. */
+      /** The parts used to make the results. They save time if a stage has to run again. */
       readonly parts: 'with parts' | 'without parts';
     };
 
@@ -43,12 +43,12 @@ export interface ExportReport extends WrittenArchive {
   readonly unbuilt: readonly StageId[];
 }
 
-/** Where an archive goes: it appears at the path as a whole or not at all. */
+/** The destination of an archive. A file appears at its path complete or not at all. */
 export type ExportTarget =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'stream'; readonly stream: NodeJS.WritableStream };
 
-/** Reads and writes nothing in the cache: safe beside builds. @throws EngineError of `writeArchive`, `not-exported`. */
+/** Changes nothing in the cache, so builds may run at the same time. @throws EngineError of `writeArchive`, `not-exported`. */
 export async function exportCache(
   cache: CacheFolder,
   order: ExportOrder,
@@ -68,7 +68,7 @@ export async function exportCache(
   return { ...written, unbuilt };
 }
 
-/** An archive takes the place of an older one, and of nothing else. */
+/** Refuses a path unless it is free, or holds an older archive or an empty file. @throws EngineError `not-an-archive`. */
 function assertArchive(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || (found.isFile() && (found.size === 0 || readHead(path) === ARCHIVE_HEADER.slice(0, 15)))) return;
@@ -96,13 +96,13 @@ function chooseKeys(cache: CacheFolder, choice: ExportChoice): { readonly keys: 
   };
 }
 
-/** Of the own folder, or of the shared one. */
+/** The record of the own cache, or else of the shared one. */
 function findRecord(cache: CacheFolder, key: string): ActionRecord | 'damaged' | undefined {
   const own = readRecord(cache, key);
   return typeof own === 'object' || cache.shared === undefined ? own : (readRecord(cache.shared, key) ?? own);
 }
 
-/** Those that are still there. */
+/** Keys of the parts whose records still exist. */
 function findParts(key: string, cache: CacheFolder): readonly string[] {
   const record = findRecord(cache, key);
   const parts = record === undefined || record === 'damaged' ? [] : partsOf(record, digest => readBlob(cache, digest));
@@ -129,7 +129,7 @@ async function writeTo<T>(target: ExportTarget, work: (put: Put) => Promise<T>):
   }
 }
 
-/** Artifacts may be secret: nobody else may read the file. */
+/** Artifacts may be secret, so other users may not read the file. */
 async function writeToFile<T>(file: FileHandle, work: (put: Put) => Promise<T>): Promise<T> {
   try {
     const result = await work(chunk => file.writeFile(chunk));
@@ -146,7 +146,7 @@ function writeToStream(stream: NodeJS.WritableStream, chunk: string | Buffer): P
   });
 }
 
-/** Under the lock: a running build is waited for, and builds wait. @throws EngineError of `readFrames`, `archive-unreadable`. */
+/** Waits for the lock: a running build finishes first, and new builds wait. @throws EngineError of `readFrames`, `archive-unreadable`. */
 export async function importArchive(
   cache: CacheFolder,
   archive: ArchiveBytes,
@@ -154,7 +154,7 @@ export async function importArchive(
 ): Promise<TakenArchive> {
   makeCacheFolder(cache);
   return withLock(cache, ports, async lock => {
-    // What a killed import has left.
+    // Remains of a killed import.
     if (lock !== undefined) await removeTemporary(cache);
     return takeArchive(cache, archive, ports.signal);
   });

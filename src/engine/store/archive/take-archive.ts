@@ -1,4 +1,7 @@
-/** How do results of another cache come into this one? Blob by blob, each only if it has its digest; a record only if it is one, under its own key, and all that it names is there. */
+/**
+ * Imports an archive into a cache. A blob must match its digest. A record must be well-formed, have its own key, and name only blobs that
+ * are present.
+ */
 import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import type { Digest } from '../../../base/digest.js';
@@ -19,22 +22,26 @@ export interface TakenArchive {
   readonly sizeBytes: number;
   /** Records and blobs that were here already. */
   readonly known: number;
-  /** Keys of actions that have results with other bytes here: these are kept, and preferred. */
+  /** Keys of actions with conflicting results: the cache already has results with different bytes. These are kept and preferred. */
   readonly different: readonly string[];
-  /** What does not check: frames whose bytes do not have the digest, or are no record of the key. Not taken. */
+  /** Frames that fail their check: the bytes do not match the digest, or are not a record of the key. Not imported. */
   readonly damaged: readonly string[];
-  /** Keys of records that cannot be restored: they name a blob which neither the archive nor the cache has whole, with another size, or as a folder that it is not. Not taken. */
+  /**
+   * Keys of records that cannot be restored: a blob that they name is missing or damaged in both the archive and the cache, or has another
+   * size, or is not the folder that it should be. Not imported.
+   */
   readonly incomplete: readonly string[];
 }
 
-/** A record is a few kilobytes; what claims to be more is none. */
+/** A record takes a few kilobytes. A larger frame is not a record. */
 const MAX_RECORD_BYTES = 1 << 26;
-/** The list of a folder's files: two million of them. */
+/** Limit for the list of files of a folder: about two million files. */
 const MAX_TREE_BYTES = 1 << 28;
 
 /**
- * Takes all that verifies. Names in the archive are digests, and nothing else of it becomes a path. One chunk of a blob is in memory at a time.
- * Only under the lock. @throws EngineError as `readFrames`: what came before is taken.
+ * Imports all content that verifies. Names in the archive are digests, and nothing else in it becomes a path. One chunk of a blob is in
+ * memory at a time.
+ * Call only while holding the lock. @throws EngineError like `readFrames`; frames before the error are imported.
  */
 export async function takeArchive(cache: CacheFolder, archive: ArchiveBytes, signal: AbortSignal): Promise<TakenArchive> {
   const store = openBlobStore(cache);
@@ -73,7 +80,7 @@ async function takeBlob({ name, sizeBytes, body }: Frame, cache: CacheFolder, st
   }
 }
 
-/** @returns the digest of what was written. */
+/** @returns the digest of the written bytes. */
 async function writeBody(path: string, body: Frame['body']): Promise<string> {
   const hasher = createHash('sha256');
   const file = await open(path, 'wx', 0o600);
@@ -102,12 +109,12 @@ async function takeRecord(
   return records.merge(name, record);
 }
 
-/** A record cannot stand for another action than its own. */
+/** Whether the record belongs to the action of this key. */
 function hasKey({ manifest }: ActionRecord, key: Digest): boolean {
   try {
     return digestJson(manifest) === key;
   } catch {
-    // Nested deeper than the stack: no manifest of ours.
+    // The manifest is nested too deeply for the stack. Tanren writes no such manifest.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** How do results leave a cache as one file? Sorted, without times and paths: equal results give equal bytes. */
+/** Writes an archive: sorted, without times and paths, so that equal results give equal bytes. */
 import { createReadStream } from 'node:fs';
 import type { Digest } from '../../../base/digest.js';
 import { digestBytes } from '../../../base/digest.js';
@@ -10,10 +10,10 @@ import { blobsOf, notesOf } from '../maintenance/inventory.js';
 import { archiveAt } from './archive-bytes.js';
 import { ARCHIVE_HEADER, encodeEnd, encodeHead, readFrames } from './archive-format.js';
 
-/** What other archives hold already. */
+/** The content of other archives. */
 export interface KnownContent {
   readonly blobs: ReadonlySet<Digest>;
-  /** Digest of each record's text, by key. */
+  /** Digest of the text of each record, by key. */
   readonly records: ReadonlyMap<string, Digest>;
 }
 
@@ -21,7 +21,7 @@ export interface WrittenArchive {
   readonly records: number;
   readonly blobs: number;
   readonly sizeBytes: number;
-  /** Keys whose records, or some of whose blobs, are gone or damaged: they are not in the archive. */
+  /** Keys whose record, or one of whose blobs, is missing or damaged. They are not in the archive. */
   readonly incomplete: readonly string[];
 }
 
@@ -32,8 +32,8 @@ export interface ArchiveSource {
 }
 
 /**
- * Writes the records of `keys` and the blobs that they need. Everything is checked before it is written.
- * @throws EngineError `blob-changed` where a blob changes between; and what `write` throws.
+ * Writes the records of `keys` and the blobs that they need. Everything is verified before it is written.
+ * @throws EngineError `blob-changed` if a blob changes after its check; and errors of `write`.
  */
 export async function writeArchive(
   { store, records, read }: ArchiveSource,
@@ -97,7 +97,7 @@ async function locateAll(digests: readonly Digest[], store: BlobStore): Promise<
   return paths;
 }
 
-/** What explains later changes: where it is not there, nothing is missing. */
+/** Locates blobs that only explain later changes. Missing ones are ignored. */
 async function locateThose(digests: readonly Digest[], store: BlobStore): Promise<ReadonlyMap<Digest, string>> {
   const paths = new Map<Digest, string>();
   for (const digest of new Set(digests)) {
@@ -126,7 +126,7 @@ function blobChanged(path: string): EngineError {
   });
 }
 
-/** What archives hold that were written before. @throws as `readFrames`. */
+/** Reads the content of earlier archives. @throws like `readFrames`. */
 export async function readKnownContent(archives: readonly string[]): Promise<KnownContent> {
   const blobs = new Set<Digest>();
   const records = new Map<string, Digest>();

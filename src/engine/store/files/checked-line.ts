@@ -1,22 +1,22 @@
-/** How does a line of a log show that it is whole? Its CRC-32 stands before it. */
+/** Lines of logs with a leading CRC-32, which shows whether a line is intact. */
 import { crc32 } from 'node:zlib';
 import type { JsonObject } from '../../../base/json.js';
 import { isJsonObject, parseJson } from '../../../base/json.js';
 
-/** The line of a record, with its end. */
+/** Encodes a record as a line, including its line end. */
 export function encodeCheckedLine(record: object): string {
   const body = JSON.stringify(record);
   return `${checksum(body)} ${body}\n`;
 }
 
-/** The record of a line without its end; undefined where the line is torn, altered, or no object. */
+/** The record of a line without its line end; undefined if the line is torn, altered, or not an object. */
 export function parseCheckedLine(line: string): JsonObject | undefined {
   if (!isWholeLine(line)) return undefined;
   const record = parseJson(line.slice(9));
   return record !== undefined && isJsonObject(record) ? record : undefined;
 }
 
-/** Has the line the checksum that stands before it? */
+/** Whether the line has the checksum that it starts with. */
 export function isWholeLine(line: string): boolean {
   return line[8] === ' ' && line.slice(0, 8) === checksum(line.slice(9));
 }

@@ -1,4 +1,7 @@
-/** CRC-32 in plain JavaScript, for what runs before anything is loaded: loading Node's takes longer than a few megabytes take here. */
+/**
+ * CRC-32 in plain JavaScript, for code that runs before any module is loaded. Loading Node's zlib takes longer than a checksum of a few
+ * megabytes here.
+ */
 
 const POLYNOMIAL = 0xedb88320;
 

@@ -1,11 +1,11 @@
-/** What is the digest of a file, at the least cost? Small files at once, large ones as a stream. */
+/** Digests of files: small files are read in one call, large ones as a stream. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Digest } from '../../../base/digest.js';
 import { digestBytes, digestFile } from '../../../base/digest.js';
 
-/** Up to this size a file is read in one call, and not by another thread. */
+/** Files of at most this size are read synchronously in one call. */
 export const AT_ONCE_BYTES = 1 << 18;
 
 export async function digestPath(path: string, sizeBytes: number): Promise<Digest> {
@@ -14,7 +14,10 @@ export async function digestPath(path: string, sizeBytes: number): Promise<Diges
 
 const CHUNK_BYTES = 1 << 20;
 
-/** Writes the content of `from` to `to`, which must not be there. @returns the digest of what was written: hashed while other threads read on and write. */
+/**
+ * Copies the content of `from` to `to`, which must not exist. @returns the digest of the written bytes, computed while other threads read
+ * and write.
+ */
 export async function copyDigesting(from: string, to: string): Promise<Digest> {
   const source = await open(from, 'r');
   try {
@@ -37,7 +40,7 @@ async function pump(source: FileHandle, target: FileHandle): Promise<Digest> {
     const following = read(next);
     const written = writeAll(target, chunk);
     hash.update(chunk);
-    // Both have to end, whichever fails.
+    // Waits for both operations, even if one fails.
     const [, ahead] = await Promise.allSettled([written, following]);
     await written;
     chunk = ahead.status === 'fulfilled' ? ahead.value : await following;

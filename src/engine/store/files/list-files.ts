@@ -1,9 +1,9 @@
-/** What is in a folder, by name. */
+/** Lists names and files of folders. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissing } from '../../model/engine-error.js';
 
-/** Names in a folder; one that is not there has none. */
+/** Names in a folder; none if the folder is missing. */
 export function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
@@ -18,7 +18,7 @@ interface FoundFile {
   readonly path: string;
 }
 
-/** All files below, in the order of their paths. A folder that is not there holds none. */
+/** All files below a folder, sorted by path; none if the folder is missing. */
 export function filesUnder(folder: string): FoundFile[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

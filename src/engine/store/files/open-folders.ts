@@ -1,4 +1,7 @@
-/** What if a program has made what it wrote unreadable, or folders of it read-only, or somebody has closed artifacts? They are ours, and no mode but the executable bit is kept: they are opened. */
+/**
+ * Restores access to folders and files of a build whose permissions a program or a user has removed.
+ * These files belong to the build, and only the executable bit of their mode is kept.
+ */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../model/engine-error.js';
@@ -6,7 +9,7 @@ import { systemCode } from '../../model/engine-error.js';
 const FOLDER = 0o700;
 const FILE = 0o400;
 
-/** Does `work`; where a mode forbids it, opens all that is in `folder` for its owner and tries once more. */
+/** Runs `work`. If permissions forbid it, gives the owner access to everything in `folder` and tries once more. */
 export async function withOpenFolders<T>(folder: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -17,7 +20,7 @@ export async function withOpenFolders<T>(folder: string, work: () => T | Promise
   }
 }
 
-/** Gives the owner of everything in `folder`, and of the folder itself, the right to read it, and to change what is in folders. Links are not followed. */
+/** Gives the owner read access to everything in `folder` and to `folder` itself, and write access to folders. Links are not followed. */
 export function openFolders(folder: string): void {
   openFolder(folder);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -27,7 +30,7 @@ export function openFolders(folder: string): void {
   }
 }
 
-/** As `openFolders`, of the folder alone. */
+/** Like `openFolders`, for the folder alone. */
 export function openFolder(folder: string): void {
   open(folder, FOLDER);
 }

@@ -1,4 +1,4 @@
-/** What was seen in the file system, and does it still look the same? Stamps and names; nothing is read. */
+/** Snapshots of stamps and names in the file system, and the check that they still match. File contents are not read. */
 import { readdirSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isJsonObject, type Json } from '../../../base/json.js';
@@ -6,24 +6,24 @@ import { isMissing } from '../../model/engine-error.js';
 import { stampOf, stampOfLink } from './stamp.js';
 import { listStamps, walkFolder } from './tree.js';
 
-/** Paths are absolute, or relative to a base. They and their stamps stand one after the other, as there may be many. */
+/** Paths are absolute, or relative to a base. Paths and stamps alternate in one array, because there may be many. */
 export interface Sights {
-  /** Path, stamp, path, stamp …: of what stands there itself; '' for nothing. */
+  /** Path, stamp, path, stamp …: stamps of the paths themselves, links not followed; '' for a missing path. */
   readonly itself: readonly string[];
-  /** The same, of what links lead to. */
+  /** The same, with links followed. */
   readonly followed: readonly string[];
   readonly trees: readonly TreeSight[];
   readonly names: readonly NamesSight[];
 }
 
-/** All that is in a folder, with its stamps. */
+/** The stamps of everything in a folder. */
 export interface TreeSight {
   readonly path: string;
   readonly links: 'follow' | 'keep';
   readonly stamps: string;
 }
 
-/** What the entries of a folder are called, sorted; none where there is no folder. */
+/** The sorted names of the entries of a folder; none if the folder is missing. */
 export interface NamesSight {
   readonly path: string;
   readonly names: readonly string[];
@@ -48,12 +48,14 @@ export function seeNames(path: string, base: string): NamesSight {
   return { path, names: namesIn(resolveFrom(base, path)) };
 }
 
-/** Does everything look as it was seen? @throws what the file system throws where it does not let us look. */
+/** Whether all stamps and names are unchanged. @throws file system errors if a path cannot be read. */
 export function looksTheSame(sights: Sights, base: string): boolean {
   return findDifferent(sights, base) === undefined;
 }
 
-/** The first path that does not look as it was seen. What is most likely to have changed comes first. @throws as `looksTheSame`. */
+/**
+ * The first path whose stamps or names have changed. Paths that are most likely to change are checked first. @throws like `looksTheSame`.
+ */
 export function findDifferent({ itself, followed, trees, names }: Sights, base: string): string | undefined {
   for (let i = 0; i < followed.length; i += 2) if (stampOf(resolveFrom(base, followed[i] ?? '')) !== followed[i + 1]) return followed[i];
   for (const sight of names) if (namesIn(resolveFrom(base, sight.path)).join('/') !== sight.names.join('/')) return sight.path;
@@ -61,7 +63,7 @@ export function findDifferent({ itself, followed, trees, names }: Sights, base: 
   return trees.find(({ path, links, stamps }) => seeTree(path, links, base).stamps !== stamps)?.path;
 }
 
-/** Sights as JSON; undefined where `value` is none. */
+/** Parses a snapshot from JSON; undefined if `value` is malformed. */
 export function parseSights(value: Json | undefined): Sights | undefined {
   if (!isJsonObject(value)) return undefined;
   const { itself, followed, trees, names } = value;

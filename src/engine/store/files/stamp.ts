@@ -1,4 +1,4 @@
-/** Has a file changed since its content was digested? Told by inode, size, times and mode, without reading it. */
+/** File stamps: inode, size, times and mode, which show whether a file has changed since it was digested, without reading it. */
 import type { BigIntStats } from 'node:fs';
 import { lstatSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -14,38 +14,41 @@ export interface FileLook {
   readonly sizeBytes: number;
   readonly executable: boolean;
   readonly modifiedMs: number;
-  /** When the inode last changed: no program can set it back. */
+  /** When the inode last changed. No program can set this time back. */
   readonly changedMs: number;
 }
 
-/** What stands at `path` (links followed), or undefined where nothing does. */
+/** Metadata of `path` with links followed; undefined if nothing is there. */
 export function lookAt(path: string): FileLook | undefined {
   const stats = findStats(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
   return stats === undefined ? undefined : toLook(stats);
 }
 
-/** As `lookAt`, of the link itself. */
+/** Like `lookAt`, for the link itself. */
 export function lookAtLink(path: string): FileLook | undefined {
   const stats = findStats(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
   return stats === undefined ? undefined : toLook(stats);
 }
 
-/** The stamp alone of what stands at `path` itself: '' for nothing. */
+/** The stamp of `path` itself, links not followed; '' if nothing is there. */
 export function stampOfLink(path: string): Stamp | '' {
   const stats = findStats(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
   return stats === undefined ? '' : toStamp(stats);
 }
 
-/** As `stampOfLink`, of what a link leads to. */
+/** Like `stampOfLink`, with links followed. */
 export function stampOf(path: string): Stamp | '' {
   const stats = findStats(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
   return stats === undefined ? '' : toStamp(stats);
 }
 
-/** As many as Linux follows. */
+/** The number of links that Linux follows. */
 const MOST_LINKS = 40;
 
-/** Stamps of the symbolic links that lead from `path` to what it names, one per line; '' where `path` is no link. A link that is replaced, and put back, has another stamp. */
+/**
+ * Stamps of the symbolic links from `path` to its target, one per line; '' if `path` is not a link. A link that is replaced and then
+ * restored has another stamp.
+ */
 export function stampsOfLinks(path: string): string {
   const stamps: Stamp[] = [];
   for (let at = path; stamps.length < MOST_LINKS; ) {
@@ -76,7 +79,7 @@ function isExecutable({ mode }: BigIntStats): boolean {
   return (mode & 0o100n) !== 0n;
 }
 
-/** Below a file, where a folder should be, stands nothing. */
+/** A path below a regular file counts as missing. */
 function findStats(read: () => BigIntStats | undefined): BigIntStats | undefined {
   try {
     return read();
@@ -97,17 +100,21 @@ function toLook(stats: BigIntStats): FileLook {
   };
 }
 
-/** How far a file system's clock may lag behind: some ticks of the kernel; where times are whole seconds (FAT, some network file systems), two seconds. */
+/**
+ * The maximum lag of a file system's clock: some kernel ticks, or two seconds where times are whole seconds (FAT, some network file
+ * systems).
+ */
 const RACY_WINDOW_MS = { fine: 50, coarse: 2_000 };
 
-/** May the file system's times be whole seconds? */
+/** Whether the times of the file system may be whole seconds. */
 export function isCoarse({ changedMs }: FileLook): boolean {
   return changedMs % 1000 === 0;
 }
 
 /**
- * Could a later change leave the stamp as it is? So where the inode changed too shortly before it was read, or lies in the future:
- * such a stamp proves nothing, and the file is digested again next time.
+ * Whether a later change could leave the stamp unchanged: the inode changed too shortly before it was read, or its time lies in the
+ * future.
+ * Such a stamp proves nothing, and the file is digested again next time.
  */
 export function isRacy(look: FileLook, takenMs: number): boolean {
   const windowMs = isCoarse(look) ? RACY_WINDOW_MS.coarse : RACY_WINDOW_MS.fine;

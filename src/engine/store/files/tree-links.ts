@@ -1,4 +1,7 @@
-/** Do the links of a folder stay in it, also one by way of another? A check of each target's text does not tell: `a/b → ..` and `c → a/b/..` lead out together. */
+/**
+ * Checks that the symbolic links of a folder stay inside it, also in combination.
+ * Checking each target alone is not enough: `a/b → ..` and `c → a/b/..` leave the folder together.
+ */
 
 interface Entry {
   readonly kind: 'file' | 'folder' | 'symlink';
@@ -10,10 +13,10 @@ interface Link extends Entry {
   readonly target: string;
 }
 
-/** As many as the kernel follows. */
+/** The number of links that the kernel follows. */
 const MAX_HOPS = 40;
 
-/** The path of the first entry that lies behind a link, or of a link that leads out of the folder; undefined where there is none. */
+/** The path of the first entry behind a link, or of the first link that leaves the folder; undefined if there is none. */
 export function findEscape(entries: readonly (Entry | Link)[]): string | undefined {
   const links = new Map(entries.flatMap(entry => ('target' in entry ? [[entry.path, entry.target] as const] : [])));
   if (links.size === 0) return undefined;
@@ -29,7 +32,7 @@ function isBehindLink(path: string, links: ReadonlyMap<string, string>): boolean
   return false;
 }
 
-/** Follows a path as the kernel does. One that goes round leads nowhere, so not out. */
+/** Resolves a path like the kernel does. A cycle of links leads nowhere, so it does not leave the folder. */
 function staysInside(path: string, links: ReadonlyMap<string, string>): boolean {
   const left = path.split('/').reverse();
   const stack: string[] = [];

@@ -1,4 +1,4 @@
-/** What is in a folder, as one document whose digest stands for it all? */
+/** The content of a folder as one canonical document, whose digest stands for the whole folder. */
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import systemPath, { join, type PlatformPath } from 'node:path';
 import { encodeCanonicalJson } from '../../../base/canonical-json.js';
@@ -12,9 +12,9 @@ import type { FileLook } from './stamp.js';
 import { lookAt, lookAtLink, stampsOfLinks } from './stamp.js';
 import { findEscape } from './tree-links.js';
 
-/** One thing found in a folder. `path` is relative, with slashes. A folder stands for itself only where it is empty. */
+/** An entry found in a folder. `path` is relative, with slashes. Folders are listed only if they are empty. */
 export type FoundEntry =
-  /** `links`: stamps of the links that were followed to it; '' where there were none. */
+  /** `links`: stamps of the links that were followed to reach the file; '' if there were none. */
   | { readonly kind: 'file'; readonly path: string; readonly look: FileLook; readonly links: string }
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'symlink'; readonly path: string; readonly target: string };
@@ -26,7 +26,7 @@ export type TreeEntry =
 
 /**
  * Everything under `folder`, sorted by path.
- * `links`: 'follow' reads through symbolic links, as a reader of the folder does (a cycle is an error); 'keep' reports them.
+ * `links`: 'follow' reads through symbolic links, like a reader of the folder does (a cycle is an error); 'keep' reports them.
  * @throws EngineError `folder-cycle`, `special-file`, `unreadable-name`.
  */
 export function walkFolder(folder: string, links: 'follow' | 'keep'): readonly FoundEntry[] {
@@ -37,7 +37,7 @@ export function walkFolder(folder: string, links: 'follow' | 'keep'): readonly F
 
 interface Way {
   readonly links: 'follow' | 'keep';
-  /** Real paths of the folder that the walk began with, and of what links led to. */
+  /** Real paths of the starting folder and of the folders that links led to. */
   readonly above: readonly string[];
   /** Stamps of these links. */
   readonly via: string;
@@ -54,7 +54,7 @@ function walk(folder: string, prefix: string, way: Way, found: FoundEntry[]): vo
     }
     const look = links === 'follow' ? lookAt(path) : lookAtLink(path);
     if (look === undefined) {
-      // It went away meanwhile, leads nowhere, or has a name that no string of ours can be.
+      // The entry was removed in the meantime, is a dangling link, or has a name that is not valid UTF-8.
       if (entry.name.includes('\ufffd') && lookAtLink(path) === undefined) throw unreadableName(folder, entry.name);
       continue;
     }
@@ -80,7 +80,7 @@ function walkInto(path: string, relative: string, way: Way, found: FoundEntry[])
   if (found.length === before) found.push({ kind: 'folder', path: relative });
 }
 
-/** The stamps of all that is in a folder, a line each. */
+/** The stamps of everything in a folder, one per line. */
 export function listStamps(entries: readonly FoundEntry[]): string {
   const lines = entries.map(entry => {
     if (entry.kind === 'file') return `${entry.path}\0${entry.look.stamp}${entry.links === '' ? '' : `\0${entry.links}`}`;
@@ -93,12 +93,12 @@ function unreadableName(folder: string, name: string): EngineError {
   return new EngineError('unreadable-name', `a name in ${folder} is not UTF-8 (it reads "${name}")`, { help: 'rename the file' });
 }
 
-/** The signature of a folder: equal where the stamps of all that is in it are equal. */
+/** The signature of a folder: equal if the stamps of everything in it are equal. */
 export function signatureOf(entries: readonly FoundEntry[]): string {
   return digestBytes(listStamps(entries));
 }
 
-/** The canonical document of a folder: its digest is the artifact's. */
+/** The canonical document of a folder. Its digest is the digest of the artifact. */
 export function encodeTree(entries: readonly TreeEntry[]): string {
   return encodeCanonicalJson({ format: 1, entries: entries.map(entry => ({ ...entry })) });
 }
@@ -111,8 +111,8 @@ export function treeArtifact(entries: readonly TreeEntry[]): Artifact {
 }
 
 /**
- * Reads a document that `encodeTree` wrote. Paths that leave the folder are refused, so a forged one cannot write elsewhere.
- * @returns undefined where it is no such document.
+ * Parses a document written by `encodeTree`. Paths that leave the folder are refused, so that a forged document cannot write elsewhere.
+ * @returns undefined if it is not such a document.
  */
 export function decodeTree(text: string): readonly TreeEntry[] | undefined {
   const document = parseJson(text);
@@ -139,17 +139,20 @@ function decodeEntry(value: JsonObject): TreeEntry | undefined {
   return { kind, path, digest, sizeBytes: value.sizeBytes, executable: value.executable };
 }
 
-/** Does a relative path with slashes name something inside the folder it starts from? By the rules of `flavor`, those of this system unless it says otherwise. */
+/** Whether a relative path with slashes stays inside its folder, by the rules of `flavor` (default: the current system). */
 export function isInnerPath(path: string, flavor: PlatformPath = systemPath): boolean {
   return path !== '' && path.split('/').every(part => part !== '' && part !== '.' && part !== '..' && isPlainName(part, flavor));
 }
 
-/** On Windows "\\" parts a path, ":" names a drive or a stream, and some names are devices; elsewhere these are names like others. */
+/**
+ * On Windows "\\" separates path parts, ":" marks a drive or a stream, and some names are devices. On other systems these are ordinary
+ * names.
+ */
 function isPlainName(name: string, { sep }: PlatformPath): boolean {
   return sep === '/' || !(/[\\:*?"<>|]|[. ]$/.test(name) || /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name));
 }
 
-/** Does a link at `path` (relative to the folder) point to something inside the folder? */
+/** Whether the target of a link at `path` (relative to the folder) is inside the folder. */
 export function isInnerLink(path: string, target: string, flavor: PlatformPath = systemPath): boolean {
   if (target.startsWith('/')) return false;
   let depth = path.split('/').length - 1;

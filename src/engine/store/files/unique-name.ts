@@ -1,4 +1,4 @@
-/** Names for what is not complete yet: no other process gives the same, and this one gives others for a long time. */
+/** Names for incomplete files: unique across processes, and unique in one process for a long time. */
 import { randomBytes } from 'node:crypto';
 
 let ofProcess: string | undefined;
@@ -7,8 +7,9 @@ let given = 0;
 const COUNTER_DIGITS = 4;
 
 /**
- * Hexadecimal digits, as many as the forms of own names say (own-names.ts).
- * Random numbers are drawn once per process, as a build needs several names per stage; the last digits count, and begin again after 65,536 names.
+ * Hexadecimal digits; their number must match the patterns of own names (own-names.ts).
+ * Random numbers are drawn once per process, because a build needs several names per stage. The last four digits are a counter that
+ * restarts after 65,536 names.
  */
 export function uniqueName(digits: 12 | 16): string {
   ofProcess ??= randomBytes(8).toString('hex');

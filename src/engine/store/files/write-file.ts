@@ -1,10 +1,10 @@
-/** How does a file appear as a whole or not at all? Written under another name, flushed, renamed. */
+/** Atomic writes: a file is written under a temporary name, flushed and renamed, so that it appears complete or not at all. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { uniqueName } from './unique-name.js';
 
-/** How names of files end that are not whole yet: what a kill leaves of them is no damage. */
+/** Suffix of incomplete files. A file that a killed process leaves with it is not damage. */
 export const UNFINISHED = '.tmp';
 
 export function isUnfinished(path: string): boolean {
@@ -12,8 +12,8 @@ export function isUnfinished(path: string): boolean {
 }
 
 /**
- * Writes `content` to `path` by way of a temporary name beside it. `flush`: survive a power cut too.
- * What does not wait for a disk is done at once: handing each small call to another thread takes several times longer than the call.
+ * Writes `content` to `path` through a temporary file beside it. `flush`: the file survives a power cut too.
+ * Calls that do not wait for a disk are synchronous: handing each small call to another thread takes several times longer than the call.
  */
 export async function writeWhole(path: string, content: string | Uint8Array, flush: 'flush' | 'no-flush' = 'flush'): Promise<void> {
   const temporary = `${path}.${uniqueName(12)}${UNFINISHED}`;
@@ -27,7 +27,7 @@ export async function writeWhole(path: string, content: string | Uint8Array, flu
   }
 }
 
-/** Waits until the disk has the file's content. */
+/** Waits until the content of the file is on disk. */
 export async function flushFile(path: string): Promise<void> {
   const file = await open(path, process.platform === 'win32' ? 'r+' : 'r');
   try {
@@ -37,7 +37,7 @@ export async function flushFile(path: string): Promise<void> {
   }
 }
 
-/** Runs `action`, which needs the folder of `path`; makes the folder only where it is missing. */
+/** Runs `action`, which needs the folder of `path`. Creates the folder only if it is missing. */
 export function withFolder(path: string, action: () => void): void {
   try {
     action();

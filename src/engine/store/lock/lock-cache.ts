@@ -1,4 +1,4 @@
-/** The lock that a build holds on its cache folder. */
+/** Acquires the lock that a build holds on its cache folder. */
 
 import { messageOf } from '../../model/engine-error.js';
 import type { Holder } from '../../model/lock-holder.js';
@@ -6,7 +6,9 @@ import type { EnginePorts } from '../../model/ports.js';
 import { type CacheFolder, makeCacheFolder } from '../cache-folder.js';
 import { acquireLock, type Lock } from './lock.js';
 
-/** Makes the folder and waits for its lock. Undefined where it cannot be locked, which is a warning, or where the build is cancelled. */
+/**
+ * Creates the folder and waits for its lock. Undefined if the folder cannot be locked, which is a warning, or if the build is cancelled.
+ */
 export async function lockCache(cache: CacheFolder, ports: EnginePorts): Promise<Lock | undefined> {
   try {
     makeCacheFolder(cache);

@@ -1,4 +1,4 @@
-/** Who holds a lock? What the holder says of itself, for people: nothing is decided by it. */
+/** What the holder of a lock says about itself. It is shown to users; no decision depends on it. */
 import { hostname, userInfo } from 'node:os';
 import { isJsonObject, type Json, parseJson } from '../../../base/json.js';
 import type { Holder } from '../../model/lock-holder.js';
@@ -10,7 +10,7 @@ export function describeSelf(): { readonly [Name in keyof Holder]: Holder[Name] 
   return { command: clean(command), pid: process.pid, user: findUser(), host: clean(hostname()), sinceMs: Date.now() };
 }
 
-/** @returns undefined where the text is nothing that a holder says. */
+/** @returns undefined if the text is not a valid description of a holder. */
 export function parseHolder(text: string): Holder | undefined {
   const word: Json | undefined = parseJson(text);
   if (!isJsonObject(word)) return undefined;
@@ -20,14 +20,14 @@ export function parseHolder(text: string): Holder | undefined {
   return { command: clean(command), pid, user: clean(user), host: clean(host), sinceMs };
 }
 
-/** It is shown on a terminal: no control characters, and not for ever. */
+/** Removes control characters and limits the length, because the text is shown on a terminal. */
 function clean(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken away
   const plain = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
   return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST)}…`;
 }
 
-/** A user without a name is known by number, and in some containers not at all. */
+/** A user without a name is shown by number. In some containers even that is unknown. */
 function findUser(): string {
   try {
     return clean(userInfo().username);

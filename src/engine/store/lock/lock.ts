@@ -1,6 +1,7 @@
 /**
- * Who may write to a cache folder? One process, which holds a listening socket: the kernel closes it when the process ends, however it ends.
- * No pid, no time and no file content is trusted. Generations: `held.N` is a hard link to the socket of the N-th holder.
+ * The lock of a cache folder: one process may write, and holds a listening socket. The kernel closes the socket when the process ends,
+ * however it ends.
+ * No process id, time or file content is trusted. Generations: `held.N` is a hard link to the socket of the N-th holder.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -18,13 +19,13 @@ export interface Lock {
 
 export interface LockOptions {
   readonly signal: AbortSignal;
-  /** Told once when another process holds the lock, with what that says of itself. */
+  /** Called once if another process holds the lock, with what that process says about itself. */
   readonly onWaiting: (holder: Holder | undefined) => void;
 }
 
 /**
  * Waits until this process holds the lock of `folder`.
- * @throws what the file system throws where it cannot hold sockets or links, and the signal's reason on abort.
+ * @throws file system errors if sockets or links cannot be made, and the signal's reason on abort.
  */
 export async function acquireLock(folder: string, options: LockOptions): Promise<Lock> {
   options.signal.throwIfAborted();
@@ -40,7 +41,7 @@ export async function acquireLock(folder: string, options: LockOptions): Promise
   return process.platform === 'win32' ? acquirePipe(folder, wait) : acquireSocket(folder, wait);
 }
 
-/** @param path where the socket stands, for messages: the address may be a short link to it. */
+/** @param path location of the socket, for messages: the address may be a short link to it. */
 type Wait = (address: string, path: string) => Promise<'dead' | 'ended'>;
 
 async function acquireSocket(folder: string, wait: Wait): Promise<Lock> {
@@ -55,7 +56,7 @@ async function acquireSocket(folder: string, wait: Wait): Promise<Lock> {
       server ??= await listen(join(short.path, name));
       const own = highest + 1;
       if (!tryLink(join(folder, name), join(folder, `held.${own}`))) continue;
-      // A higher generation says that the one we found dead was superseded, and ours cleaned away before we claimed it again.
+      // A higher generation means that the dead one was superseded, and its link was removed before this process claimed the number again.
       if (findHighest(folder) > own) {
         rmSync(join(folder, `held.${own}`), { force: true });
         continue;
@@ -106,13 +107,13 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-/** How long, and how much, a holder may take to say who it is. */
+/** Limits for the time and the length of a holder's description of itself. */
 const WORD_MS = 200;
 const LONGEST_WORD = 4_096;
 
 const LOOK_AGAIN = ['ENOENT', 'EAGAIN', 'ECONNRESET', 'EPIPE'];
 
-/** A holder that ends closes its connections: that ends the wait. 'dead': nobody listens. */
+/** A holder that ends closes its connections, which ends the wait. 'dead': no process is listening. */
 function waitForEnd(
   { address, path }: { readonly address: string; readonly path: string },
   signal: AbortSignal,
@@ -149,7 +150,7 @@ function waitForEnd(
       if (connected || signal.aborted) return resolve('ended');
       const code = systemCode(refused);
       if (code === 'ECONNREFUSED') return resolve('dead');
-      // The link went away under us, the holder's queue is full, or it ended before it took us from its queue: look again.
+      // The link was removed, the holder's queue is full, or the holder ended before it accepted the connection: try again.
       if (code !== undefined && LOOK_AGAIN.includes(code)) return resolve('ended');
       reject(refused === undefined ? new Error(`cannot connect to ${address}`) : Object.assign(refused, { path }));
     });
@@ -157,10 +158,10 @@ function waitForEnd(
   });
 }
 
-/** Who waits at a server of ours: told by closing. */
+/** Processes that wait at a server of this process. Closing their connections ends their wait. */
 const connections = new WeakMap<Server, Set<Socket>>();
 
-/** Whoever may look into the folder may wait: what root leaves in the folder of another user, that user finds dead. */
+/** Every user with access to the folder may wait. Otherwise a user would take a lock that root holds in the user's folder for dead. */
 const OPEN = process.platform === 'win32' ? {} : { readableAll: true, writableAll: true };
 
 function listen(address: string): Promise<Server> {
@@ -189,7 +190,7 @@ function close(server: Server): Promise<void> {
   });
 }
 
-/** Socket addresses hold about a hundred bytes: a longer folder is reached through a short link. */
+/** Socket addresses hold about a hundred bytes. A longer folder path is reached through a short symbolic link. */
 function shortenPath(folder: string): { readonly path: string; remove(): void } {
   if (Buffer.byteLength(folder) < 70) return { path: folder, remove: () => undefined };
   const link = join(tmpdir(), `tanren-${randomBytes(6).toString('hex')}`);

@@ -1,4 +1,7 @@
-/** Turns at running an action: equal actions of one build, and of several checkouts that share a cache, run one at a time; the others wait, and find its result. */
+/**
+ * Turns at running an action: equal actions of one build, or of several checkouts that share a cache, run one at a time. The others wait
+ * and find the result.
+ */
 import { join } from 'node:path';
 import { isMissing, messageOf, systemCode } from '../../model/engine-error.js';
 import type { EnginePorts } from '../../model/ports.js';
@@ -6,9 +9,9 @@ import type { CacheFolder } from '../cache-folder.js';
 import { acquireLock, type Lock } from './lock.js';
 
 export type Turn =
-  /** 'alone': nobody else can want it. 'first': others may have had it until now, so a look for their result comes first. */
+  /** 'alone': no other build can want the action. 'first': another build may have run it until now, so look for its result first. */
   | { readonly kind: 'alone' | 'first'; end(): Promise<void> }
-  /** `over` waits until it may be asked for again. It rejects where the build is cancelled. */
+  /** `over` resolves when the turn may be requested again. It rejects if the build is cancelled. */
   | { readonly kind: 'other'; readonly where: 'here' | 'elsewhere'; over(): Promise<void> };
 
 export interface Turns {
@@ -17,7 +20,7 @@ export interface Turns {
 
 const alone: Turn = { kind: 'alone', end: () => Promise.resolve() };
 
-/** Turns of one build, and within them those of checkouts that share its cache. */
+/** Turns within one build and, inside them, turns between the checkouts that share its cache. */
 export function createTurns(cache: CacheFolder, ports: Pick<EnginePorts, 'signal' | 'emit'>): Turns {
   const between = createTurnsBetween(cache, ports);
   const running = new Map<string, Promise<void>>();
@@ -52,7 +55,10 @@ export function createTurns(cache: CacheFolder, ports: Pick<EnginePorts, 'signal
   };
 }
 
-/** Sockets, as for the cache itself: a turn ends with the process that has it. Where there can be none, a stage may run twice, with the same result. */
+/**
+ * Sockets, like the lock of the cache: a turn ends with the process that holds it. Where no socket can be made, a stage may run twice,
+ * with the same result.
+ */
 function createTurnsBetween({ shared }: CacheFolder, { signal, emit }: Pick<EnginePorts, 'signal' | 'emit'>): Turns {
   if (shared === undefined) return { take: () => Promise.resolve(alone) };
   let unavailable = false;
@@ -62,7 +68,7 @@ function createTurnsBetween({ shared }: CacheFolder, { signal, emit }: Pick<Engi
       await lock.release();
     } catch (error) {
       if (!isTakenAway(error)) throw error;
-      // It may be asked for again.
+      // The turn may be requested again.
     }
   };
   return {
@@ -104,12 +110,14 @@ async function tryAgain<T>(work: () => Promise<T>, tries = TRIES): Promise<T> {
   }
 }
 
-/** Did a collection of garbage take the folder of an ended turn away just now? A socket in a folder that is gone is "not permitted". */
+/**
+ * Whether garbage collection has just removed the folder of an ended turn. Making a socket in a removed folder fails as "not permitted".
+ */
 export function isTakenAway(error: unknown): boolean {
   return isMissing(error) || systemCode(error) === 'EACCES';
 }
 
-/** Undefined where somebody holds it. */
+/** Undefined if another process holds the lock. */
 export async function tryLock(folder: string, signal: AbortSignal): Promise<Lock | undefined> {
   const held = new AbortController();
   try {

@@ -1,4 +1,4 @@
-/** Removing what builds have made, and nothing else. Under the lock, so that no running build loses what it works with. */
+/** Removes what builds have made, and nothing else. Holds the lock, so that no running build loses its files. */
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { artifactFolder, artifactName } from '../../model/artifact-path.js';
@@ -14,9 +14,9 @@ import { loadState } from '../state-log.js';
 import { withLock } from './keep-house.js';
 
 export interface CleanOptions {
-  /** Whose artifacts go: of these stages alone, not of what they depend on. */
+  /** Stages whose artifacts are removed, without their dependencies. */
   readonly targets: 'all' | readonly StageId[];
-  /** 'artifacts': the next build restores them. 'everything': the cache too, and the next build runs every stage. */
+  /** 'artifacts': the next build restores them. 'everything': the cache is removed too, and the next build runs every stage. */
   readonly what: 'artifacts' | 'everything';
   readonly cacheFolder?: string;
 }
@@ -24,11 +24,11 @@ export interface CleanOptions {
 export interface Cleaned {
   /** Folders, relative to the project. */
   readonly removed: readonly string[];
-  /** Paths relative to the project of what no build wrote: it stays. */
+  /** Paths of files that no build wrote, relative to the project. They are kept. */
   readonly left: readonly string[];
 }
 
-/** Removes artifacts, and with 'everything' what the cache holds. */
+/** Removes artifacts and, with 'everything', the content of the cache. */
 export async function clean(plan: Plan, options: CleanOptions, ports: Pick<EnginePorts, 'emit' | 'signal'>): Promise<Cleaned> {
   const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'));
   return withLock(cache, ports, async () => {
@@ -39,7 +39,7 @@ export async function clean(plan: Plan, options: CleanOptions, ports: Pick<Engin
   });
 }
 
-/** The lock is held, and the folder stays a cache. */
+/** The lock is held, and the folder remains a cache. */
 const KEPT = ['lock', '.gitignore', '.tanren'];
 
 async function cleanArtifacts(
@@ -76,7 +76,10 @@ function namesOf(stage: PlannedStage, outputs: object): readonly string[] {
   return Object.keys(outputs).flatMap(port => (Object.hasOwn(stage.outputPorts, port) ? [artifactName(stage, port)] : []));
 }
 
-/** Removes what of the folder has these names, and the folder where nothing else is in it. @returns how many names are gone, and the others. */
+/**
+ * Removes the given names from the folder, and the folder itself if nothing else is in it. @returns the number of removed names, and the
+ * other names.
+ */
 async function removeNames(
   folder: string,
   own: ReadonlySet<string>,

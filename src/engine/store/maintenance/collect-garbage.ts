@@ -1,4 +1,7 @@
-/** What may leave the cache? What nothing names, and beyond the limits the results that were used longest ago; never what a pipeline's last build accepted or a lock file pins. */
+/**
+ * Garbage collection of a cache: removes unreferenced blobs and, beyond the limits, the least recently used results.
+ * Results that the last build of a pipeline accepted or a lock file pins are never removed.
+ */
 import { rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
@@ -7,24 +10,24 @@ import { filesUnder } from '../files/list-files.js';
 import type { Inventory, KeptRecord } from './inventory.js';
 
 export interface GarbageLimits {
-  /** Blobs and records together; results that pipelines hold stay even where they alone are more. */
+  /** Limit for blobs and records together. Results that pipelines hold are kept even if they alone exceed it. */
   readonly maxSizeBytes?: number | undefined;
-  /** Results unused for longer go. */
+  /** Results unused for longer are removed. */
   readonly maxAgeMs?: number | undefined;
 }
 
 export interface GarbagePlan {
-  /** Oldest use first. */
+  /** Least recently used first. */
   readonly records: readonly KeptRecord[];
   readonly blobs: readonly { readonly digest: Digest; readonly sizeBytes: number }[];
-  /** Damaged records, and files that a kill left unfinished. */
+  /** Damaged records, and incomplete files of killed processes. */
   readonly damaged: readonly string[];
   readonly freedBytes: number;
-  /** Blobs and records that stay. */
+  /** Size of the blobs and records that are kept. */
   readonly keptBytes: number;
 }
 
-/** Chooses; the same inventory, limits and time give the same plan. */
+/** Chooses what to remove. Equal inventory, limits and time give an equal plan. */
 export function planGarbage(inventory: Inventory, limits: GarbageLimits, nowMs: number): GarbagePlan {
   const uses = countUses(inventory.records);
   const unnamed = [...inventory.blobs.keys()].filter(digest => !uses.has(digest) && !inventory.heldBlobs.has(digest));
@@ -59,8 +62,8 @@ export function planGarbage(inventory: Inventory, limits: GarbageLimits, nowMs: 
 }
 
 /**
- * Removes what the plan names: records first, so that none is left without its blobs. Only under the lock.
- * @param sinceMs what has changed since then was used meanwhile by builds that this lock does not hold back: it stays.
+ * Removes what the plan names: records first, so that no record remains without its blobs. Call only while holding the lock.
+ * @param sinceMs files changed since then are kept: builds that this lock does not block have used them in the meantime.
  */
 export function removeGarbage(cache: CacheFolder, plan: GarbagePlan, sinceMs = Number.POSITIVE_INFINITY): void {
   const remove = (path: string): void => {
@@ -79,16 +82,16 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Gone already, or not to be removed: an empty folder costs nothing.
+    // The folder is already removed, or cannot be removed. An empty folder costs nothing.
   }
 }
 
-/** Bytes of blobs and whole records. */
+/** Size of blobs and whole records in bytes. */
 export function sizeOf({ blobs, records }: Inventory): number {
   return sum(blobs.values()) + sum(records.map(({ sizeBytes }) => sizeBytes));
 }
 
-/** Bytes of what is in the cache beside blobs and records: states, logs, plans. */
+/** Size in bytes of the other content of the cache: states, logs, plans. */
 export function sizeOfRest(cache: CacheFolder): number {
   return sum(['state', 'logs', 'plans'].flatMap(name => filesUnder(join(cache.root, name)).map(({ path }) => sizeOfFile(path))));
 }

@@ -1,4 +1,7 @@
-/** What is in a cache folder, and what holds it there? Every record with the blobs that it names, every blob with its size. Writes nothing. */
+/**
+ * The inventory of a cache folder: every record with the blobs that it names, every blob with its size, and what must be kept. Writes
+ * nothing.
+ */
 import { type Stats, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
@@ -17,17 +20,17 @@ import { loadState } from '../state-log.js';
 export interface Inventory {
   readonly blobs: ReadonlyMap<Digest, number>;
   readonly records: readonly KeptRecord[];
-  /** Paths of files with names of ours in the records' and blobs' folders that hold no whole record or blob. */
+  /** Paths of own files in the folders of records and blobs that hold no intact record or blob. */
   readonly damaged: readonly string[];
-  /** Blobs that stay though no record may name them. */
+  /** Blobs that are kept even if no record names them. */
   readonly heldBlobs: ReadonlySet<Digest>;
 }
 
-/** What is not to be taken for garbage, besides what the states of this folder hold. */
+/** Content that must be kept in addition to what the states of this folder hold. */
 export interface Hold {
-  /** Contents of artifacts that somebody may want by their digests: their blobs stay, and the records of results that consist of them. */
+  /** Digests of artifacts that may still be requested. Their blobs are kept, and so are records of results that consist of them. */
   readonly pins: ReadonlySet<Digest>;
-  /** What has changed since, or was used, may be what a build is about to use. */
+  /** Files changed or used since then may be about to be used by a build. */
   readonly newerThanMs: number;
 }
 
@@ -35,16 +38,16 @@ const HOLD_NOTHING: Hold = { pins: new Set(), newerThanMs: Number.POSITIVE_INFIN
 
 export interface KeptRecord {
   readonly key: string;
-  /** Whose work: a stage's, by its plugin, or a part of one. */
+  /** The plugin of the stage, or the name of the part, that the record belongs to. */
   readonly of: { readonly kind: 'stage' | 'part'; readonly name: string };
   readonly sizeBytes: number;
-  /** When it was made, or last used by a build that wrote. */
+  /** When the record was made, or last used by a build with write access. */
   readonly lastUsedMs: number;
-  /** Every blob that its results need, and those that are there to explain later changes. */
+  /** Every blob that the results need, and the blobs that explain later changes. */
   readonly blobs: ReadonlySet<Digest>;
-  /** It is the accepted result of a stage of some pipeline. */
+  /** The record is the accepted result of a stage of some pipeline. */
   readonly accepted: boolean;
-  /** It stays, whatever the limits: accepted, pinned, or too new. */
+  /** The record is kept whatever the limits: it is accepted, pinned, or too new. */
   readonly held: boolean;
 }
 
@@ -85,7 +88,7 @@ export function takeInventory(cache: CacheFolder, { pins, newerThanMs }: Hold = 
   return { blobs, records, damaged, heldBlobs };
 }
 
-/** Beside builds, a file that was listed may be gone. */
+/** A listed file may be gone, because builds may run at the same time. */
 function findStats(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
 }
@@ -113,7 +116,7 @@ function consistsOf(outputs: Artifacts, pins: ReadonlySet<Digest>): boolean {
   return all.length > 0 && all.every(({ digest }) => pins.has(digest));
 }
 
-/** Every blob that a result needs: of a folder also those of its files. */
+/** Every blob that a result needs. For a folder this includes the blobs of its files. */
 export function blobsOf({ outputs, log, parts }: ActionResult, read: ReadBlob): Digest[] {
   const found = [log, parts].flatMap(ref => ref?.digest ?? []);
   for (const { kind, digest } of Object.values(outputs)) {
@@ -122,20 +125,23 @@ export function blobsOf({ outputs, log, parts }: ActionResult, read: ReadBlob): 
   return found;
 }
 
-/** A blob, and where it is the document of a folder, the blobs of its files. */
+/** A blob and, if it is the document of a folder, the blobs of its files. */
 function withTree(digest: Digest, read: ReadBlob): readonly Digest[] {
   const entries = decodeTree(read(digest)?.toString('utf8') ?? '') ?? [];
   return [digest, ...entries.flatMap(entry => (entry.kind === 'file' ? [entry.digest] : []))];
 }
 
-/** Documents of the folders and the code that a manifest has digests of: without them a result is as good, and its changes are told without their files. */
+/**
+ * Documents of folders and code whose digests a manifest contains. Without them a result is still valid, but its changes are explained
+ * without naming files.
+ */
 export function notesOf({ code, inputs }: JsonObject): readonly Digest[] {
   const ports = isJsonObject(inputs) ? Object.values(inputs).filter(isJsonObject) : [];
   const artifacts = ports.flatMap(port => [port, ...Object.values(port).filter(isJsonObject)]);
   return [code, ...artifacts.filter(({ kind }) => kind === 'tree').map(({ digest }) => digest)].flatMap(text => parseDigest(text) ?? []);
 }
 
-/** Keys of what any pipeline's state holds for its stages' results. */
+/** Keys of the accepted results in the states of all pipelines. */
 function findAccepted(cache: CacheFolder): ReadonlySet<string> {
   const keys = new Set<string>();
   for (const { name, path } of filesUnder(join(cache.root, 'state'))) {

@@ -1,4 +1,4 @@
-/** How is a cache looked at, checked and made smaller, beside builds that use it? What writes holds their lock. */
+/** Cache maintenance: inspects, verifies and shrinks a cache that builds use. Operations that write hold the lock of these builds. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -19,7 +19,10 @@ import { type Inventory, takeInventory } from './inventory.js';
 
 type Ports = Pick<EnginePorts, 'emit' | 'signal'>;
 
-/** Who uses the folder? 'one checkout': its builds hold the lock. 'checkouts': theirs do not, so what is new stays, and what was used meanwhile. */
+/**
+ * The users of the folder. 'one checkout': its builds hold the lock. 'checkouts': their builds do not, so content that is new or was used
+ * in the meantime is kept.
+ */
 export type Users = 'one checkout' | 'checkouts';
 
 export interface Wanted {
@@ -30,17 +33,17 @@ export interface Wanted {
 
 const BY_ITS_BUILDS: Wanted = { users: 'one checkout', pins: new Set() };
 
-/** Builds that the lock does not hold back name a blob within seconds of writing it, and use a result as soon as they have found it. */
+/** Builds that the lock does not block name a blob within seconds of writing it, and use a result as soon as they find it. */
 const NEW_MS = 3_600_000;
-/** Clocks of file systems run behind. */
+/** Clocks of file systems may lag. */
 const CLOCK_MS = 2_000;
 
 export interface Collected extends GarbagePlan {
-  /** Paths in the folder that no build wrote: they stay. */
+  /** Paths in the folder that no build wrote. They are kept. */
   readonly foreign: readonly string[];
 }
 
-/** Chooses what may go; 'remove' removes it, under the lock. */
+/** Chooses what to remove. 'remove' also removes it, holding the lock. */
 export async function collectGarbage(
   cache: CacheFolder,
   limits: GarbageLimits,
@@ -70,17 +73,17 @@ function newerThan(users: Users, nowMs: number): number {
 export interface CacheCheck {
   readonly blobs: number;
   readonly records: number;
-  /** Blobs whose bytes do not have their digest: removed. */
+  /** Blobs whose bytes do not match their digest. They were removed. */
   readonly damagedBlobs: readonly Digest[];
-  /** Paths in the folder that no build wrote: they stay. */
+  /** Paths in the folder that no build wrote. They are kept. */
   readonly foreign: readonly string[];
-  /** Records that do not check: removed. Files that a kill left unfinished are removed too, and not listed. */
+  /** Records that failed their check. They were removed. Incomplete files of killed processes are removed too, and not listed. */
   readonly damagedRecords: readonly string[];
-  /** Records that name a blob which is not there: a build that wants such a result makes it again. */
+  /** Records that name a missing blob. A build that needs such a result makes it again. */
   readonly incompleteRecords: readonly string[];
 }
 
-/** Reads every byte, and removes what is damaged, so that no build meets it. Under the lock. */
+/** Reads every byte and removes damaged content, so that no build meets it. Holds the lock. */
 export async function verifyCache(
   cache: CacheFolder,
   onBlob: (done: number, total: number) => void,
@@ -121,7 +124,10 @@ async function removeDamaged(
   return damaged;
 }
 
-/** Turns of a shared cache that have ended, and that nobody has asked for since. Should one be taken just now, its action may run twice, with the same result. */
+/**
+ * Removes turns of a shared cache that have ended and were not requested since. If a turn is taken at this moment, its action may run
+ * twice, with the same result.
+ */
 async function removeEndedTurns(cache: CacheFolder, newerThanMs: number, signal: AbortSignal): Promise<void> {
   for (const name of listNames(turnsFolder(cache))) {
     const folder = join(turnsFolder(cache), name);
@@ -134,7 +140,7 @@ async function removeTurn(folder: string, signal: AbortSignal): Promise<void> {
   try {
     const turn = await tryLock(folder, signal);
     if (turn === undefined) return;
-    // Whoever comes to it now finds it gone or new, never half removed.
+    // Renamed first, so that other processes find the folder missing or new, never half removed.
     const gone = `${folder}.${randomBytes(6).toString('hex')}`;
     await rename(folder, gone);
     await rm(gone, { recursive: true, force: true, maxRetries: 3 });
@@ -144,7 +150,10 @@ async function removeTurn(folder: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Does what must not meet a build, a collection or an import in this folder. Where it cannot be locked, says so, as a build does, and goes on. */
+/**
+ * Runs work that must not overlap with a build, a garbage collection or an import in this folder. If the folder cannot be locked, warns as
+ * a build does and goes on.
+ */
 export async function withLock<T>(cache: CacheFolder, { emit, signal }: Ports, work: (lock: Lock | undefined) => Promise<T>): Promise<T> {
   if (!existsSync(cache.root)) return work(undefined);
   const lock = await acquireLock(cache.lock, {
