@@ -1,4 +1,4 @@
-/** The build: what is out of date is run or restored, everything else stays as it is. */
+/** The build: runs or restores the stages that are out of date, and leaves the others unchanged. */
 import { join } from 'node:path';
 import { findSettled, openSession, type Session, turnSession } from './action/session.js';
 import { flushState, warnOfOpenedCache } from './action/session-warnings.js';
@@ -26,36 +26,36 @@ import { lockCache } from './store/lock/lock-cache.js';
 import type { Trust } from './store/state-log.js';
 
 export interface BuildOptions {
-  /** Stages to build with all they depend on: `plan.targets` resolves names. */
+  /** Stages to build with all their dependencies. `plan.targets` resolves names. */
   readonly targets: 'all' | readonly StageId[];
-  /** Units of the cpu pool; where absent the plan's `cpu` pool, or the number of processors. */
+  /** Units of the cpu pool. Default: the plan's `cpu` pool, or else the number of processors. */
   readonly jobs?: number;
   readonly failures: 'stop' | 'keep-going';
-  /** 'targets': run the targets (not what they depend on) even where a record exists, and replace it. */
+  /** 'targets': run the targets (not their dependencies) even if a record exists, and replace the record. */
   readonly force: 'targets' | 'never';
   /** 'targets': run every target that has a result once more, in a fresh folder, and compare the bytes. */
   readonly check?: 'targets' | 'never';
-  /** 'nothing': every source, program, module and artifact is read again, whatever its stamps say. */
+  /** 'nothing': every source, program, module and artifact is read again, whatever its stamp. */
   readonly trust?: Trust;
-  /** Who watches what stages start, and how far it reaches. */
+  /** Supervises the processes that stages start, and states how far the supervision reaches. */
   readonly guard?: Guard | undefined;
-  /** Where results of earlier builds are kept; cache/ in the project folder where absent. */
+  /** Folder with the results of earlier builds. Default: cache/ in the project folder. */
   readonly cacheFolder?: string;
-  /** Absolute path of a cache that several checkouts share, to be used besides. */
+  /** Absolute path of an additional cache that several checkouts share. */
   readonly sharedCache?: string | undefined;
-  /** Lets a later build that is asked for the same report at once that there is nothing to do. */
+  /** Lets a later build with the same request report immediately that nothing is out of date. */
   readonly seal?: SealOrder;
-  /** The names and parameters that the user wrote, for the history. */
+  /** The targets and parameters as the user wrote them, for the history. */
   readonly asked?: { readonly targets: readonly string[]; readonly params: readonly string[] };
-  /** Where the lock file takes part. */
+  /** The lock file and its use, if the build has one. */
   readonly lock?: LockOrder;
-  /** Newer plans of the same pipeline while the build runs. */
+  /** Newer plans of the same pipeline that arrive while the build runs. */
   readonly revisions?: RevisionSource;
 }
 
 /**
  * Builds the targets. Stage failures, missed gates and cancellation are in the report.
- * @throws LockRefused before anything is built where the lock file cannot be used; InternalError.
+ * @throws LockRefused before anything is built if the lock file cannot be used; InternalError.
  */
 export async function build(plan: Plan, options: BuildOptions, outer: EnginePorts): Promise<BuildReport> {
   const started = performance.now();
@@ -68,7 +68,7 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
   return reportBuild(ended, gates, performance.now() - started);
 }
 
-/** The end of a build that has nothing to do: nothing is locked or written but a no-op record that holds no longer. */
+/** The end of a build that has nothing to do. Locks nothing, and writes nothing except an outdated no-op record. */
 async function findUpToDate(plan: Plan, options: BuildOptions, ports: EnginePorts, cache: CacheFolder): Promise<EndedBuild | undefined> {
   if (ports.signal.aborted || options.check === 'targets' || options.trust === 'nothing') return undefined;
   const { lock, targets, revisions, seal } = options;
@@ -83,7 +83,7 @@ async function findUpToDate(plan: Plan, options: BuildOptions, ports: EnginePort
   return ended;
 }
 
-/** Everything is looked at again under the lock, as another build may have worked while this one waited. */
+/** Checks everything again under the lock, because another build may have run while this one waited. */
 async function buildUnderLock(
   plan: Plan,
   options: BuildOptions,
@@ -91,7 +91,7 @@ async function buildUnderLock(
   cache: CacheFolder,
   started: number,
 ): Promise<EndedBuild> {
-  // A lock file that cannot be read is reported before hours of work, not after them.
+  // An unreadable lock file is reported before hours of work, not after them.
   if (options.lock?.use === 'write') (await import('./lockfile/lock-file.js')).readLockFile(options.lock.file);
   const { openRunRoom } = await import('./schedule/run-room.js');
   const { recordRun } = await import('./insight/history/record-run.js');
@@ -111,7 +111,7 @@ async function buildUnderLock(
   }
 }
 
-/** Builds a plan to its end. When a newer plan arrives, what is not affected goes on, and the newer one is built. */
+/** Builds a plan to its end. If a newer plan arrives, unaffected stages continue, and the newer plan is built. */
 async function buildNewestPlan(
   first: Plan,
   options: BuildOptions,
@@ -147,7 +147,7 @@ interface SettledStages {
   readonly verdictOf?: VerdictOf | undefined;
 }
 
-/** The stages that stamps alone prove up to date; in a frozen build, up to date as the lock file says. @throws LockRefused. */
+/** The stages that stamps alone prove up to date; in a frozen build also equal to the lock file. @throws LockRefused. */
 async function findSettledStages(
   session: Session,
   { lock }: BuildOptions,
@@ -166,7 +166,7 @@ async function findSettledStages(
   }
 }
 
-/** The history, the lock file and the no-op record of a build that has ended. */
+/** Writes the history, the lock file and the no-op record of a build that has ended. */
 async function keepRecords(
   session: Session,
   recorder: RunRecorder,
@@ -196,7 +196,7 @@ function targetsOf(selected: readonly PlannedStage[], targets: 'all' | readonly 
   return new Set(targets === 'all' ? selected.map(stage => stage.id) : targets);
 }
 
-/** A cache that cannot be written fails at every stage: the first failure is reported in full, the others as a number. */
+/** A cache without write access fails at every stage: the first failure is reported in full, the others as a count. */
 function countWriteFailures(outer: EnginePorts): { readonly ports: EnginePorts; reportWriteFailures(): void } {
   let failures = 0;
   const emit: EnginePorts['emit'] = event => {

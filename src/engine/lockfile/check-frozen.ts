@@ -1,4 +1,7 @@
-/** Does a lock lock what stands here? Everything that can be known before anything runs, all at once, each difference at its line of the lock. */
+/**
+ * The check that the lock file matches the project, made before anything runs. All differences are reported together, each at its line of
+ * the lock file.
+ */
 import { digestBytes } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
 import { keyOf } from '../action/manifest.js';
@@ -24,12 +27,15 @@ import { findPortability, namedInputs } from './portability.js';
 export interface FrozenLock {
   readonly file: LockFile;
   readonly text: string;
-  /** Where a label of an entry's facts stands. */
+  /** The position of a label of an entry's facts. */
   readonly placeOf: (entry: LockedStage, label: string) => SourceSpan;
   readonly hold: Hold;
 }
 
-/** Reads the lock that a build is held to. @param platformClass of this machine. @throws LockRefused `lock-missing` and what `readLockFile` throws. */
+/**
+ * Reads the lock file of a frozen build. @param platformClass of this machine. @throws LockRefused `lock-missing` and the errors of
+ * `readLockFile`.
+ */
 export function openFrozen({ plan }: Session, file: LockFile, platformClass: string): FrozenLock {
   const read = readLockFile(file);
   if (read === undefined) {
@@ -49,7 +55,7 @@ export function openFrozen({ plan }: Session, file: LockFile, platformClass: str
   };
 }
 
-/** @throws LockRefused with every difference. Reads the sources. */
+/** Reads the sources. @throws LockRefused with every difference. */
 export async function assertLocked(session: Session, frozen: FrozenLock, selected: readonly PlannedStage[]): Promise<void> {
   const found = [...(await findDifferences(session, frozen, selected)), ...findGone(session, frozen, selected)];
   if (found.length === 0) return;
@@ -59,7 +65,7 @@ export async function assertLocked(session: Session, frozen: FrozenLock, selecte
   throw new LockRefused(diagnostics, new Map([[frozen.file.name, frozen.text]]));
 }
 
-/** More than anybody reads are a number. */
+/** Maximum number of differences that are listed. The rest is reported as a count. */
 const MOST = 100;
 
 function limit(found: readonly Diagnostic[]): readonly Diagnostic[] {
@@ -67,7 +73,7 @@ function limit(found: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...found.slice(0, MOST), difference(`and ${found.length - MOST} more differences`)];
 }
 
-/** Stages of the lock that the pipeline does not have; of a part of the pipeline nothing can be said. */
+/** Stages of the lock file that the pipeline does not have. Checked only if all stages of the plan are selected. */
 export function findGone({ plan }: Session, { placeOf, hold }: FrozenLock, selected: readonly PlannedStage[]): readonly Diagnostic[] {
   if (selected.length < plan.stages.size) return [];
   const known: ReadonlySet<string> = new Set(plan.stages.keys());
@@ -110,13 +116,13 @@ async function findDifferences(
   return [...found, ...[...otherCode].map(([plugin, { span, stages }]) => difference(describeCode(plugin, stages), span))];
 }
 
-/** Said once per plugin: another version of Tanren may have other code for every stage. */
+/** Reported once per plugin, because another version of Tanren may have different code for every stage. */
 function describeCode(plugin: string, [first = '', ...more]: readonly string[]): string {
   const others = more.length === 0 ? '' : ` and ${more.length} more stage${more.length === 1 ? '' : 's'}`;
   return `plugin "${plugin}" has other code than is locked (stage "${first}"${others})`;
 }
 
-/** What differs in a stage, and at which label of its facts. What a stage before it has another content of, is said there. */
+/** The differences of a stage, each with its label in the facts. A difference caused by an earlier stage is reported at that stage. */
 function compare(
   stage: PlannedStage,
   entry: LockedStage,
@@ -144,7 +150,7 @@ function compare(
   ];
 }
 
-/** What a stage will have given, as far as the lock says: for the actions of stages that read it. */
+/** The expected result of a stage according to the lock file, used for the actions of the stages that read it. */
 function predict(stage: PlannedStage, entry: LockedStage | undefined, { platformClass }: Hold): KnownResult {
   const own = findOutputs(entry, platformClass);
   const any = entry?.results.kind === 'per-class' ? [...entry.results.classes.values()][0]?.outputs : undefined;

@@ -1,10 +1,10 @@
-/** How is a difference to the lock said? By what the user knows it as: a source's path, a program, a parameter. */
+/** Describes a difference from the lock file in the user's terms: the path of a source, a program, a parameter. */
 import type { Change } from '../action/changes.js';
 import { describeChange } from '../action/changes.js';
 import type { PlannedStage } from '../model/plan.js';
 import { namedInputs } from './portability.js';
 
-/** One difference of locked facts (before) to present ones (after). */
+/** Describes one difference between locked facts (before) and current facts (after). */
 export function describeLockChange(stage: PlannedStage, change: Change): string {
   const { label, before, after } = change;
   const [group, name] = splitLabel(label);

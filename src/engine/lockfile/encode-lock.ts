@@ -1,4 +1,4 @@
-/** How is a lock written? Sorted, one fact per line, an empty line between stages, nothing that differs between two writers of the same results. */
+/** Writes a lock file: sorted, one fact per line, an empty line between stages. Equal results give equal text, whoever writes it. */
 import { assertNever } from '../../base/assert-never.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
@@ -10,7 +10,9 @@ export const LOCK_VERSION = 1;
 
 const HEADER = '# What tanren built last with every gate met: docs/lock.md. `tanren build` writes it; commit it, and do not edit it.';
 
-/** So that the last stage, too, has an empty line after it: a branch that takes it away touches nothing of the stage before. */
+/**
+ * Gives the last stage an empty line after it too, so that a branch that removes the stage does not touch the lines of the stage before.
+ */
 const FOOTER = '# end';
 
 export function encodeLock(lock: Lock): string {
@@ -74,7 +76,7 @@ function mapMembers<T>(members: Readonly<Record<string, T>>, map: (value: T) => 
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, map(value)]));
 }
 
-/** Objects by their names, all the way down; lists as they are. */
+/** Sorts objects by name at every level. Lists keep their order. */
 function sorted(members: JsonObject): JsonObject {
   const entries = Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([name, value]) => [name, isJsonObject(value) ? sorted(value) : value]));

@@ -1,4 +1,4 @@
-/** Can a stage end with what is locked, without running? Where that stands already, or is in the cache: under a record, or by its digests alone. */
+/** Ends a stage with its locked output without running it: from artifacts/, from an action record, or from the store by digest. */
 
 import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
@@ -13,7 +13,7 @@ import { findArtifacts } from '../store/find-artifacts.js';
 import { heldActions, pinLocked } from './held-actions.js';
 import { assertHeld, findEqual, type Hold, lockedResults, type StageHold } from './hold.js';
 
-/** A frozen build ends stages with what the lock holds them to. */
+/** The rule by which a frozen build ends stages with their locked outputs. */
 export function ruleOf(hold: Hold): ResultRule {
   return {
     assertAction: (stage, manifest) => void hold.of(stage, manifest),
@@ -28,7 +28,7 @@ export function ruleOf(hold: Hold): ResultRule {
   };
 }
 
-/** Undefined where it cannot. */
+/** Undefined if the stage has to run. */
 async function endAsLocked(session: Session, stage: PlannedStage, pinned: PinnedStage, hold: StageHold): Promise<StageEnd | undefined> {
   const locked = lockedResults(hold);
   const actions = heldActions(pinned, hold);
@@ -67,7 +67,10 @@ async function restoreRecorded(
   return undefined;
 }
 
-/** Nobody here has seen that this action gives these bytes; the lock says so. So the result is accepted for frozen builds alone, and no record is made of it. */
+/**
+ * Only the lock file says that this action gives these bytes; no run on this machine has confirmed it. The result is therefore accepted
+ * for frozen builds only, and not recorded.
+ */
 async function restoreByDigest(
   session: Session,
   stage: PlannedStage,

@@ -1,4 +1,7 @@
-/** What of an action is locked? Its manifest without what belongs to the machine; and apart, the inputs that depend on the platform class. */
+/**
+ * The locked part of an action: its manifest without machine-specific entries and, separately, the inputs that depend on the platform
+ * class.
+ */
 
 import { parseDigest } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
@@ -12,11 +15,11 @@ import { namedInputs } from './portability.js';
 
 export interface LockableAction {
   readonly facts: Facts;
-  /** Content of the inputs that depend on the class. */
+  /** Content of the inputs that depend on the platform class. */
   readonly classInputs: Contents;
 }
 
-/** @param manifest as `makeManifest` made it for this stage. */
+/** @param manifest result of `makeManifest` for this stage. */
 export function lockableOf(stage: PlannedStage, manifest: JsonObject, portability: ReadonlyMap<StageId, Portability>): LockableAction {
   const inputs: Record<string, Json> = {};
   const classInputs: Record<string, Content> = {};

@@ -1,4 +1,4 @@
-/** Which contents do the lock files of a project name? A cache should not lose them. */
+/** Digests that the lock files of a project pin, so that the cache keeps them. */
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -10,8 +10,8 @@ import { readLockFile } from './lock-file.js';
 import { type LockFile, lockFileOf } from './lock-path.js';
 
 /**
- * Of the pipelines in the project's folder that are named, and of all in pipelines/.
- * @throws LockRefused where one cannot be read: then it is not known what is wanted.
+ * Reads the lock files of the named pipelines in the project folder, and of all pipelines in pipelines/.
+ * @throws LockRefused if one cannot be read, because the pinned digests are unknown then.
  */
 export function findPins(projectFolder: string, pipelines: readonly string[], cwd: string): ReadonlySet<Digest> {
   const pins = new Set<Digest>();
@@ -22,7 +22,7 @@ export function findPins(projectFolder: string, pipelines: readonly string[], cw
   return pins;
 }
 
-/** Other tools have files that end in .lock: one of ours has its pipeline file beside it. */
+/** Other tools also write files that end in .lock. A lock file of Tanren has its pipeline file beside it. */
 function findLockFiles(projectFolder: string, pipelines: readonly string[], cwd: string): readonly LockFile[] {
   const own = [...new Set(['pipeline', ...pipelines])].flatMap(name => pipelineFiles(join(projectFolder, name)));
   const folder = join(projectFolder, 'pipelines');

@@ -1,4 +1,4 @@
-/** How does a frozen build begin? With what stands there as locked already, or with the check that everything else is what is locked. */
+/** The start of a frozen build: stages that are already as locked, and the check that everything else matches the lock file. */
 
 import type { Proof, Session } from '../action/session.js';
 import { findSettled, isResultOf } from '../action/session.js';
@@ -16,7 +16,7 @@ export interface SettledAsLocked {
   readonly hold: Hold;
 }
 
-/** Undefined where something has to be looked at closely. @throws LockRefused where the lock cannot be used. */
+/** Undefined if any stage needs a full check. @throws LockRefused if the lock file cannot be used. */
 export async function findSettledAsLocked(
   session: Session,
   file: LockFile,
@@ -29,7 +29,10 @@ export async function findSettledAsLocked(
   return isAll ? { settled, hold: frozen.hold } : undefined;
 }
 
-/** What the stages are held to. Under the cache's lock, so that the digests of sources are kept. @throws LockRefused where anything differs. */
+/**
+ * The locked results that constrain the stages. Call while holding the lock of the cache, so that digests of sources are kept. @throws
+ * LockRefused on any difference.
+ */
 export async function holdToLock(session: Session, file: LockFile, selected: readonly PlannedStage[]): Promise<Hold> {
   const portability = findPortability(session.plan);
   const needsClass = selected.some(({ id }) => portability.get(id) === 'per-class');
@@ -38,7 +41,7 @@ export async function holdToLock(session: Session, file: LockFile, selected: rea
   return frozen.hold;
 }
 
-/** Is an accepted result the locked one of this action, or one that only gates hold? */
+/** Whether an accepted result is the locked output of this action, or one that is constrained only by gates. */
 export function provesHeld(hold: Hold): Proof {
   return (accepted, pinned, stage) => {
     const held = hold.of(stage, pinned.manifest);

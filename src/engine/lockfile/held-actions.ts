@@ -1,11 +1,11 @@
-/** The actions whose results count as the locked ones of a stage. */
+/** The actions whose results count as the locked outputs of a stage. */
 import { asLocked } from '../action/manifest.js';
 import { type PinnedStage, pinnedStage } from '../action/pinned-stage.js';
 import type { StageHold } from './hold.js';
 
 /**
- * Its own action; the same on the platform classes for which it is locked; and the action marked as locked, whose result this machine has not seen made:
- * only frozen builds take that one.
+ * The stage's own action, the same action on the platform classes that the lock file lists, and the action marked as locked. No run on
+ * this machine has confirmed a result of the last one, so only frozen builds accept it.
  */
 export function heldActions(pinned: PinnedStage, hold: StageHold): readonly PinnedStage[] {
   const { manifest } = pinned;

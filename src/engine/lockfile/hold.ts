@@ -1,4 +1,7 @@
-/** What is each stage held to in a frozen build? To the lock: what it is made from must be what is locked, and so must what comes of it, as far as that can be promised on this machine. */
+/**
+ * The locked outputs that constrain each stage of a frozen build. The inputs of a stage must match the lock file, and so must its outputs
+ * where this machine can reproduce them.
+ */
 import { getDefined } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';
 import type { Change } from '../action/changes.js';
@@ -15,23 +18,23 @@ import type { Lock, LockedStage } from './lock.js';
 import { differingNames, lockedContent, sameContents } from './lock.js';
 import type { Portability } from './portability.js';
 
-/** What must, or may, come of a stage. */
+/** The outputs that a stage must or may have. */
 export type StageHold =
-  /** Nothing else: locked for all machines, or for this class, with just these inputs. */
+  /** Exactly these outputs: locked for all machines, or for this platform class with the same inputs. */
   | { readonly kind: 'exactly'; readonly outputs: Contents }
-  /** Locked for other classes with just these inputs, or for none: taken where the cache has it, else made here. */
+  /** Locked for other platform classes with the same inputs, or for none: restored if the cache has the outputs, otherwise built here. */
   | { readonly kind: 'elsewhere'; readonly classes: ReadonlyMap<string, Contents> }
-  /** Anything that the gates accept. */
+  /** Any outputs that the gates accept. */
   | { readonly kind: 'gates-alone' };
 
 export interface Hold {
   readonly lock: Lock;
   readonly portability: ReadonlyMap<StageId, Portability>;
-  /** Of this machine; '' where nothing depends on it. */
+  /** The platform class of this machine; '' if nothing depends on it. */
   readonly platformClass: string;
-  /** @throws EngineError `lock-differs` where the action is not the locked one. */
+  /** @throws EngineError `lock-differs` if the action is not the locked one. */
   of(stage: PlannedStage, manifest: JsonObject): StageHold;
-  /** After `of` for the action of this result. */
+  /** Call after `of` for the action of this result. */
   verdictOf(stage: StageId, accepted: AcceptedStage): LockVerdict;
 }
 
@@ -69,7 +72,7 @@ function holdOf({ results }: LockedStage, { classInputs }: LockableAction, platf
     : { kind: 'exactly', outputs: own.outputs };
 }
 
-/** Everything in which an action is not the locked one. */
+/** All differences between an action and the locked one. */
 export function findLockChanges(entry: LockedStage, action: LockableAction, portability: Portability): readonly (Change | string)[] {
   const changes = findChanges(entry.facts, action.facts);
   if (changes.length > 0 || entry.results.kind === portability) return changes;
@@ -84,18 +87,18 @@ const WORDS: Readonly<Record<Portability, string>> = {
 
 type Outputs = AcceptedStage['outputs'] | Contents;
 
-/** The locked result that these outputs are. */
+/** The locked result that equals these outputs. */
 export function findEqual(results: readonly Contents[], outputs: Outputs): Contents | undefined {
   const contents = contentsOf(outputs);
   return results.find(result => sameContents(result, contents));
 }
 
-/** What a hold leaves to choose from. */
+/** The locked results that are allowed. */
 export function lockedResults(hold: StageHold): readonly Contents[] {
   return hold.kind === 'exactly' ? [hold.outputs] : hold.kind === 'elsewhere' ? [...hold.classes.values()] : [];
 }
 
-/** @throws EngineError `locked-output-differs` where a run has given other bytes than the lock holds it to. */
+/** @throws EngineError `locked-output-differs` if a run gave different bytes than the lock file requires. */
 export function assertHeld(hold: StageHold, outputs: Contents): void {
   if (hold.kind !== 'exactly') return;
   const differing = differingNames(hold.outputs, contentsOf(outputs));

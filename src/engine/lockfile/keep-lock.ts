@@ -1,4 +1,4 @@
-/** When is the lock written? When a build has all its results and every gate is met; and only where it does not say so already. */
+/** Writes the lock file after a build that has all results and meets every gate, if the file is outdated. */
 
 import type { JsonObject } from '../../base/json.js';
 import { quickKeyOf } from '../action/manifest.js';
@@ -23,7 +23,7 @@ import { nextLock } from './next-lock.js';
 import { findPortability } from './portability.js';
 import { proofOf } from './proven-lock.js';
 
-/** What the lock should say, and whether it does. */
+/** The correct text of the lock file, and whether the file has it. */
 export interface LockCheck {
   readonly verdict: 'right' | 'outdated';
   readonly text: string;
@@ -31,8 +31,8 @@ export interface LockCheck {
 
 /**
  * @param results of every selected stage.
- * @returns undefined where an input has changed since its stage was built, so that nothing is known any more of the action that was.
- * @throws LockRefused where what is there cannot be read.
+ * @returns undefined if an input changed after its stage was built, because the action of the result is unknown then.
+ * @throws LockRefused if the existing lock file cannot be read.
  */
 export async function checkLock(
   session: Session,
@@ -57,7 +57,11 @@ export async function checkLock(
   return { verdict: current !== undefined && sameText(current.text, text) ? 'right' : 'outdated', text };
 }
 
-/** Writes the lock where it is outdated, and notes for the state that it is right: whoever calls writes the state. @returns its stamp, where that says something. Only under the cache's lock. @throws as `checkLock`, and what the file system throws. */
+/**
+ * Writes the lock file if it is outdated, and notes its stamp in the state, which the caller writes. Call only while holding the lock of
+ * the cache.
+ * @returns the stamp; undefined if it proves nothing. @throws like `checkLock`, and file system errors.
+ */
 export async function keepLock(
   session: Session,
   file: LockFile,
@@ -75,8 +79,8 @@ export async function keepLock(
 }
 
 /**
- * Writes the lock after a build that has every result and meets every gate; others write nothing. A failed write is a warning.
- * @returns how the lock looks now that it is right; undefined where it is not.
+ * Writes the lock file after a build that has every result and meets every gate; other builds write nothing. A failed write is a warning.
+ * @returns the stamp of the correct lock file; undefined if the file is not correct.
  */
 export async function keepLockOf(session: Session, lock: LockFile, { selected, ends, checks }: EndedBuild): Promise<Sights | undefined> {
   if (concludeBuild({ ends, checks }, checkGates(selected, ends)) !== 'built') return undefined;
@@ -97,7 +101,7 @@ function findSettledStamp({ path }: LockFile): Stamp | undefined {
   return look === undefined || isRacy(look, Date.now()) ? undefined : look.stamp;
 }
 
-/** The manifest of the action whose result was accepted: as it is now, where that is the same, else as it was recorded. */
+/** The manifest of the action whose result was accepted: the current one if its key is the same, otherwise the recorded one. */
 async function findManifest(
   { pinner, records }: Session,
   stage: PlannedStage,

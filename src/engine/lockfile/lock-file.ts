@@ -1,4 +1,4 @@
-/** How is a lock file read and written? With care; whole, or not at all. */
+/** Reads lock files within a size limit, and writes them atomically. */
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import type { LockFile } from './lock-path.js';
 import { LockRefused } from './lock-refused.js';
 import { parseLock } from './parse-lock.js';
 
-/** Far above any lock (10,000 stages take 15 MB), far below what would exhaust memory. */
+/** Far above the size of any lock file (10,000 stages take 15 MB), and far below what would exhaust memory. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 export interface ReadLock {
@@ -19,7 +19,7 @@ export interface ReadLock {
   readonly lock: Lock;
 }
 
-/** Undefined where there is none. @throws LockRefused `lock-unreadable` and what `parseLock` throws. */
+/** Undefined if there is no file. @throws LockRefused `lock-unreadable` and the errors of `parseLock`. */
 export function readLockFile({ path, name }: LockFile): ReadLock | undefined {
   const text = readText(path, name);
   return text === undefined ? undefined : { text, lock: parseLock(text, name) };
@@ -44,7 +44,7 @@ function unreadable(name: string, why: string): LockRefused {
   );
 }
 
-/** Git may have given its lines the endings of the system. */
+/** Git may have converted the line ends to those of the system. */
 export function sameText(written: string, wanted: string): boolean {
   return written === wanted || written.replaceAll('\r\n', '\n') === wanted;
 }
@@ -52,8 +52,8 @@ export function sameText(written: string, wanted: string): boolean {
 const BACKDATE_S = 2;
 
 /**
- * Writes it in place of what is there, by way of a name in the cache, where the next build clears away what a kill leaves.
- * @returns the stamp of what was written: a later edit, however soon, changes it. @throws what the file system throws.
+ * Replaces the lock file through a temporary file in the cache, where the next build removes the remains of a killed one.
+ * @returns the stamp of the written file: any later edit, however soon, changes it. @throws file system errors.
  */
 export async function writeLockFile({ path }: LockFile, text: string, cache: CacheFolder): Promise<Stamp | undefined> {
   const target = followLink(path);
@@ -62,14 +62,14 @@ export async function writeLockFile({ path }: LockFile, text: string, cache: Cac
   try {
     await put(existsSync(cache.temporary) ? elsewhere : beside, text, target);
   } catch (error) {
-    // Another file system, or a cache that cannot be written.
+    // The cache is on another file system, or cannot be written.
     if (!['EXDEV', 'EROFS', 'EACCES', 'EPERM', 'ENOENT'].includes(systemCode(error) ?? '')) throw error;
     await put(beside, text, target);
   }
   return lookAt(path)?.stamp;
 }
 
-/** A lock may be a link to one that stands elsewhere: it stays a link. */
+/** A lock file that is a symbolic link stays a link: its target is replaced. */
 function followLink(path: string): string {
   try {
     return realpathSync(path);

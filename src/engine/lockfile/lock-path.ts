@@ -1,4 +1,4 @@
-/** Where does a lock file stand? Beside its pipeline file. */
+/** The path of a lock file: beside its pipeline file. */
 
 import { relative, resolve } from 'node:path';
 import { withoutEnding } from '../config/pipeline-name.js';
@@ -6,11 +6,14 @@ import { withoutEnding } from '../config/pipeline-name.js';
 export interface LockFile {
   /** Absolute. */
   readonly path: string;
-  /** As messages call it: relative to where the user stands. */
+  /** The name in messages: relative to the working directory of the user. */
   readonly name: string;
 }
 
-/** What part it takes in a build: written once everything is built and every gate is met; or the build is held to it, and never writes it. */
+/**
+ * The role of the lock file in a build. 'write': it is written once everything is built and every gate is met. 'frozen': the build must
+ * match it and never writes it.
+ */
 export interface LockOrder {
   readonly file: LockFile;
   readonly use: 'write' | 'frozen';

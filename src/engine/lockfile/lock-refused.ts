@@ -1,4 +1,7 @@
-/** How is it said that a lock file cannot be used, or does not lock what stands here? All at once, each with its line, and nothing is built. */
+/**
+ * The error for a lock file that cannot be used or does not match the project. It lists all differences with their lines; nothing is
+ * built.
+ */
 import { CodedError } from '../../base/coded-error.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SourceSpan } from '../model/source-span.js';
@@ -7,7 +10,7 @@ import type { SourceSpan } from '../model/source-span.js';
 export class LockRefused extends CodedError {
   override readonly name = 'LockRefused';
   readonly diagnostics: readonly Diagnostic[];
-  /** The lock's text by its name, as spans use it. */
+  /** The text of the lock file by its name, as used in spans. */
   readonly sources: ReadonlyMap<string, string>;
 
   constructor(diagnostics: readonly Diagnostic[], sources: ReadonlyMap<string, string>) {
@@ -22,7 +25,7 @@ export class LockRefused extends CodedError {
   }
 }
 
-/** The places of whole lines of a text, without what they are indented by. Lines count from 1. */
+/** The spans of whole lines of a text, without indentation. Lines count from 1. */
 export function linesOf(file: string, text: string): (line: number) => SourceSpan {
   const lines = text.split('\n');
   return line => {

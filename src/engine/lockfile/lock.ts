@@ -1,4 +1,4 @@
-/** What does a lock file hold? Per stage what its action is made of, the same on every machine, and the digests of what came of it. */
+/** The content of a lock file: for each stage the machine-independent facts of its action, and the digests of its outputs. */
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
 import type { Content, Contents } from '../model/artifact.js';
@@ -11,33 +11,36 @@ export interface Lock {
 export interface LockedStage {
   readonly facts: Facts;
   readonly results: LockedResults;
-  /** Where it stands; absent where it was not read from a file. */
+  /** The position in the file; absent if the entry was not read from a file. */
   readonly outline?: OutlineMap;
 }
 
-/** The action manifest without what belongs to a machine (platform class, host, device, values of variables) and without what may differ between machines for that reason. */
+/**
+ * The action manifest without machine-specific entries (platform class, host, device, values of variables), and without content that may
+ * differ between machines for that reason.
+ */
 export interface Facts extends JsonObject {
   readonly plugin: string;
   readonly version: number;
   readonly code: string;
   readonly params: JsonObject;
-  /** By "port" or "port.entry": content, or "stage.port" where the content is not the same on every machine. */
+  /** By "port" or "port.entry": content, or "stage.port" if the content is not the same on every machine. */
   readonly inputs: JsonObject;
   readonly tools: JsonObject;
-  /** Names only: values may be secrets, and differ between machines. */
+  /** Names only: values may be secret, and differ between machines. */
   readonly env: readonly string[];
 }
 
 export type LockedResults =
   /** The same on every machine. */
   | { readonly kind: 'same'; readonly outputs: Contents }
-  /** ONNX Runtime computed them, or what they are made from. */
+  /** Computed by ONNX Runtime, or made from such results. */
   | { readonly kind: 'per-class'; readonly classes: ReadonlyMap<string, ClassResult> }
-  /** Measured, or made from what was measured: held by gates alone. */
+  /** Measured, or made from measured results: constrained only by gates. */
   | { readonly kind: 'measured' };
 
 export interface ClassResult {
-  /** Content of the inputs that depend on the class, by "port" or "port.entry". */
+  /** Content of the inputs that depend on the platform class, by "port" or "port.entry". */
   readonly inputs: Contents;
   readonly outputs: Contents;
 }
@@ -59,7 +62,7 @@ export function sameContent(a: Content | undefined, b: Content | undefined): boo
   return a !== undefined && b !== undefined && a.kind === b.kind && a.digest === b.digest && a.executable === b.executable;
 }
 
-/** Every digest of outputs that a lock names, of whatever class: what a cache should not lose. */
+/** Every digest of outputs in a lock file, for all platform classes. A cache should keep them. */
 export function digestsIn(lock: Lock): ReadonlySet<Digest> {
   const found = new Set<Digest>();
   for (const { results } of lock.stages.values()) {

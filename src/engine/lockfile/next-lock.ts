@@ -1,4 +1,7 @@
-/** What is the lock after a build? What was built is entered for this class; what was locked for other classes stays where it still belongs to the same action. */
+/**
+ * Computes the lock file after a build: enters the results for this platform class, and keeps those of other classes that still belong to
+ * the same action.
+ */
 
 import { assertNever } from '../../base/assert-never.js';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
@@ -17,8 +20,8 @@ export interface BuiltStage {
 }
 
 /**
- * @param built in the plan's order.
- * @param scope 'whole': everything was built, and what is not among it goes; 'part': other entries stay as they are.
+ * @param built in the order of the plan.
+ * @param scope 'whole': everything was built, and entries of other stages are removed; 'part': other entries are kept.
  * @param platformClass of this machine.
  */
 export function nextLock(before: Lock | undefined, built: readonly BuiltStage[], scope: 'whole' | 'part', platformClass: string): Lock {
@@ -51,12 +54,18 @@ function resultsOf(
   }
 }
 
-/** Was it made from what the stages before are locked with, on the same class? Where one of these was dropped, it was not. */
+/**
+ * Whether the result was made from the locked outputs of earlier stages on the same platform class. False if one of these outputs is no
+ * longer locked.
+ */
 function belongs(facts: Facts, result: ClassResult, className: string, stages: ReadonlyMap<string, LockedStage>): boolean {
   return madeFrom(facts, result, className, stages).every(({ locked, content }) => sameContent(locked, content));
 }
 
-/** Inputs by name, and what they read, of which the lock holds another content for the class than this result was made from. */
+/**
+ * Inputs whose locked content for the platform class differs from the content that this result was made from: the name of each input, and
+ * what it reads.
+ */
 export function madeFromOthers(
   facts: Facts,
   result: ClassResult,
@@ -72,7 +81,7 @@ interface MadeFrom {
   readonly name: string;
   /** "stage.port". */
   readonly from: string;
-  /** What it was made from, and what is locked. */
+  /** The content that the result was made from. `locked` is the content in the lock file. */
   readonly content: Content;
   readonly locked: Content | undefined;
 }
@@ -85,7 +94,7 @@ function madeFrom(facts: Facts, { inputs }: ClassResult, className: string, stag
   });
 }
 
-/** The outputs that a stage is locked with on a class. */
+/** The locked outputs of a stage for a platform class. */
 export function findOutputs(stage: LockedStage | undefined, className: string): Contents | undefined {
   if (stage === undefined || stage.results.kind === 'measured') return undefined;
   return stage.results.kind === 'same' ? stage.results.outputs : stage.results.classes.get(className)?.outputs;

@@ -1,4 +1,7 @@
-/** How does a document stand in lines that a diff shows and a merge joins? A strict subset of YAML: one fact per line, two spaces per level, JSON for what is no plain word. */
+/**
+ * A line-based document format that diffs and merges well: a strict subset of YAML with one fact per line, two spaces per level, and JSON
+ * for everything but plain words.
+ */
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
@@ -14,23 +17,23 @@ export interface OutlineMap {
 export interface OutlineValue {
   readonly kind: 'value';
   readonly line: number;
-  /** A scalar, a list of values, or what stood as JSON. */
+  /** A scalar, a list of values, or a value written as JSON. */
   readonly value: Json;
 }
 
-/** Reports what is wrong with a line, counted from 1. */
+/** Reports an error in a line, counted from 1. */
 export type FailAt = (line: number, message: string) => never;
 
-/** Words that YAML reads as themselves in every version, and as nothing else. */
+/** Words that every version of YAML reads as the same string. */
 const PLAIN = /^[A-Za-z_][\w.@+/-]*(?: [\w.@+/-]+)*$/;
 const NOT_PLAIN = /^(?:true|false|null|yes|no|on|off|y|n|~)$/i;
-/** A digest whose digits could not be those of a number. */
+/** A digest that cannot be read as a number. */
 const PLAIN_DIGEST = /^(?=.*[abcdf])[0-9a-f]{64}$/;
 
-/** Deeper objects stand as JSON on one line. */
+/** Objects at deeper levels are written as JSON on one line. */
 const MAX_DEPTH = 16;
 
-/** The lines of an object, members in the order they have. Lists have a line per item. */
+/** The lines of an object, with members in their given order. Lists have one line per item. */
 export function encodeOutline(members: JsonObject, depth = 0): string[] {
   const lead = '  '.repeat(depth);
   return Object.entries(members).flatMap(([name, value]) => {
@@ -55,7 +58,7 @@ interface OpenMap {
   readonly indent: number;
 }
 
-/** A key that stands alone in its line: what it holds follows, one level deeper. */
+/** A key that is alone on its line. Its value follows one level deeper. */
 interface OpenKey {
   readonly name: string;
   readonly line: number;
@@ -64,7 +67,7 @@ interface OpenKey {
   readonly items: Json[];
 }
 
-/** Reads what `encodeOutline` writes; comments and empty lines may stand anywhere. Anything else fails at its line. */
+/** Parses the output of `encodeOutline`. Comments and empty lines are allowed anywhere. Anything else fails at its line. */
 export function parseOutline(text: string, fail: FailAt): OutlineMap {
   const root: OpenMap = { node: { kind: 'map', line: 1, members: new Map() }, indent: 0 };
   const open: OpenMap[] = [root];
@@ -106,7 +109,7 @@ export function parseOutline(text: string, fail: FailAt): OutlineMap {
     if (parent.node.members.has(name)) fail(number, `"${name}" stands here twice`);
     if (rest === undefined) key = { name, line: number, indent, parent, items: [] };
     else parent.node.members.set(name, { kind: 'value', line: number, value: parseValue(rest, number, fail) });
-    // So that no line below may have the same name.
+    // Reserves the name, so that no later line may repeat it.
     if (key !== undefined) parent.node.members.set(name, { kind: 'value', line: number, value: null });
   }
   closeKey();
@@ -137,7 +140,7 @@ export function toJson(outline: Outline): Json {
   return Object.fromEntries([...outline.members].map(([name, member]) => [name, toJson(member)]));
 }
 
-/** The line of the innermost member on a dotted path that is there ("params.method"). Names may hold dots themselves. */
+/** The line of the innermost existing member on a dotted path ("params.method"). Names may contain dots. */
 export function findLine(outline: Outline, path: string): number {
   if (outline.kind === 'value' || path === '') return outline.line;
   for (const [name, member] of outline.members) {

@@ -1,4 +1,7 @@
-/** What does the text of a lock file say? Untrusted: merged by git, edited, cut. Anything that tanren did not write is refused at its line. */
+/**
+ * Parses the text of a lock file. The text is untrusted: it may be merged by git, edited or truncated. Anything that Tanren did not write
+ * is refused at its line.
+ */
 import { parseDigest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
@@ -34,7 +37,7 @@ function findConflict(text: string): number | undefined {
   return found === null ? undefined : text.slice(0, found.index).split('\n').length;
 }
 
-/** Before anything else is read: another version may be written otherwise. */
+/** Searched before parsing, because another version may have another format. */
 function findVersion(text: string): { readonly number: number; readonly line: number } | undefined {
   const found = /^version: (\d{1,9})\r?$/m.exec(text);
   return found === null ? undefined : { number: Number(found[1]), line: text.slice(0, found.index).split('\n').length };
@@ -128,7 +131,7 @@ function readObject(node: Outline, fail: FailAt): JsonObject {
   return isJsonObject(value) ? value : fail(node.line, 'params are a map');
 }
 
-/** The members of a map by the names it may have. */
+/** The members of a map. Fails if a name is not in `names`. */
 function fieldsOf<Name extends string>(node: OutlineMap, names: readonly Name[], fail: FailAt): { readonly [N in Name]?: Outline } {
   for (const [name, { line }] of node.members) if (!names.some(known => known === name)) fail(line, `"${name}" is not known here`);
   return Object.fromEntries([...node.members]) as { readonly [N in Name]?: Outline };

@@ -1,11 +1,14 @@
-/** On which machines are a stage's outputs the same bytes? Told by the plan alone, so that every machine tells the same. */
+/**
+ * Determines on which machines the outputs of a stage have the same bytes. Depends only on the plan, so that every machine gives the same
+ * answer.
+ */
 import { refsOf } from '../model/dependencies.js';
 import type { InputRef, Plan, PlannedStage, StageId } from '../model/plan.js';
 
-/** 'same' everywhere; the same on all machines of a platform class; or 'measured' and never the same. */
+/** 'same': equal on every machine. 'per-class': equal on all machines of a platform class. 'measured': different in every run. */
 export type Portability = 'same' | 'per-class' | 'measured';
 
-/** What a stage is made from decides too: what reads a measured output differs as that does. */
+/** Inputs matter too: a stage that reads a measured output varies in the same way. */
 export function findPortability(plan: Plan): ReadonlyMap<StageId, Portability> {
   const found = new Map<StageId, Portability>();
   for (const stage of plan.stages.values()) {
@@ -24,7 +27,7 @@ function artifactRefs(stage: PlannedStage): readonly ArtifactRef[] {
     .flatMap(ref => (ref.kind === 'artifact' ? [ref] : []));
 }
 
-/** Every input by "port", or "port.entry" of a record. */
+/** Every input by "port", or by "port.entry" for a record. */
 export function namedInputs({ inputs }: PlannedStage): readonly (readonly [string, InputRef])[] {
   return Object.entries(inputs).flatMap(([port, binding]): (readonly [string, InputRef])[] =>
     binding.kind === 'record' ? Object.entries(binding.entries).map(([entry, ref]) => [`${port}.${entry}`, ref]) : [[port, binding]],

@@ -1,4 +1,4 @@
-/** Does a seal still hold? Only if all that it names is as it was. Reads nothing but the seal. */
+/** The check that a no-op record still holds: everything that it names is unchanged. Reads no file other than the record. */
 import type { Digest } from '../../base/digest.js';
 import { identifyHost } from '../action/host.js';
 import { resolveTool } from '../action/tools.js';
@@ -13,11 +13,11 @@ export interface SealNeeds {
   readonly environment: EnginePorts['environment'];
   /** Guard of the platform class. */
   readonly guard: EnginePorts['platformClass']['guard'];
-  /** The SHA-256 of a text. It comes from outside, as loading Node's takes longer than all the rest. */
+  /** The SHA-256 of a text. It is a parameter because loading Node's implementation takes longer than everything else. */
   readonly digest: (text: string) => Digest;
 }
 
-/** @throws EngineError, or what the file system throws, where something is not there or cannot be looked at. */
+/** @throws EngineError or file system errors if a file is missing or cannot be accessed. */
 export function holds(seal: Seal, needs: SealNeeds): boolean {
   const { environment, projectFolder } = needs;
   const path = environment.PATH ?? environment.Path;

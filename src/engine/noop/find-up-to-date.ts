@@ -1,4 +1,4 @@
-/** A build that finds every stage up to date by stamps alone: it takes no lock and writes nothing. */
+/** A build that finds every stage up to date by stamps alone. It takes no lock and writes nothing. */
 import { newMoment } from '../action/pin-stage.js';
 import { findSettled, openSession, type Session } from '../action/session.js';
 import type { LockFile, LockOrder } from '../lockfile/lock-path.js';
@@ -13,11 +13,13 @@ export interface UpToDateRequest {
   readonly selected: readonly PlannedStage[];
   readonly forced: ReadonlySet<StageId>;
   readonly lock: LockOrder | undefined;
-  /** 'read': also read small files whose stamps prove nothing, as a watcher does that looks right after they were saved. */
+  /**
+   * 'read': also reads small files whose stamps prove nothing. A watcher needs this, because it checks files right after they are saved.
+   */
   readonly smallFiles: 'read' | 'leave';
 }
 
-/** Undefined where something must be read, run or written. @throws LockRefused where a frozen build cannot use its lock. */
+/** Undefined if anything must be read, run or written. @throws LockRefused if a frozen build cannot use its lock file. */
 export async function findAllUpToDate(
   plan: Plan,
   request: UpToDateRequest,

@@ -1,4 +1,7 @@
-/** What did it take to find that there is nothing to do? Found once more, from the disk alone, and written down: see seal.ts. */
+/**
+ * Makes the no-op record: proves once more, from the disk alone, that nothing is out of date, and records everything that the proof read.
+ * See seal.ts.
+ */
 import { digestBytes } from '../../base/digest.js';
 import { identifyHost } from '../action/host.js';
 import { encodeVariable } from '../action/manifest.js';
@@ -17,15 +20,18 @@ import { tryLock } from '../store/lock/turns.js';
 import { findTouched } from '../store/published.js';
 import { encodeSeal, readSeal, type Seal, type SettledReport, sealPath } from './seal.js';
 
-/** What the asker has to say for a seal. */
+/** What the caller contributes to a no-op record. */
 export interface SealOrder {
-  /** All that the answer depends on beside the engine's own: arguments, versions. */
+  /** Everything that the answer depends on outside the engine: arguments and versions. */
   readonly request: string;
-  /** What the plan was made from, as it looked before it was read. */
+  /** Stamps of the files that the plan was made from, taken before they were read. */
   readonly sights: Sights;
 }
 
-/** Seals a state in which nothing is to do; where something is, or somebody interferes, nothing is written. Only under the lock. */
+/**
+ * Writes a no-op record if nothing is out of date and nothing changed in the meantime; otherwise writes nothing. Call only while holding
+ * the lock.
+ */
 export async function keepSeal(
   plan: Plan,
   ports: EnginePorts,
@@ -35,13 +41,13 @@ export async function keepSeal(
 ): Promise<void> {
   const seal = makeSeal(plan, ports, cache, selected, order);
   if (seal === undefined) return;
-  // Without it the next build looks at every stage: nothing is lost but some time.
+  // Without the record the next build checks every stage: only time is lost.
   await writeWhole(sealPath(plan.projectFolder, plan.pipeline), encodeSeal(seal), 'no-flush').catch(() => undefined);
 }
 
 /**
- * Writes the no-op record again where the one of the same request holds no longer although there is nothing to do, as after a comment was edited: without it
- * every later build would look at all stages. While another build has the lock, nothing is written.
+ * Rewrites the no-op record if the record of the same request no longer holds although nothing is out of date, for example after an edit
+ * of a comment. Otherwise every later build would check all stages. Writes nothing while another build holds the lock.
  */
 export async function renewSeal(
   plan: Plan,
@@ -66,7 +72,7 @@ export function makeSeal(
   selected: readonly PlannedStage[],
   { request, sights }: SealOrder,
 ): Seal | undefined {
-  // What the declarations of other plugins depend on is not known.
+  // The dependencies of the declarations of third-party plugins are unknown.
   if (selected.some(stage => stage.plugin.origin !== 'built-in')) return undefined;
   const runsModels = selected.some(stage => stage.plugin.plugin.runsModels === 'always');
   const platform = runsModels ? ports.platformClass.guard() : null;
@@ -77,7 +83,7 @@ export function makeSeal(
       stampOf(path),
     ]),
   };
-  // A seal says which variables were set to what: of secrets, nothing is written down.
+  // A no-op record holds digests of the values of variables. Nothing is written about secrets.
   if (selected.some(stage => stage.secrets.length > 0)) return undefined;
   const session = openSession(plan, ports, cache, 'read');
   const moment = newMoment();
@@ -99,7 +105,7 @@ export function makeSeal(
   };
 }
 
-/** Undefined where a gate is missed: every build has to say so. */
+/** Undefined if a gate is missed, because every build has to report that. */
 function reportOf(plan: Plan, selected: readonly PlannedStage[], settled: ReadonlyMap<StageId, AcceptedStage>): SettledReport | undefined {
   const gates = selected.flatMap(stage => stage.gate.map(gate => checkGate(stage.id, gate, settled.get(stage.id)?.metrics)));
   if (gates.some(({ verdict }) => verdict === 'missed')) return undefined;
@@ -110,7 +116,7 @@ function reportOf(plan: Plan, selected: readonly PlannedStage[], settled: Readon
   return { pipeline: plan.pipeline, stages: selected.length, metrics, gates };
 }
 
-/** Sources, programs and code. Undefined where one has changed since. */
+/** Stamps of sources, programs and code. Undefined if one of them changed in the meantime. */
 function seeSources(plan: Plan, { sources, tools, code }: Moment): Sights | undefined {
   const followed: string[] = [];
   const trees: Sights['trees'][number][] = [];
@@ -124,12 +130,12 @@ function seeSources(plan: Plan, { sources, tools, code }: Moment): Sights | unde
       trees.push(tree);
     }
   }
-  // The table of built-in code is among what the plan was made from.
+  // The table of built-in code is one of the files that the plan was made from.
   const modules = [...code.values()].flatMap(one => (one?.modules === undefined ? [] : [one.sights]));
   return joinSights([{ ...NO_SIGHTS, followed, trees }, ...modules]);
 }
 
-/** What stands under artifacts/. Undefined where somebody was there since. */
+/** Stamps of the files under artifacts/. Undefined if one of them changed in the meantime. */
 function seeOutputs(plan: Plan, selected: readonly PlannedStage[], settled: ReadonlyMap<StageId, AcceptedStage>): Sights | undefined {
   const itself: string[] = [];
   const trees: Sights['trees'][number][] = [];

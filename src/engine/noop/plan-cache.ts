@@ -1,4 +1,4 @@
-/** Must the pipeline file be parsed again? Not where everything that decides its plan is as it was: the plan is kept as JSON beside the other results. */
+/** The plan cache: plans as JSON, used instead of parsing the pipeline file while everything that determines the plan is unchanged. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
@@ -19,7 +19,7 @@ export interface PlanKey {
   readonly digest: Digest;
   readonly texts: ReadonlyMap<string, string>;
   readonly files: readonly string[];
-  /** How all that the plan is made from looked before it was read; undefined where a file was saved too shortly before. */
+  /** Stamps of everything that the plan is made from, taken before it was read; undefined if a file was saved too recently. */
   readonly sights: Sights | undefined;
 }
 
@@ -34,8 +34,8 @@ interface KeptPlan {
 }
 
 /**
- * The key of a request, or undefined where a file cannot be read (parsing will say so).
- * @param code the digest of this installation's code: plugins' schemas and ports, and the planner itself.
+ * The key of a request; undefined if a file cannot be read (parsing reports that).
+ * @param code the digest of this installation's code: the planner, and the schemas and ports of plugins.
  */
 export function findPlanKey(request: PipelineRequest, code: string): PlanKey | undefined {
   const path = resolve(request.cwd, request.file);
@@ -73,7 +73,7 @@ function seeFiles(files: readonly string[], siblings: NamesSight): Sights | unde
   return { ...NO_SIGHTS, followed: looks.flatMap(([file, look]) => [file, look?.stamp ?? '']), names: [siblings] };
 }
 
-/** The kept plan of exactly this key; anything else in its place, damaged or not, is no plan. */
+/** The kept plan of exactly this key. Any other file, damaged or not, counts as missing. */
 export function findKeptPlan(key: PlanKey, request: PipelineRequest): LoadedPipeline | undefined {
   const kept = readKept(key);
   if (kept === undefined) return undefined;
@@ -94,7 +94,7 @@ export function findKeptPlan(key: PlanKey, request: PipelineRequest): LoadedPipe
   return { plan, diagnostics: kept.diagnostics, sources: key.texts, files: key.files };
 }
 
-/** A line with the digest of what follows, so that no half or edited file is taken for a plan. */
+/** The first line is the digest of the rest, so that an incomplete or edited file is not used as a plan. */
 function readKept(key: PlanKey): KeptPlan | undefined {
   let text: string;
   try {
@@ -106,11 +106,15 @@ function readKept(key: PlanKey): KeptPlan | undefined {
   const body = text.slice(end + 1);
   if (end < 0 || text.slice(0, end) !== digestBytes(body)) return undefined;
   const kept = parseJson(body);
-  // Its key is the digest of all that it was made from, this installation's code too: `keepPlan` of this version wrote it.
+  // The key is the digest of everything that the plan was made from, including this installation's code. So `keepPlan` of this version
+  // wrote it.
   return isJsonObject(kept) && kept.key === key.digest ? (kept as unknown as KeptPlan) : undefined;
 }
 
-/** Keeps a plan without third parties' plugins, whose declarations may change between two builds. A failed write costs the next build some time, nothing else. */
+/**
+ * Keeps a plan without third-party plugins, whose declarations may change between two builds. A failed write only costs the next build
+ * some time.
+ */
 export async function keepPlan(key: PlanKey, { plan, diagnostics }: LoadedPipeline): Promise<void> {
   if (plan === undefined || [...plan.stages.values()].some(stage => stage.plugin.origin !== 'built-in')) return;
   const kept: KeptPlan = {
@@ -126,7 +130,7 @@ export async function keepPlan(key: PlanKey, { plan, diagnostics }: LoadedPipeli
   await writeWhole(key.path, `${digestBytes(body)}\n${body}`, 'no-flush').catch(() => undefined);
 }
 
-/** The folder of the installation's code table names every module; its digest stands for all code. */
+/** The code table of the installation lists every module, so its digest stands for all code. */
 export function digestCode(installRoot: string): string {
   try {
     return digestBytes(readFileSync(join(installRoot, 'code-digests.json')));

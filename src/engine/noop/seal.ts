@@ -1,6 +1,6 @@
 /**
- * Why may a build say at once that there is nothing to do? Because an earlier one sealed its state: everything that was looked at to find that all stages are
- * up to date, with what was seen. As long as all of it looks the same, the answer is the same.
+ * The no-op record: the stamps of everything that a build read to find all stages up to date.
+ * While all of them are unchanged, a later build reports immediately that nothing is out of date.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,28 +11,28 @@ import { plainCrc32 } from '../store/files/crc32.js';
 import type { Sights } from '../store/files/sights.js';
 
 export interface Seal {
-  /** What was asked for, as the asker writes it. */
+  /** The request, in the caller's format. */
   readonly request: string;
-  /** Programs by the name that stages call them, and where they were found. */
+  /** Programs by the name that stages use, and the path where each was found. */
   readonly programs: readonly (readonly [string, string])[];
-  /** Declared variables by name: the digest of the value, or null where it was not set. */
+  /** Declared variables by name: the digest of the value, or null if the variable was not set. */
   readonly environment: readonly (readonly [string, Digest | null])[];
-  /** Guard of the platform class; null where no model is run. */
+  /** Guard of the platform class; null if no stage runs a model. */
   readonly platform: string | null;
-  /** Null where nothing was measured. */
+  /** Null if no stage is measured. */
   readonly host: string | null;
   readonly sights: Sights;
   readonly report: SettledReport;
 }
 
-/** What a build says that finds nothing to do. */
+/** The report of a build that finds nothing to do. */
 export interface SettledReport {
   readonly pipeline: string;
-  /** How many are up to date. */
+  /** Number of stages that are up to date. */
   readonly stages: number;
-  /** Of the stages that have any, in the plan's order. */
+  /** Of the stages that have metrics, in the order of the plan. */
   readonly metrics: readonly SettledMetrics[];
-  /** All of them met. */
+  /** All gates are met. */
   readonly gates: readonly GateResult[];
 }
 
@@ -45,7 +45,7 @@ export interface SettledMetrics {
 const HEAD = 'tanren-seal 1';
 const LINE_END = 0x0a;
 
-/** Beside the state of the pipeline that `pipelineName` names. */
+/** Beside the state of the pipeline `pipelineName`. */
 export function sealPath(projectFolder: string, pipelineName: string): string {
   return join(projectFolder, 'cache', 'state', `${pipelineName.replaceAll('/', '%')}.seal`);
 }
@@ -55,7 +55,7 @@ export function encodeSeal(seal: Seal): string {
   return `${HEAD} ${checksum(Buffer.from(body))}\n${body}`;
 }
 
-/** The seal at `path`; undefined where there is none, or it is damaged or of another version. */
+/** The no-op record at `path`; undefined if it is missing, damaged or of another version. */
 export function readSeal(path: string): Seal | undefined {
   let bytes: Buffer;
   try {
@@ -66,7 +66,7 @@ export function readSeal(path: string): Seal | undefined {
   const end = bytes.indexOf(LINE_END);
   const body = bytes.subarray(end + 1);
   if (end < 0 || bytes.toString('latin1', 0, end) !== `${HEAD} ${checksum(body)}`) return undefined;
-  // The checksum says that `encodeSeal` wrote it. A forged one can say that all is well, as a forged state can.
+  // The checksum shows that `encodeSeal` wrote it. A forged record can claim that nothing is out of date, and so can a forged state.
   return JSON.parse(body.toString()) as Seal;
 }
 

@@ -1,4 +1,4 @@
-/** How are changes of files noticed? By the system's events on folders; where it has no room for them, or gives none, by looking every second. */
+/** Detects file changes by the system's events on folders. Polls every second if the system has no more watches or no events. */
 import { type BigIntStats, type FSWatcher, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../model/engine-error.js';
@@ -7,7 +7,7 @@ import { pollPaths, STAGING } from './poll-paths.js';
 import { findWatchPoints, type WatchPoints } from './watch-points.js';
 import type { FileWatcher, WatchListener, WatchOrder } from './watcher.js';
 
-/** @param how 'poll' never asks for events: some network file systems have none of what other machines do. */
+/** @param how 'poll' never uses events: some network file systems send none for changes made by other machines. */
 export function createFileWatcher(listener: WatchListener, how: 'events' | 'poll'): FileWatcher {
   let watcher = how === 'poll' ? pollPaths(listener) : watchFolders(listener, fallBack);
   let order: WatchOrder | undefined;
@@ -29,7 +29,7 @@ export function createFileWatcher(listener: WatchListener, how: 'events' | 'poll
 
 interface Point {
   readonly watcher: FSWatcher;
-  /** Which folder it is: another one may have taken its name. */
+  /** Identifies the folder, because another folder may take its name. */
   readonly identity: string;
   names: ReadonlySet<string> | 'all';
 }
@@ -37,7 +37,7 @@ interface Point {
 function watchFolders({ hint }: WatchListener, fallBack: (error: unknown) => void): FileWatcher {
   const points = { input: new Map<string, Point>(), output: new Map<string, Point>() };
   let watched = '';
-  // Names have come or gone since the folders were listed.
+  // Names were added or removed since the folders were listed.
   let isStale = true;
 
   const hear = (kind: Hint, folder: string, type: string, name: string | null): void => {
@@ -111,7 +111,7 @@ function withoutStaging(points: WatchPoints, outputs: string): WatchPoints {
   return new Map([...points].filter(([folder]) => folder !== staging && !folder.startsWith(`${staging}/`)));
 }
 
-/** A folder that is gone, or may not be read, is not watched: what is above it is. @throws where the system has no more watches. */
+/** Skips a folder that is missing or unreadable, because the folder above it is watched. @throws if the system has no more watches. */
 function tryOpen(open: () => void): void {
   try {
     open();

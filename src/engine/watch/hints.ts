@@ -1,23 +1,23 @@
-/** When should a watcher look again? After any hint since it last looked: many hints while it is busy are one more look, never two. */
+/** Change hints, which tell a watcher when to check again. All hints that arrive while it is busy cause one further check. */
 
-/** 'input': something that decides or feeds the build. 'output': something under artifacts/, most often the build's own doing. */
+/** 'input': a file that determines or feeds the build. 'output': a file under artifacts/, usually written by the build itself. */
 export type Hint = 'input' | 'output';
 
 export interface Hints {
-  /** Something may have changed. */
+  /** Reports that something may have changed. */
   readonly hint: (kind: Hint) => void;
-  /** Forgets the hints of these kinds, as who looks now will see what they mean. @returns those that there were. */
+  /** Forgets the hints of these kinds, because the caller is about to check for changes. @returns the kinds that had hints. */
   readonly take: (kinds: readonly Hint[]) => readonly Hint[];
   /**
-   * Resolves once there is a hint of one of `kinds`, and no further one for `quietMs`, but at most `LONGEST_QUIET_MS` after the first:
-   * who never stops writing is not waited for. Or when `signal` is aborted.
+   * Resolves after a hint of one of `kinds`, once no further hint arrives for `quietMs`, but at most `LONGEST_QUIET_MS` after the first:
+   * continuous writing does not delay it longer. Also resolves when `signal` is aborted.
    */
   readonly wait: (kinds: readonly Hint[], quietMs: number, signal: AbortSignal) => Promise<'hinted' | 'aborted'>;
 }
 
 export const LONGEST_QUIET_MS = 1_000;
 
-/** @param delay resolves after some milliseconds, or earlier when the signal is aborted; tests drive it by hand. */
+/** @param delay resolves after some milliseconds, or earlier when the signal is aborted. Tests control it by hand. */
 export function makeHints(delay: (durationMs: number, signal: AbortSignal) => Promise<void>): Hints {
   const seen = new Set<Hint>();
   let count = 0;

@@ -1,11 +1,11 @@
-/** How are changes noticed where the system tells of none? chokidar looks at every file of the paths, once a second. */
+/** Detects file changes by polling for systems without events: chokidar checks every file of the paths once a second. */
 import { join, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import type { FileWatcher, WatchListener } from './watcher.js';
 
 const POLL_MS = 1_000;
 
-/** Names in a folder of artifacts that a build itself makes and removes. */
+/** Folder in artifacts/ that a build itself creates and removes. */
 export const STAGING = '.staging';
 
 export function pollPaths({ hint }: Pick<WatchListener, 'hint'>): FileWatcher {
@@ -27,7 +27,7 @@ export function pollPaths({ hint }: Pick<WatchListener, 'hint'>): FileWatcher {
         ignored: path => path === staging || path.startsWith(staging + sep),
       });
       watcher.on('all', (_event, path) => hint(path === outputs || path.startsWith(outputs + sep) ? 'output' : 'input'));
-      // What changed before it had looked at everything once has no event; and what it cannot look at the build will tell.
+      // Changes before the first complete scan have no event. If a path cannot be read, the build reports it.
       for (const event of ['ready', 'error'] as const) watcher.on(event, () => hint('input'));
       return 'changed';
     },

@@ -1,24 +1,28 @@
-/** Which folders tell of every change of some paths? A folder tells of what is made, changed, renamed and removed in it: one watch does for thousands of files. */
+/**
+ * The folders to watch for changes of given paths. A folder reports what is created, changed, renamed and removed in it, so one watch
+ * covers thousands of files.
+ */
 import type { Dirent } from 'node:fs';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
-/** Absolute folders, each with the names in it that matter. */
+/** Absolute folders, each with the relevant names in it. */
 export type WatchPoints = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
 
 export interface WatchedPaths {
-  /** Files and folders, there or not. What they hold matters, through symbolic links too. */
+  /** Files and folders, existing or not. Their content matters, also through symbolic links. */
   readonly paths: readonly string[];
-  /** Above this folder nothing is expected to come or go. */
+  /** Nothing above this folder is expected to appear or disappear. */
   readonly projectFolder: string;
 }
 
-/** How many links one path may lead through: as many as Linux follows. */
+/** The maximum number of links on one path, as in Linux. */
 const LINKS = 40;
 
 /**
- * The folders that hold the paths; for each path also the folders above it, so that one that is removed and made again is seen, and where links lead.
- * Of what cannot be read, what is above it is watched.
+ * The folders that contain the paths. For each path this includes the folders above it, so that a folder that is removed and created again
+ * is noticed, and the targets of links.
+ * If a folder cannot be read, the folder above it is watched.
  */
 export function findWatchPoints({ paths, projectFolder }: WatchedPaths): WatchPoints {
   const points = new Map<string, Set<string> | 'all'>();
@@ -40,7 +44,7 @@ export function findWatchPoints({ paths, projectFolder }: WatchedPaths): WatchPo
     if (isFolder(path)) addTree(path, links);
   };
 
-  /** Where a link leads, and from there on. */
+  /** Adds the target of a link, and the rest of the path below it. */
   const followLink = (path: string, rest: string, links: number): void => {
     const target = findTarget(path);
     if (target !== undefined) follow(join(resolve(dirname(path), target), rest), links + 1);

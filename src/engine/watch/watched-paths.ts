@@ -1,4 +1,4 @@
-/** Which files and folders can change a plan or what it reads, and were they there when they were looked at last? */
+/** The files and folders that can change a plan or its inputs, and a record of which of them existed. */
 import { dirname, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toolsOf } from '../action/declared.js';
@@ -6,7 +6,10 @@ import { refsOf } from '../model/dependencies.js';
 import type { Plan, PlannedStage } from '../model/plan.js';
 import { lookAt } from '../store/files/stamp.js';
 
-/** Absolute paths, sorted: `planFiles` (pipeline, params, plugins), and of every stage its sources, its programs inside the project, and what its plugin declares to read. */
+/**
+ * Absolute paths, sorted: `planFiles` (pipeline, params, plugins) and, for every stage, its sources, its programs inside the project, and
+ * the paths that its plugin declares to read.
+ */
 export function watchedPaths(plan: Plan | undefined, planFiles: readonly string[]): readonly string[] {
   const paths = new Set(planFiles);
   if (plan === undefined) return [...paths].sort();
@@ -19,7 +22,7 @@ export function watchedPaths(plan: Plan | undefined, planFiles: readonly string[
   return [...paths].sort();
 }
 
-/** Those named by a path into the project: what stands on the PATH changes with the system, and every build looks at it. */
+/** Programs named by a path inside the project. Programs on the PATH change with the system, and every build checks them. */
 function ownPrograms({ projectFolder }: Plan, stage: PlannedStage): readonly string[] {
   const named = toolsOf(stage).filter(tool => tool.includes('/'));
   return named.map(tool => resolve(projectFolder, tool)).filter(path => path.startsWith(projectFolder + sep));
@@ -29,10 +32,10 @@ function declaredReads({ plugin: { plugin, modulePath } }: PlannedStage): readon
   return (plugin.reads ?? []).map(read => (read.startsWith('file:') ? fileURLToPath(read) : resolve(dirname(modulePath), read)));
 }
 
-/** Who remembers what was there? A file that is gone, or a file of the plan that is empty, is most likely being written just now. */
+/** Records which files existed. A missing file, or an empty file of the plan, is most likely being written at this moment. */
 export interface Presence {
   note(paths: readonly string[], planFiles: readonly string[]): void;
-  /** Is something gone that was there when it was noted last? */
+  /** Whether a file is missing, or a plan file is empty, that was not when last noted. */
   hasGaps(): boolean;
 }
 

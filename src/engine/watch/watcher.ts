@@ -1,18 +1,18 @@
-/** What does `watch` ask of whatever notices changes, and what is it told? */
+/** The interface between `watch` and the watchers that detect file changes. */
 import type { Hint } from './hints.js';
 
 export interface WatchOrder {
-  /** The pipeline's files and sources. */
+  /** The files of the pipeline, and the sources. */
   readonly inputs: readonly string[];
-  /** The folder of artifacts. */
+  /** The artifacts folder. */
   readonly outputs: string;
   readonly projectFolder: string;
 }
 
 export interface FileWatcher {
   /**
-   * Watches these and nothing else. To be called before each look: from here on events are sure to come.
-   * @returns 'same' where all of it was watched already: what was read before the call may be trusted; after 'changed' it must be read again.
+   * Watches these paths and no others. Call it before each check: from then on every change is reported.
+   * @returns 'same' if all of it was watched already: data read before the call is still valid; after 'changed' it must be read again.
    */
   readonly watch: (order: WatchOrder) => 'same' | 'changed';
   readonly close: () => void;
@@ -20,6 +20,6 @@ export interface FileWatcher {
 
 export interface WatchListener {
   readonly hint: (kind: Hint) => void;
-  /** Told once where the system's events are not to be had. */
+  /** Called once if the system's events are not available. */
   readonly polls: (why: string) => void;
 }

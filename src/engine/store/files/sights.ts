@@ -1,4 +1,4 @@
-/** Snapshots of stamps and names in the file system, and the check that they still match. File contents are not read. */
+/** Recorded stamps and names of files, and the check that they are unchanged. File contents are not read. */
 import { readdirSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isJsonObject, type Json } from '../../../base/json.js';
@@ -63,7 +63,7 @@ export function findDifferent({ itself, followed, trees, names }: Sights, base: 
   return trees.find(({ path, links, stamps }) => seeTree(path, links, base).stamps !== stamps)?.path;
 }
 
-/** Parses a snapshot from JSON; undefined if `value` is malformed. */
+/** Parses recorded stamps and names from JSON; undefined if `value` is malformed. */
 export function parseSights(value: Json | undefined): Sights | undefined {
   if (!isJsonObject(value)) return undefined;
   const { itself, followed, trees, names } = value;
