@@ -1,4 +1,4 @@
-/** The process that `calibrate.ts` measures: runs the stage, or plain inference, over the same images, and tells its own memory. */
+/** The process that `calibrate.ts` measures: runs the stage, or plain inference, on the same images, and reports its own memory. */
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { calibrate } from '../stages/calibrate/stage.js';
 import { runStage } from '../test/support/run-stage.js';
 import { readPeak } from './peak.js';
 
-/** 'plain': inference of the same images. 'second-pass': calibrate with `compat: ort`, which infers twice. */
+/** 'plain': inference of the same images. 'second-pass': calibrate with `compat: ort`, which runs inference twice. */
 export type CalibrateWay = 'plain' | 'calibrate' | 'second-pass';
 
 export interface CalibrateFiles {
@@ -32,14 +32,14 @@ export interface CalibrateOrder {
 
 export interface Measured {
   readonly ms: number;
-  /** Of the processor, in all threads: other load on the machine moves it less. */
+  /** Processor time of all threads. Other load on the machine affects it less. */
   readonly cpuMs: number;
-  /** With all modules loaded. */
+  /** Memory with all modules loaded. */
   readonly loadedBytes: number;
-  /** And with a session of the model open, which stays open. */
+  /** Memory with all modules loaded and a session of the model open, which stays open. */
   readonly openedBytes: number;
   readonly peakBytes: number;
-  /** Elements that were sketched, counted by the stage itself; 0 of plain inference. */
+  /** Elements that were sketched, counted by the stage itself; 0 for plain inference. */
   readonly elements: number;
 }
 

@@ -1,4 +1,7 @@
-/** What does `calibrate` hold and cost beside plain inference at the same optimisation level? The stage's own run, each way in a process of its own. */
+/**
+ * Measures memory and time of `calibrate` against plain inference at the same optimization level. Each variant runs the stage in a
+ * separate process.
+ */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { CalibrateFiles, CalibrateOrder, CalibrateWay, Measured } from './calibrate-process.js';
@@ -39,7 +42,7 @@ export async function measureCalibrate(example: Example): Promise<void> {
   });
 }
 
-/** The 544×960 backbone: twice as many samples show whether memory grows with them. */
+/** The 544×960 backbone. Doubling the samples shows whether memory grows with them. */
 export async function measureCalibrateFullSize(): Promise<void> {
   const project = await makeFullSizeProject(16);
   try {

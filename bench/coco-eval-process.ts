@@ -1,4 +1,4 @@
-/** The process that `coco-eval.ts` measures: reads a data set and results, evaluates them, and tells time and its own memory. */
+/** The process that `coco-eval.ts` measures: reads a data set and results, evaluates them, and reports time and its own memory. */
 import { evaluateCoco } from '../src/detection/coco/evaluate.js';
 import type { IouType } from '../src/detection/coco/params.js';
 import { readCocoDataset, readCocoResults } from '../src/detection/coco/read-files.js';
@@ -13,7 +13,7 @@ export interface CocoOrder {
 export interface CocoMeasured {
   readonly readMs: number;
   readonly evaluateMs: number;
-  /** Processor time of the whole process so far, its start included. */
+  /** Processor time of the whole process so far, including its start. */
   readonly cpuMs: number;
   readonly peakBytes: number;
   readonly AP: number;

@@ -1,4 +1,7 @@
-/** On what is COCO evaluation measured? A drawn set of val2017's size: 5,000 images, 36,000 objects of 80 categories, 97,000 detections with masks. */
+/**
+ * The generated data set for COCO evaluation, of the size of val2017: 5,000 images, 36,000 objects of 80 categories, 97,000 detections
+ * with masks.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rasterizePolygon } from '../src/detection/masks/polygon.js';
@@ -14,7 +17,7 @@ export interface CocoSetFiles {
   readonly detections: string;
 }
 
-/** Writes the set into `folder`: the same bytes at every call. */
+/** Writes the data set into `folder`, with the same bytes at every call. */
 export function writeCocoSet(folder: string): CocoSetFiles {
   const random = makeRandom();
   const truth = join(folder, 'instances.json');
@@ -65,7 +68,7 @@ interface Drawn {
   readonly polygon: readonly number[];
 }
 
-/** A star-shaped outline of 24 corners; as in COCO about four in ten are small, a quarter large. */
+/** A star-shaped outline with 24 corners. As in COCO, about four in ten objects are small and a quarter are large. */
 function drawObject(random: () => number): Drawn {
   const share = random();
   const size = share < 0.41 ? 8 + 22 * random() : share < 0.76 ? 32 + 60 * random() : 100 + 220 * random();
@@ -104,7 +107,7 @@ function pick<T>(list: readonly T[], random: () => number): T {
   return list[Math.floor(random() * list.length)] as T;
 }
 
-/** Deterministic values in 0…1, 1 excluded. */
+/** Deterministic values from 0 to 1, excluding 1. */
 function makeRandom(): () => number {
   let state = 7;
   return () => {

@@ -1,4 +1,7 @@
-/** Measures the whole default pipeline with an empty cache: its time, its processor work, and how near the time is to the least that two cores allow. */
+/**
+ * Measures the whole default pipeline with an empty cache: its time, its processor time, and how close the time is to the minimum for the
+ * available cores.
+ */
 import { cpus } from 'node:os';
 import { isJsonObject, type Json, parseJson } from '../src/base/json.js';
 import type { BuiltExample, Example } from './example.js';
@@ -27,7 +30,7 @@ function durationOf({ stage, outcome }: BuiltExample['build']['stages'] extends 
   return ms;
 }
 
-/** What `tanren profile --json` says of it, without waits. */
+/** The critical path as reported by `tanren profile --json`, without waits. */
 function readCriticalPath(profile: Json | undefined): readonly { readonly stage: string; readonly ms: number }[] {
   const path = isJsonObject(profile) ? profile.criticalPath : undefined;
   if (!Array.isArray(path) || path.length === 0) throw new Error('`tanren profile --json` names no critical path');

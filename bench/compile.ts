@@ -1,4 +1,7 @@
-/** How long does `compile` take on a full-size backbone? The stage's own run, process start left out; where the time goes, and how much bundles weigh in it. */
+/**
+ * Measures `compile` on a full-size backbone: the run of the stage without process start, split into steps, with and without golden values
+ * in the bundle.
+ */
 import { join } from 'node:path';
 import { digestModelContent } from '../src/onnx/analysis/content-digest.js';
 import type { Model } from '../src/onnx/ir/model.js';
@@ -66,7 +69,7 @@ export async function measureCompile(): Promise<void> {
   }
 }
 
-/** Ranges do not change what is compiled, so one made-up sketch serves every value. */
+/** Ranges do not affect what is compiled, so one generated sketch serves every value. */
 async function makeQuantizedBackbone(): Promise<Model> {
   const model = await makeFullSizeBackbone();
   rewriteModel(model, { rules: [{ rule: getRule('maxpool-1x1', 'depthwise'), matches: 'one' }], edits: [], check: () => [] });

@@ -1,4 +1,7 @@
-/** How many images per second do the float and the int8 detector take, and where does the time go? In this process, opened once, from bytes to run lengths; beside torchvision, in turn. */
+/**
+ * Measures images per second of the float and the int8 detectors, and the time of each step, from encoded bytes to run lengths.
+ * All detectors are opened once in this process, and measured interleaved with torchvision.
+ */
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +26,7 @@ import { type Samples, summarize } from './timing.js';
 
 const IMAGES = 40;
 const ROUNDS = 7;
-/** One each: the same for both. */
+/** One thread for each detector, so that they are comparable. */
 const THREADS = 1;
 
 export async function measureDetectors(example: Example): Promise<void> {
@@ -57,7 +60,7 @@ export async function measureDetectors(example: Example): Promise<void> {
 
 type Rounds = ReadonlyMap<string, readonly Round[]>;
 
-/** After one round of each that does not count. */
+/** Measures all detectors in turn. The first round is a warm-up and not counted. */
 async function takeTurns(ways: Readonly<Record<string, () => Promise<Round>>>): Promise<Rounds> {
   const rounds = new Map<string, Round[]>(Object.keys(ways).map(name => [name, []]));
   for (let round = -1; round < ROUNDS; round++) {
@@ -128,7 +131,10 @@ async function open(project: ShapesProject, modelOf: (part: string) => string | 
   return { detector: await openDetector({ definition, models: { kind: 'parts', parts } }, options), watch };
 }
 
-/** Quantized so that ONNX Runtime computes in integers: what a board reads (xint8, with int8 biases) it computes in floats between Q and DQ. */
+/**
+ * Quantizes so that ONNX Runtime computes in integers. It computes the model for the board (xint8, with int8 biases) in floats between Q
+ * and DQ.
+ */
 async function quantizeForCpu(project: ShapesProject, part: string, folder: string): Promise<string> {
   const made = part === 'box_head' ? 'simplify' : 'rewrite';
   const inputs = {

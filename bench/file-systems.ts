@@ -1,10 +1,10 @@
-/** The file systems that builds are measured on: memory and disk, where this machine has both. */
+/** The file systems that builds are measured on: memory and disk, as far as this machine has both. */
 import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 
 export interface FileSystem {
   readonly name: 'tmpfs' | 'disk';
-  /** A folder on it for temporary projects. */
+  /** A folder on this file system for temporary projects. */
   readonly folder: string;
 }
 
@@ -26,7 +26,7 @@ function isInMemory(folder: string): boolean {
   try {
     return statfsSync(folder).type === TMPFS;
   } catch {
-    // There is no such folder.
+    // The folder does not exist.
     return false;
   }
 }

@@ -1,4 +1,7 @@
-/** What does a full-size model look like without a checkpoint? torchvision's maskrcnn_resnet50_fpn_v2 with generated weights: its backbone at 544×960, simplified. */
+/**
+ * A full-size model without a checkpoint: torchvision's maskrcnn_resnet50_fpn_v2 with generated weights, and its simplified backbone at
+ * 544×960.
+ */
 
 import type { HostRecipe } from '../src/detection/detector/host-recipe.js';
 import { parseDetectorConfig } from '../src/detection/families/maskrcnn/config.js';
@@ -36,7 +39,7 @@ export async function makeFullSizeBackbone(): Promise<Model> {
 
 interface FullSizeBackbone {
   readonly backbone: Model;
-  /** Tells what the backbone takes. */
+  /** The host recipe, which states the input of the backbone. */
   readonly recipe: HostRecipe;
 }
 
@@ -46,7 +49,7 @@ export async function exportFullSize(): Promise<FullSizeBackbone> {
   return exported;
 }
 
-/** As `export` and `split` leave it: batch norms are nodes. */
+/** The backbone as `export` and `split` produce it: batch norms are nodes. */
 export function exportUnsimplified(): FullSizeBackbone {
   const { model, recipe } = exportDetector();
   return { backbone: extractSubgraph(model, recipe.parts.backbone), recipe };
@@ -64,7 +67,7 @@ function exportDetector(): ReturnType<typeof exportMaskRcnn> {
   return exportMaskRcnn(generatedState(keys), config, options);
 }
 
-/** One normalised image of generated pixels; another one per number. */
+/** One normalized image of generated pixels, different for every number. */
 export function makeFullSizeInput(sample: number): Tensor<'float32'> {
   return generatedInput(`input ${sample}`, [1, 3, FULL_SIZE.height, FULL_SIZE.width], 2);
 }

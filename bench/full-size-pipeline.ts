@@ -1,4 +1,7 @@
-/** What does a full-size detector cost from its checkpoint to int8 and its bundle? pipelines/maskrcnn-coco.yaml with generated weights and two drawn images, stage by stage: time, and the most memory that a stage's process held. */
+/**
+ * Measures a full-size detector from its checkpoint to int8 and its bundle: time and peak memory of each stage.
+ * Runs pipelines/maskrcnn-coco.yaml with generated weights and two generated images.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { COCO_PATHS, COCO_PIPELINE, makeCocoProject } from '../test/support/coco-project.js';

@@ -1,4 +1,4 @@
-/** What does `calibrate` take of a full-size backbone? Its model, the recipe, and drawn photographs of 960×544, in a folder. */
+/** The inputs of `calibrate` for a full-size backbone, in a folder: its model, the host recipe, and generated photographs of 960×544. */
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

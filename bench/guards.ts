@@ -1,11 +1,14 @@
-/** What do the sandbox and --strict cost? The same stage as it is, in the sandbox, and traced: one that opens a file, and one that opens many. */
+/**
+ * Measures the cost of the sandbox and of --strict: the same stage without them, in the sandbox, and traced. One stage opens a single
+ * file, the other opens many.
+ */
 import { findSandbox } from '../src/engine/execute/guard/sandbox.js';
 import { findStrict } from '../src/engine/execute/guard/strict.js';
 import { givenProject } from '../test/support/cli-world.js';
 import { printTable } from './table.js';
 import { interleave } from './timing.js';
 
-/** Stages that run in each build: what starting Tanren costs is divided by it. */
+/** Number of stages in each build. The time of starting Tanren is divided by it. */
 const STAGES = 20;
 const ROUNDS = 9;
 

@@ -1,4 +1,7 @@
-/** How fast is Tanren on this machine? `npm run bench` measures everything, `npm run bench -- NAME…` what is named; `--peers` fetches other tools to compare with. */
+/**
+ * The benchmarks of Tanren: `npm run bench` runs all, `npm run bench -- NAME…` runs the named ones; `--peers` fetches other tools to
+ * compare with.
+ */
 import { measureCalibrate, measureCalibrateFullSize } from './calibrate.js';
 import { measureCocoEval } from './coco-eval.js';
 import { measureColdBuild } from './cold-build.js';

@@ -1,4 +1,4 @@
-/** A build's own use of the machine: its time, and the most memory that it held. */
+/** Measures a process: its time and its peak memory. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,10 @@ export interface ProcessUse {
   readonly peakBytes: number;
 }
 
-/** Loaded into the process before its own module: writes down its peak when it ends. On Linux VmHWM, as `maxRSS` counts that of the parent. */
+/**
+ * Loaded into the process before its own module; writes the peak memory when the process ends. Uses VmHWM on Linux, because `maxRSS` there
+ * includes the memory of the parent.
+ */
 const HOOK = `
 import { readFileSync, writeFileSync } from 'node:fs';
 process.on('exit', () => {
@@ -19,7 +22,7 @@ process.on('exit', () => {
 });
 `;
 
-/** Runs a program of Node's to its end. @throws Error where it does not end well. */
+/** Runs a Node program to its end. @throws Error if it fails. */
 export function measureProcess(program: Program): ProcessUse {
   const folder = mkdtempSync(join(tmpdir(), 'tanren-bench-peak-'));
   try {

@@ -1,4 +1,7 @@
-/** How long does a build take that finds nothing to do? Beside Node's own start, and other tools on the same graph of stages that start programs. */
+/**
+ * Measures builds that find nothing to do, compared with the start of Node and with other tools on the same graph of stages that start
+ * programs.
+ */
 import { renameSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -19,13 +22,13 @@ export async function measureNoOp(example: Example, peers: Peers): Promise<void>
   await measureSmallGraphs(peers);
 }
 
-/** Aims are over Node's start, in ms. */
+/** Targets are in ms above the start of Node. */
 export async function measureSmallGraphs(peers: Peers): Promise<void> {
   await measureGraph(makeTrivialGraph(100), 5, peers);
   await measureGraph(makeTrivialGraph(1_000), 30, peers);
 }
 
-/** Building it once takes some minutes. */
+/** The first build takes several minutes. */
 export async function measureLargeNoOp(_example: Example, peers: Peers): Promise<void> {
   await measureGraph(makeTrivialGraph(10_000), 100, peers);
 }
@@ -51,7 +54,7 @@ async function measureGraph(graph: TrivialGraph, aimMs: number, peers: Peers): P
   }
 }
 
-/** Builds once. @returns a build that finds nothing to do, and says so. */
+/** Builds once. @returns a function that builds again, and checks that there was nothing to do. */
 function prepare(peer: Peer, folder: string, graph: TrivialGraph): () => void {
   const program = peer.write(folder, graph);
   runProgram(program);
@@ -90,13 +93,13 @@ function build(cwd: string, ...args: readonly string[]): string {
   return runProgram({ command: process.execPath, args: [TANREN, 'build', ...args], cwd });
 }
 
-/** A build that did something would be no measurement. */
+/** Fails if the build did something, because the measurement would be invalid. */
 function buildNothing(cwd: string): void {
   const said = build(cwd);
   if (!said.includes('nothing to do')) throw new Error(`the build was to find nothing to do; it said:\n${said}`);
 }
 
-/** As when the seal does not hold, but nothing is to do all the same. */
+/** A build without the no-op record, as if the record no longer held although nothing is out of date. */
 function withoutSeal(cwd: string): void {
   const seal = join(cwd, 'cache/state/pipeline.seal');
   renameSync(seal, `${seal}.aside`);

@@ -1,4 +1,4 @@
-/** How long do Python's tools take to simplify the same models? Those that python3 has, in turn with ours; a line names those that it has not. */
+/** Measures how long Python tools take to simplify the same models, interleaved with ours. Tools that python3 lacks are listed. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,11 +21,11 @@ const PEERS = ['onnxslim', 'onnxsim', 'onnxruntime'] as const;
 interface Run {
   readonly seconds: number;
   readonly nodes: number;
-  /** In the graphs inside. */
+  /** Number of nodes in the subgraphs. */
   readonly inner: number;
 }
 
-/** Times simplify of each file beside what Python has. */
+/** Measures the simplification of each file with Tanren and with the tools that Python has. */
 export async function measureSimplifiers(paths: readonly string[]): Promise<void> {
   const isThere = (peer: string): boolean => spawnSync(PYTHON, ['-c', `import onnx, ${peer}`], { stdio: 'ignore' }).status === 0;
   const peers = PEERS.filter(isThere);
@@ -65,7 +65,7 @@ async function measureOne(path: string, peers: readonly string[], folder: string
   if (failure !== '') console.log(`  ${failure}`);
 }
 
-/** In this process, warm: an engineer's next model, as a Python process pays its imports outside of the time too. */
+/** Runs in this process, warmed up: the start is not counted, and the time of the Python tools excludes their imports too. */
 async function runOurs(path: string): Promise<Run> {
   const model = await readModel(path);
   const start = performance.now();

@@ -1,4 +1,4 @@
-/** The process that `onnx.ts` measures: does one thing with a model file, and tells time and its own memory. */
+/** The process that `onnx.ts` measures: performs one operation on a model file, and reports time and its own memory. */
 import { checkModel } from '../src/onnx/check/check-model.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';
 import { readModel, writeModel } from '../src/onnx/serde/model-file.js';
@@ -12,13 +12,13 @@ export type OnnxWay = (typeof ONNX_WAYS)[number];
 export interface OnnxOrder {
   readonly way: OnnxWay;
   readonly path: string;
-  /** Where 'copy' writes. */
+  /** The path that 'copy' writes to. */
   readonly copy: string;
 }
 
 export interface OnnxMeasured {
   readonly ms: number;
-  /** With all modules loaded. */
+  /** Memory with all modules loaded. */
   readonly idleBytes: number;
   readonly peakBytes: number;
 }

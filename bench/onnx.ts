@@ -1,4 +1,7 @@
-/** How fast is the ONNX library, and what does it hold? Each thing in a process of its own, on a full-size detector and on an exporter's graph of 2,243 nodes. */
+/**
+ * Measures speed and memory of the ONNX library, each operation in a separate process, on a full-size detector and on an exported graph of
+ * 2,243 nodes.
+ */
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -67,7 +70,7 @@ function inProcess(order: OnnxOrder): Promise<OnnxMeasured> {
   });
 }
 
-/** The public model that published tools were timed on, where the shared folder is. */
+/** The public model that published tools were measured on, if the shared folder is available. */
 function findPicoDet(): readonly string[] {
   const path = join(findSharedFolder() ?? '', 'models/picodet/picodet_s_320_coco.onnx');
   return existsSync(path) ? [path] : [];

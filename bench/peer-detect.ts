@@ -1,4 +1,4 @@
-/** How long does torchvision's own detector take for the same images? Where Python has it; a process that stays, asked for one round at a time. */
+/** Measures torchvision's own detector on the same images, if Python has it: one process that stays open and runs one round per request. */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -17,21 +17,21 @@ export interface PeerFiles {
 
 export interface Round {
   readonly ms: number;
-  /** Of the processor, in all threads: other load on the machine moves it less. */
+  /** Processor time of all threads. Other load on the machine affects it less. */
   readonly cpuMs: number;
   readonly objects: number;
-  /** By step, over all images. */
+  /** By step, in ms over all images. */
   readonly steps: Readonly<Record<string, number>>;
 }
 
 export interface PeerDetector {
-  /** Versions. */
+  /** With the versions. */
   readonly name: string;
   detectAll(): Promise<Round>;
   close(): void;
 }
 
-/** Undefined, and a line that says so, where Python has no torchvision. */
+/** Undefined if Python has no torchvision, which is reported in one line. */
 export async function openPeer(files: PeerFiles, images: number, threads: number): Promise<PeerDetector | undefined> {
   if (spawnSync(PYTHON, ['-c', `import ${MODULES}`], { stdio: 'ignore' }).status !== 0) {
     console.log(`  ${PYTHON} has not all of ${MODULES} here: torchvision is not measured`);

@@ -1,4 +1,4 @@
-/** How long does onnxruntime.quantization take for the same? Where Python has it; elsewhere a line says that it is not there. */
+/** Measures onnxruntime.quantization on the same model, if Python has it; otherwise reports that it is missing. */
 import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const SAMPLES = 8;
 const PYTHON = 'python3';
 const SCRIPT = fileURLToPath(new URL('../../bench/peer_quantize.py', import.meta.url));
 
-/** Quantizes `model` in full, calibration included, as the peer does after every change. `folder` is for samples. */
+/** Quantizes `model` completely, including calibration, as this tool does after every change. `folder` is for the samples. */
 export async function measurePeer(model: string, folder: string): Promise<void> {
   if (spawnSync(PYTHON, ['-c', 'import onnx, onnxruntime.quantization'], { stdio: 'ignore' }).status !== 0) {
     console.log(`  ${PYTHON} has no onnxruntime.quantization here: a full recalibration by it is not measured`);

@@ -1,4 +1,7 @@
-/** Which other build tools are measured on the same graph? Those that are installed, and with `--peers` those that npm brings into a temporary folder. */
+/**
+ * Other build tools that are measured on the same graph: those that are installed and, with `--peers`, those that npm installs into a
+ * temporary folder.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,18 +12,18 @@ import type { TrivialGraph, TrivialStage } from './trivial-graph.js';
 export interface Peer {
   /** With its version. */
   readonly name: string;
-  /** Writes the graph as a project of this tool, and says how it is built. */
+  /** Writes the graph as a project of this tool, and returns the command that builds it. */
   write(folder: string, graph: TrivialGraph): Program;
-  /** What a build leaves that lets the next one do less. */
+  /** The files of a build that let the next one do less. */
   readonly leaves: readonly string[];
-  /** What it prints where nothing was to do. */
+  /** The output of a build that found nothing to do. */
   readonly nothing: (graph: TrivialGraph) => string;
-  /** The largest graph that it is asked for. */
+  /** The largest graph that the tool is measured on, in stages. */
   readonly most: number;
 }
 
 export interface Peers {
-  /** Found, or fetched, when the first measurement asks. */
+  /** Finds or fetches the tools on the first call. */
   get(): readonly Peer[];
   remove(): void;
 }
@@ -70,7 +73,7 @@ function fetchFromNpm(folder: string): readonly Peer[] {
   return [makeTurbo(modules), makeWireit(modules), makeNx(modules)];
 }
 
-/** As for all: makes a folder, writes its name, looks whether what it reads is there. */
+/** The script of a stage, the same for all tools: creates a folder, writes the stage's name, and checks that its inputs exist. */
 function scriptOf({ id, reads }: TrivialStage): string {
   const files = reads.length === 0 ? ['source.txt'] : reads.map(read => `out/${read}`);
   return `mkdir -p out && echo ${id} > out/${id} && test -s ${files.join(' -a -s ')}`;
@@ -128,7 +131,7 @@ function makeTurbo(modules: string): Peer {
     },
     leaves: ['out', '.turbo', 'node_modules/.cache'],
     nothing: ({ stages }) => `${stages.length} cached`,
-    // It starts npm for every task.
+    // Turbo starts npm for every task.
     most: 100,
   };
 }
@@ -176,7 +179,7 @@ function makeNx(modules: string): Peer {
       });
       const all = { executor: 'nx:noop', dependsOn: stages.map(({ id }) => id) };
       writeJson(folder, 'project.json', { name: 'w', root: '.', targets: { all, ...Object.fromEntries(targets) } });
-      // Its daemon would go on after the measurement.
+      // The daemon would keep running after the measurement.
       const env = { ...process.env, NX_DAEMON: 'false', NX_NO_CLOUD: 'true', DO_NOT_TRACK: '1', NX_TUI: 'false' };
       return { command: join(modules, '.bin/nx'), args: ['run', 'w:all'], cwd: folder, env };
     },

@@ -1,4 +1,7 @@
-/** How long does `quantize` take again after a knob was turned? The stage's own run on a full-size backbone, process start left out, beside a full recalibration. */
+/**
+ * Measures repeated runs of `quantize` after a parameter changed: the run of the stage on a full-size backbone, without process start,
+ * compared with a full recalibration.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../src/base/json.js';

@@ -1,4 +1,4 @@
-/** How long does it take to put a large artifact back from the cache? Beside copying and hashing the same bytes alone. */
+/** Measures restoring a large artifact from the cache, compared with copying and hashing the same bytes. */
 import { constants, copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const SIZE_BYTES = 170_000_000;
 export async function measureRestore(): Promise<void> {
   const { folder, remove } = makeTrivialFolder('restore');
   try {
-    // Bytes of its own in every block, cheaply.
+    // A cheap way to write different bytes in every block.
     const run = `i=0; while [ $i -lt 17 ]; do head -c 10000000 /dev/urandom; i=$((i+1)); done > out`;
     const stages = { big: { uses: 'command', with: { shell: 'sh', run: [run], outputs: { out: 'out' } } } };
     writeFileSync(join(folder, 'pipeline.yaml'), JSON.stringify({ version: 1, stages }));

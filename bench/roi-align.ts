@@ -1,4 +1,8 @@
-/** Which RoIAlign is faster: the plain code that defines it, the kernel, or ONNX Runtime's operator? All on the same RoIs, in turn; to the same bits on x86-64. */
+/**
+ * Compares three RoIAlign implementations on the same RoIs: the plain code that defines it, the WebAssembly kernel, and ONNX Runtime's
+ * operator.
+ * They are measured interleaved, and give equal bits on x86-64.
+ */
 import { roiAlignInto } from '../src/detection/geometry/roi-align.js';
 import { roiAlignByKernel } from '../src/detection/geometry/roi-align-kernel.js';
 import { openRoiAlign } from '../test/support/roi-align-operator.js';
@@ -24,7 +28,7 @@ const CASES: readonly Case[] = [
   { name: 'full size, mask head', channels: 256, height: 136, width: 240, rois: 100, size: 14 },
 ];
 
-/** Deterministic values in 0…1. */
+/** Deterministic values from 0 to 1. */
 function makeRandom(): () => number {
   let state = 1;
   return () => {
@@ -73,7 +77,7 @@ async function measure({
   return times;
 }
 
-/** Boxes of 10 pixels to the image's size, anywhere in it. */
+/** Boxes from 10 pixels to the size of the image, anywhere in it. */
 function makeBoxes(count: number, { height, width }: { height: number; width: number }, random: () => number): Float32Array {
   const boxes: number[] = [];
   for (let i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/** How is a program run to its end, and what if it fails? */
+/** Runs a program to its end and fails if the program fails. */
 import { spawnSync } from 'node:child_process';
 
 export interface Program {
@@ -8,7 +8,7 @@ export interface Program {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** What it wrote, stdout first. @throws Error where it does not end well. */
+/** The output of the program, stdout first. @throws Error if it fails. */
 export function runProgram({ command, args, cwd, env = process.env }: Program): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, env, encoding: 'utf8', maxBuffer: 1 << 28 });
   if (status !== 0)

@@ -1,4 +1,7 @@
-/** How long does `simplify` take on a full-size backbone? The passes beside one inference of the model, of which the stage's proof needs two per sample. */
+/**
+ * Measures `simplify` on a full-size backbone: the passes compared with one inference of the model. The stage's numeric check needs two
+ * inferences per sample.
+ */
 import { cloneModel } from '../src/onnx/ir/clone.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';
 import { encodeModel } from '../src/onnx/serde/encode-model.js';

@@ -1,7 +1,7 @@
-/** How are two things timed so that the comparison is fair? In turn, again and again; the median counts, and the spread is shown. */
+/** Interleaved timing: variants run in turn over several rounds; the median is the result, and the quartiles show the spread. */
 
 export interface Samples {
-  /** Sorted. */
+  /** Sorted in ascending order. */
   readonly values: readonly number[];
   readonly median: number;
   /** First and third quartile. */
@@ -15,14 +15,17 @@ export function summarize(values: readonly number[]): Samples {
   return { values: sorted, median: at(0.5), low: at(0.25), high: at(0.75) };
 }
 
-/** Milliseconds that `work` takes. */
+/** The duration of `work` in milliseconds. */
 export async function timeMs(work: () => unknown): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
 }
 
-/** Times each way once per round, in turn (A B A B …), after one round that does not count: what else the machine does meets all of them alike. */
+/**
+ * Times each variant once per round, in turn (A B A B …), after one warm-up round. Other load on the machine then affects all variants
+ * alike.
+ */
 export async function interleave<Name extends string>(
   ways: Readonly<Record<Name, () => unknown>>,
   rounds: number,

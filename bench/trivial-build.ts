@@ -1,4 +1,4 @@
-/** The cost of a stage beside its program: stages that do next to nothing, with an empty cache, in memory and on the disk, beside other tools. */
+/** Measures the overhead of a stage: trivial stages with an empty cache, in memory and on disk, compared with other tools. */
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export async function measureTrivialBuild(_example: Example, peers: Peers): Prom
   await measureManyPorts();
 }
 
-/** 10,000 stages; it takes some minutes. */
+/** 10,000 stages; takes several minutes. */
 export async function measureLargeTrivialBuild(_example: Example, peers: Peers): Promise<void> {
   await measureCounts([1_000, 10_000], peers, {}, 1);
 }

@@ -1,11 +1,14 @@
-/** Which graph of stages that do next to nothing is measured, and how does it look as a pipeline file? Layers; each stage joins two outputs of the layer before. */
+/**
+ * The graph of trivial stages that is measured, and its pipeline file. The graph has layers; each stage joins two outputs of the layer
+ * before.
+ */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface TrivialStage {
   readonly id: string;
-  /** Ids of the stages that it reads; the first layer reads the source alone. */
+  /** Ids of the stages whose outputs it reads. The first layer reads only the source. */
   readonly reads: readonly string[];
 }
 
@@ -15,7 +18,7 @@ export interface TrivialGraph {
   readonly stages: readonly TrivialStage[];
 }
 
-/** @param count stages in all: 10 layers of a hundred, 20 of more. */
+/** @param count total number of stages: 10 layers for up to a hundred, otherwise 20. */
 export function makeTrivialGraph(count: number): TrivialGraph {
   const layers = count <= 100 ? 10 : 20;
   const width = count / layers;
@@ -31,7 +34,7 @@ function nameOf(layer: number, item: number): string {
   return `l${layer}-i${item}`;
 }
 
-/** A folder of its own with a source, for any tool. */
+/** A new folder with a source file, for any tool. */
 export function makeTrivialFolder(name: string, parent = tmpdir()): { readonly folder: string; remove(): void } {
   const folder = realpathSync(mkdtempSync(join(parent, `tanren-bench-${name}-`)));
   mkdirSync(folder, { recursive: true });
@@ -39,11 +42,11 @@ export function makeTrivialFolder(name: string, parent = tmpdir()): { readonly f
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** A `command` stage per stage, one group per layer. Every stage writes its own name, so that no two have the same key. */
+/** One `command` stage per graph stage, one group per layer. Every stage writes its own name, so that no two have the same key. */
 export function writeTrivialPipeline(folder: string, { layers, width }: TrivialGraph): void {
   const items = Object.fromEntries(Array.from({ length: width }, (_, item) => [`i${item}`, `i${(item + 1) % width}`]));
   const groups = Array.from({ length: layers }, (_, layer) => [`l${layer}`, layer === 0 ? firstLayer(items) : laterLayer(layer, items)]);
-  // JSON is YAML.
+  // JSON is valid YAML.
   const pipeline = { version: 1, sources: { text: 'source.txt' }, stages: Object.fromEntries(groups) };
   writeFileSync(join(folder, 'pipeline.yaml'), JSON.stringify(pipeline, null, 1));
 }
@@ -60,7 +63,7 @@ function laterLayer(layer: number, foreach: object): object {
   return { foreach, uses: 'command', with: command, inputs };
 }
 
-/** One `command` stage that reads each of `count` files by a port of its own. */
+/** One `command` stage that reads each of `count` files through a separate port. */
 export function writeManyPorts(folder: string, count: number): void {
   const names = Array.from({ length: count }, (_, index) => `p${index}`);
   mkdirSync(join(folder, 'in'));

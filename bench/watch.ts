@@ -1,4 +1,7 @@
-/** How soon does `tanren watch` say that a save has changed nothing? From the end of the save to the line, the 10 ms of quiet that it waits for included. */
+/**
+ * Measures how soon `tanren watch` reports that a save changed nothing: from the end of the save to the line, including the 10 ms of quiet
+ * that it waits for.
+ */
 import { spawn } from 'node:child_process';
 import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +30,7 @@ async function measureGraph(count: number): Promise<Samples> {
     await watch.waitFor('watching; Ctrl-C ends');
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      // The events of the build before it are over.
+      // Waits until the events of the previous build are over.
       await wait(200);
       const saved = performance.now();
       utimesSync(join(folder, 'source.txt'), new Date(), new Date());
