@@ -12,8 +12,8 @@ export function isProven(written: WrittenLock | undefined, { path }: LockFile, p
 }
 
 /**
- * Digest of the facts of the plan that the lock file depends on and accepted results do not show: the stages, whether they are all, and
- * the names of their inputs.
+ * Digest of what the lock file takes from the plan and accepted results do not show: the stages, whether they are all, and what their
+ * inputs refer to.
  */
 export function proofOf(plan: Plan, selected: readonly PlannedStage[]): Digest {
   const stages = selected.map(({ id, determinism, inputs }) => [id, determinism, inputs]);

@@ -1,4 +1,4 @@
-/** What can be at the root of a stage not being as its last result was? */
+/** The root causes that make a stage differ from its last result, and their descriptions. */
 import { assertNever } from '../../../base/assert-never.js';
 import type { Change } from '../../action/changes.js';
 import { describeChange } from '../../action/changes.js';
@@ -8,18 +8,18 @@ import { describeTreeChanges, type TreeChanges } from './tree-changes.js';
 
 export type Cause =
   | { readonly kind: 'never-built' }
-  /** The cache has lost what the last result was made of. */
+  /** The action record of the last result is missing from the cache. */
   | { readonly kind: 'record-lost' }
   | { readonly kind: 'forced' }
-  /** What stands under artifacts/ is not what was published. */
+  /** The files under artifacts/ differ from what was published. */
   | { readonly kind: 'outputs'; readonly what: string | undefined }
-  /** `files`: of a folder, where what it held is still known. */
+  /** `files`: changes in a folder, if its earlier content is still known. */
   | { readonly kind: 'source'; readonly path: string; readonly files: TreeChanges | undefined }
-  /** `changes`: where the code of before is still known. */
+  /** `changes`: changes of the code, if the earlier code is still known. */
   | { readonly kind: 'code'; readonly plugin: string; readonly changes: CodeChanges | undefined }
-  /** A parameter, a tool, a variable, an input that is connected otherwise … */
+  /** A parameter, a tool, a variable, an input connected to another output … */
   | { readonly kind: 'change'; readonly change: Change }
-  /** The stage that made an input has another result since, and it is not known from what. */
+  /** The stage that makes an input has a new result, and the cause of the change is unknown. */
   | { readonly kind: 'rebuilt' }
   | { readonly kind: 'impossible'; readonly failure: Failure };
 

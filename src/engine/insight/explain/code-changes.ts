@@ -1,15 +1,15 @@
-/** Which modules and packages of a plugin's code are others than before? Told from the documents that its code digests are of. */
+/** Finds the modules and packages of a plugin's code that changed, from the documents that its code digests cover. */
 import type { Json, JsonObject } from '../../../base/json.js';
 import { isJsonObject } from '../../../base/json.js';
 
 export interface CodeChanges {
-  /** Paths of modules, relative to the installation or, of a local plugin, to its folder. */
+  /** Paths of modules, relative to the installation or, for a local plugin, to its folder. */
   readonly modules: readonly string[];
   /** "sharp@0.35.0 → sharp@0.35.1". */
   readonly packages: readonly string[];
 }
 
-/** @returns undefined where a document is not of that form. */
+/** @returns undefined if a document does not have the expected form. */
 export function compareCode(before: Json | undefined, after: Json | undefined): CodeChanges | undefined {
   const old = readClosure(before);
   const now = readClosure(after);

@@ -1,4 +1,7 @@
-/** What exactly is behind a change of a digest: which files of a folder, which modules of the code? As far as the cache still has what they were. */
+/**
+ * Explains a changed digest in detail: the changed files of a folder, or the changed modules of the code, if the cache still has the
+ * earlier content.
+ */
 
 import { parseDigest } from '../../../base/digest.js';
 import type { Json } from '../../../base/json.js';
@@ -15,7 +18,7 @@ import { compareCode } from './code-changes.js';
 import { compareTrees, type TreeChanges } from './tree-changes.js';
 
 export interface Details {
-  /** @param change one of the stage's own: no artifact of another stage. */
+  /** @param change a change of the stage itself, not of an artifact of another stage. */
   causeOf(stage: PlannedStage, change: Change): Promise<Cause>;
 }
 
@@ -31,7 +34,7 @@ export function createDetails(session: Session): Details {
   };
 }
 
-/** A source is the same whoever reads it. */
+/** A source is the same for every stage that reads it. */
 function placeOf(stage: PlannedStage, { label }: Change): string {
   const ref = inputOf(stage, label);
   return ref?.kind === 'source' ? ref.path : stage.id;
@@ -68,7 +71,7 @@ async function compareCodes({ store, code }: Session, { plugin }: PlannedStage, 
   try {
     return compareCode(old, (await read(after)) ?? (await code.describe(codeOf(plugin))));
   } catch (error) {
-    // Modules that cannot be read any more are no reason to say nothing else.
+    // Unreadable modules only omit this detail; the rest of the explanation is still given.
     if (error instanceof EngineError) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Which action made a result that was taken earlier? Looked up among all records of the cache, which are read when that is asked first. */
+/** Finds the action that made an earlier result. All records of the cache are read on the first request. */
 import type { Json, JsonObject } from '../../../base/json.js';
 import { isJsonObject } from '../../../base/json.js';
 import type { Session } from '../../action/session.js';
@@ -6,7 +6,7 @@ import type { StageId } from '../../model/plan.js';
 import { listRecords } from '../../store/list-records.js';
 
 export interface EarlierActions {
-  /** The manifest of an action of the plugin that gave this artifact (`{kind, digest}`). */
+  /** The manifest of an action of the plugin that produced this artifact (`{kind, digest}`). */
   findMaker(plugin: string, artifact: Json | undefined): JsonObject | undefined;
   /** The manifest of the stage's accepted result. */
   findAccepted(stage: StageId): Promise<JsonObject | undefined>;

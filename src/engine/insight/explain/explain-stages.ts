@@ -1,4 +1,4 @@
-/** Why would stages run? For each what changed, the root first, and the way that it takes to the stage. */
+/** Explains why stages would run: for each stage the changes, starting at the root cause, and the path from there to the stage. */
 import { getDefined } from '../../../base/invariant.js';
 import type { JsonObject } from '../../../base/json.js';
 import type { Plan, StageId } from '../../model/plan.js';
@@ -10,13 +10,13 @@ import { findCauses, pathOf } from './find-causes.js';
 
 export interface Explanation {
   readonly stage: StageId;
-  /** With the changes since the last accepted result, where there is one. */
+  /** Includes the changes since the last accepted result, if there is one. */
   readonly status: StageStatus;
   /** 'never': no result of this stage was ever accepted (or cache/ was deleted). */
   readonly lastBuilt: 'before' | 'never';
-  /** The manifest as it is now; absent where an input is not known yet. */
+  /** The current manifest; absent if an input is not known yet. */
   readonly manifest: JsonObject | undefined;
-  /** What is known of the device that it measures on. */
+  /** What is known of the device that the stage measures on. */
   readonly device: KnownDevice | undefined;
   readonly causes: readonly RootCause[];
 }
@@ -24,13 +24,13 @@ export interface Explanation {
 export interface RootCause {
   readonly cause: Cause;
   readonly text: string;
-  /** Where it is, and through which stages it reaches the explained one, which is the last. */
+  /** The stages from the cause to the explained stage, which is the last. */
   readonly path: readonly StageId[];
 }
 
 export type ExplainOptions = Partial<Omit<StatusOptions, 'targets'>>;
 
-/** @returns an explanation of each target, and of all that they depend on, in the plan's order. */
+/** @returns an explanation of each target and of all their dependencies, in the order of the plan. */
 export async function explainStages(
   plan: Plan,
   targets: 'all' | readonly StageId[],
@@ -46,7 +46,7 @@ export async function explainStages(
       const roots = trails.map(trail => ({
         cause: trail.cause,
         text: describeCause(trail.cause),
-        // Of long chains only those are laid out that are looked at.
+        // Computed on access, because most long paths are never read.
         get path() {
           return pathOf(trail);
         },

@@ -1,4 +1,4 @@
-/** Which changes are at the root of stages that are not up to date, and through which stages do they get there? */
+/** Finds the changes that make stages out of date, and the stages through which each change reaches them. */
 import { getDefined } from '../../../base/invariant.js';
 import type { Change } from '../../action/changes.js';
 import { findChanges } from '../../action/changes.js';
@@ -11,15 +11,15 @@ import { type Cause, describeCause } from './cause.js';
 import { createDetails, type Details } from './details.js';
 import { createEarlierActions, type EarlierActions } from './earlier-actions.js';
 
-/** A cause, and the stages that it goes through: the last one is that which is explained. */
+/** A cause and the stages that it passes through. The last one is the stage that is explained. */
 export interface Trail {
   readonly cause: Cause;
   readonly stage: StageId;
-  /** The way up to this stage; absent at the root. */
+  /** The path up to this stage; absent at the root. */
   readonly from: Trail | undefined;
 }
 
-/** Root first. */
+/** Returns the root first. */
 export function pathOf(trail: Trail): readonly StageId[] {
   const path: StageId[] = [];
   for (let at: Trail | undefined = trail; at !== undefined; at = at.from) path.push(at.stage);
@@ -86,14 +86,16 @@ async function trailsOf(search: Search, stage: PlannedStage, change: Change): Pr
   }
   const inherited = inherit(search, stage.id, ref.stage);
   if (inherited.length > 0) return inherited;
-  // It is up to date: it was built since this stage took its result.
+  // The stage is up to date: it was built after this stage used its previous result.
   const rebuilt = await trailsOfRebuilt(search, getDefined(search.session.plan.stages.get(ref.stage), ref.stage), change, 0);
   return rebuilt.map(trail => ({ cause: trail.cause, stage: stage.id, from: trail }));
 }
 
 const DEEPEST = 500;
 
-/** Why has a stage that is up to date another result than the one that was taken before? By the record of that one, where the cache has it. */
+/**
+ * Explains why an up-to-date stage has another result than the one used before, from the record of the earlier result if the cache has it.
+ */
 async function trailsOfRebuilt(search: Search, stage: PlannedStage, taken: Change, depth: number): Promise<readonly Trail[]> {
   const unknown: readonly Trail[] = [{ cause: { kind: 'rebuilt' }, stage: stage.id, from: undefined }];
   const before = search.earlier.findMaker(stage.plugin.name, taken.before);
@@ -111,7 +113,7 @@ async function trailsOfRebuilt(search: Search, stage: PlannedStage, taken: Chang
   return trails.length === 0 ? unknown : distinct(trails);
 }
 
-/** A cause that comes on several ways is told on the first of them. */
+/** Keeps the first trail of each cause. */
 function distinct(trails: readonly Trail[]): readonly Trail[] {
   const seen = new Map<string, Trail>();
   for (const trail of trails) {

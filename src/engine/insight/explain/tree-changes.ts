@@ -1,7 +1,7 @@
-/** How do two states of a folder differ? */
+/** The differences between two states of a folder. */
 import type { TreeEntry } from '../../store/files/tree.js';
 
-/** Paths in the folder, sorted. A file that only has another name is renamed, and stands in neither of the other lists. */
+/** Paths in the folder, sorted. A file whose name alone changed is listed under `renamed` only. */
 export interface TreeChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -26,7 +26,7 @@ export function compareTrees(before: readonly TreeEntry[], after: readonly TreeE
   };
 }
 
-/** Files of which exactly one is gone and exactly one has come with the same content. */
+/** Files of which exactly one was removed and exactly one was added with the same content. */
 function pairByContent(gone: readonly TreeEntry[], come: readonly TreeEntry[]): TreeChanges['renamed'] {
   const byContent = group(come);
   const goneByContent = group(gone);
@@ -58,7 +58,7 @@ function contentOf(entry: TreeEntry | undefined): string {
 
 const MOST_NAMES = 5;
 
-/** "2 files added (a.jpg, b.jpg), 1 changed (list.txt)"; of many the first. */
+/** "2 files added (a.jpg, b.jpg), 1 changed (list.txt)". Long lists are shortened. */
 export function describeTreeChanges({ added, removed, changed, renamed }: TreeChanges): string {
   const lists: readonly (readonly [string, readonly string[]])[] = [
     ['added', added],

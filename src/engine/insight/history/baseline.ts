@@ -1,4 +1,4 @@
-/** How are the figures of now kept to be held against later ones? In a file of the project, fit to be committed: `baselines/NAME.json`. */
+/** Baselines: current metrics saved for later comparison, in a file of the project that can be committed (`baselines/NAME.json`). */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,7 +24,7 @@ import type { Snapshot, StageSnapshot } from './snapshot.js';
 
 const MOST_BYTES = 50_000_000;
 
-/** Where the baseline of a name stands: for pipelines/x.yaml in baselines/x/. */
+/** The path of a named baseline. For pipelines/x.yaml it is in baselines/x/. */
 export function baselinePath({ projectFolder, pipeline }: Pick<Plan, 'projectFolder' | 'pipeline'>, name: string): string {
   return join(projectFolder, 'baselines', ...(pipeline === 'pipeline' ? [] : [pipeline]), `${name}.json`);
 }
@@ -47,7 +47,7 @@ interface StoredStage {
   readonly gates: readonly RunGate[];
 }
 
-/** Without dates, so that equal figures give an equal file. @throws EngineError `baseline-not-written`. */
+/** Contains no dates, so that equal metrics give an equal file. @throws EngineError `baseline-not-written`. */
 export function writeBaseline(path: string, { params, stages }: Snapshot): void {
   const stored = [...stages].map(([stage, { params: own, metrics, gates }]): [string, StoredStage] => [
     stage,
@@ -65,7 +65,7 @@ export function writeBaseline(path: string, { params, stages }: Snapshot): void 
   }
 }
 
-/** Undefined where there is none of this name. @throws EngineError `baseline-malformed`. */
+/** Undefined if there is no baseline with this name. @throws EngineError `baseline-malformed`. */
 export function readBaseline(path: string, name: string): Snapshot | undefined {
   const text = readBounded(path);
   if (text === undefined) return undefined;

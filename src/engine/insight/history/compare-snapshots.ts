@@ -1,4 +1,4 @@
-/** What differs between two moments of a pipeline: parameters, params of stages, figures, gates? */
+/** Compares two snapshots of a pipeline: parameters, params of stages, metrics and gates. */
 import type { Figure } from '../../../base/figure.js';
 import type { JsonObject } from '../../../base/json.js';
 import { type Change, findChanges } from '../../action/changes.js';
@@ -16,16 +16,16 @@ export interface SnapshotDifference {
 
 export interface StageDifference {
   readonly stage: string;
-  /** 'new' and 'gone': it has a result on one side only. */
+  /** 'new' and 'gone': the stage has a result on one side only. */
   readonly presence: 'both' | 'new' | 'gone';
   readonly params: readonly Change[];
   readonly metrics: readonly MetricDifference[];
   readonly gates: readonly GateDifference[];
-  /** Of a stage on both sides: what is not known, and where. */
+  /** For a stage on both sides: what is unknown, and on which side. */
   readonly unknown: readonly { readonly what: 'params' | 'metrics'; readonly side: string }[];
 }
 
-/** A side is undefined where the figure is not there. */
+/** A side is undefined if it lacks the metric. */
 export interface MetricDifference {
   readonly metric: string;
   readonly before: Figure | undefined;
@@ -38,7 +38,7 @@ export interface GateDifference {
   readonly after: RunGate | undefined;
 }
 
-/** @param show 'changed': rows and stages without a change are left out. @param wanted the stages to compare. */
+/** @param show 'changed': omits rows and stages without a change. @param wanted selects the stages to compare. */
 export function compareSnapshots(
   before: Snapshot,
   after: Snapshot,
@@ -90,7 +90,7 @@ function compareStage(stage: string, before: Snapshot, after: Snapshot, show: 'c
     presence: 'both',
     params: old.params === undefined || now.params === undefined ? [] : findChanges(old.params, now.params),
     metrics: compareMetrics(old, now, show),
-    // Against figures that are not known no gate can be said to have come or gone.
+    // If the metrics of a side are unknown, no gate can be reported as added or removed.
     gates: unknown.some(({ what }) => what === 'metrics') ? [] : compareGates(old.gates, now.gates, show),
     unknown,
   };
@@ -99,7 +99,7 @@ function compareStage(stage: string, before: Snapshot, after: Snapshot, show: 'c
 function changesOf(before: JsonObject, after: JsonObject, show: 'changed' | 'all'): readonly Change[] {
   const changes = findChanges(before, after);
   if (show === 'changed') return changes;
-  // What a change lies in is told by the change.
+  // A member that contains a change is covered by that change.
   const told = new Set(changes.map(({ label }) => label.split('.')[0]));
   const same = Object.keys(after).filter(name => !told.has(name));
   return [...changes, ...same.map(label => ({ label, before: after[label], after: after[label] }))].sort((a, b) =>
@@ -113,7 +113,7 @@ function compareMetrics(
   show: 'changed' | 'all',
 ): readonly MetricDifference[] {
   const [old, now] = [valuesOf(before?.metrics), valuesOf(after?.metrics)];
-  // Against what is not known nothing can be said to differ.
+  // Unknown metrics cannot be reported as different.
   const canDiffer = before?.metrics.kind !== 'unknown' && after?.metrics.kind !== 'unknown';
   const names = [...new Set([...now.keys(), ...old.keys()])].filter(isHeadline);
   return names
@@ -125,7 +125,7 @@ function valuesOf(metrics: Metrics | undefined): ReadonlyMap<string, Figure> {
   return new Map(metrics?.kind === 'known' ? Object.entries(metrics.values) : []);
 }
 
-/** A gate is its metric: bounds come and go. Of several on one metric each is held against the one in its place. */
+/** Gates are matched by metric, because bounds may change. Several gates on one metric are matched by position. */
 function compareGates(before: readonly RunGate[], after: readonly RunGate[], show: 'changed' | 'all'): readonly GateDifference[] {
   const pairs: GateDifference[] = after.map((gate, index) => {
     const place = after.slice(0, index).filter(({ metric }) => metric === gate.metric).length;

@@ -1,4 +1,4 @@
-/** How long would a build take that is not begun yet? By what each stage took last. */
+/** Estimates the duration of a build before it starts, from the last duration of each stage. */
 import { dependenciesOf } from '../../model/dependencies.js';
 import type { Task } from '../../model/outlook.js';
 import type { Plan, PlannedStage } from '../../model/plan.js';
@@ -8,11 +8,11 @@ import { forecast } from './forecast.js';
 
 export interface ExpectedTime {
   readonly durationMs: number;
-  /** 'up-to': whether some stages have to run is known when those before them have ended. */
+  /** 'up-to': some stages may turn out not to run, which is known only after the stages before them. */
   readonly certainty: 'about' | 'up-to';
 }
 
-/** Undefined where nothing would run, where something cannot run, or where the time of anything is not known. @param jobs units of the cpu pool, where given. */
+/** Undefined if nothing would run, if a stage cannot run, or if any duration is unknown. @param jobs units of the cpu pool, if given. */
 export function expectBuild(plan: Plan, examined: ReadonlyMap<string, Examined>, jobs: number | undefined): ExpectedTime | undefined {
   const stages = [...plan.stages.values()].flatMap(stage => {
     const found = examined.get(stage.id);

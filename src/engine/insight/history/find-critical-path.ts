@@ -1,13 +1,16 @@
-/** Which stages, one after the other, made a build as long as it was? */
+/** The critical path of a build: the chain of stages that determined its duration. */
 
 export interface Ended {
   readonly stage: string;
-  /** Only those that did something in this build matter. */
+  /** Only dependencies that did something in this build count. */
   readonly dependsOn: readonly string[];
   readonly endedMs: number;
 }
 
-/** From the stage that ended last back to the dependency that each waited for longest; in the order in which they ran. */
+/**
+ * Goes from the stage that ended last back to the dependency that ended last, and so on. Returns the stages in the order in which they
+ * ran.
+ */
 export function findCriticalPath(stages: readonly Ended[]): readonly string[] {
   const byName = new Map(stages.map(stage => [stage.stage, stage]));
   const path: string[] = [];

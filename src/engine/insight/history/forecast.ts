@@ -1,14 +1,17 @@
-/** How long will it take, by what the stages took last? The longest chain of what is left, or the work that a pool has left, whichever is longer. */
+/**
+ * Forecasts the remaining time from the last durations of stages: the longest remaining chain, or the remaining work of a pool, whichever
+ * is longer.
+ */
 import type { Outlook } from '../../model/outlook.js';
 
-/** Beyond this share of what it took last, a running stage is another than then: nothing is said. */
+/** A running stage that exceeds its last duration by more than this factor has changed, so no forecast is given. */
 const MOST_OVERRUN = 1.25;
 
 /**
- * The time that is left, in ms: no schedule is shorter, and a good one is little longer. Stages that turn out to need no run make it shorter.
- * @param ended stages that are done with.
+ * The remaining time in ms. No schedule is shorter, and a good one is only slightly longer. Stages that turn out not to run shorten it.
+ * @param ended stages that have ended.
  * @param elapsedMs how long each running stage has been running.
- * @returns undefined where the time of anything that is left is not known.
+ * @returns undefined if the duration of any remaining stage is unknown.
  */
 export function forecast(
   { tasks, capacity }: Outlook,

@@ -1,17 +1,17 @@
-/** Which commit is checked out in the repository of a project? Read from git's files: no program is started. */
+/** Reads the commit that is checked out in the repository of a project from git's files, without starting a program. */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Revision } from './run-record.js';
 
-/** A repository of very many references keeps them in a file larger than is read here: its revision is then not known. */
+/** Larger reference files are not read, so the revision of a repository with very many references is unknown. */
 const MOST_BYTES = 50_000_000;
 const MOST_STEPS = 5;
 
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /**
- * The commit of HEAD, and its branch where there is one; undefined outside of a repository, before the first commit, and in a repository whose references are
- * not in files.
+ * The commit of HEAD, and its branch if it is on one. Undefined outside of a repository, before the first commit, and in a repository
+ * whose references are not stored in files.
  * @see https://git-scm.com/docs/gitrepository-layout and https://git-scm.com/docs/git-pack-refs
  */
 export function findRevision(projectFolder: string): Revision | undefined {
@@ -30,7 +30,7 @@ export function findRevision(projectFolder: string): Revision | undefined {
   return undefined;
 }
 
-/** The folder with HEAD: `.git` here or in a folder above, or what a `.git` file names (worktrees, submodules). */
+/** The folder with HEAD: `.git` here or in a folder above, or the folder that a `.git` file names (worktrees, submodules). */
 function findGitFolder(start: string): string | undefined {
   for (let folder = resolve(start); ; folder = dirname(folder)) {
     const path = join(folder, '.git');
@@ -42,7 +42,7 @@ function findGitFolder(start: string): string | undefined {
   }
 }
 
-/** A worktree has a HEAD of its own, and shares the references. */
+/** A worktree has its own HEAD, and shares the references. */
 function commonFolderOf(folder: string): string {
   const common = readText(join(folder, 'commondir'));
   return common === undefined ? folder : resolve(folder, common);
@@ -63,7 +63,7 @@ function kindOf(path: string): 'folder' | 'file' | undefined {
   }
 }
 
-/** Whatever cannot be read is not known: the revision is told, and decides nothing. */
+/** Unreadable files count as missing: the revision is only displayed, and no decision depends on it. */
 function readText(path: string): string | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });

@@ -1,4 +1,4 @@
-/** What did a file hold at a revision? Git is asked: only commands that name a revision start it. */
+/** Reads files of a git revision by running git. Only commands that name a revision use this module. */
 import { spawnSync } from 'node:child_process';
 import { isAbsolute, relative } from 'node:path';
 import { type Digest, digestBytes, parseDigest } from '../../../base/digest.js';
@@ -6,26 +6,29 @@ import { EngineError } from '../../model/engine-error.js';
 
 const MOST_BYTES = 256_000_000;
 
-/** The digits of the commit that `revision` names ("HEAD~2", "v1", a branch); undefined where it names none, or there is no repository. */
+/** The hash of the commit that `revision` names ("HEAD~2", "v1", a branch); undefined if it names none, or there is no repository. */
 export function findCommit(projectFolder: string, revision: string): string | undefined {
   const { status, stdout } = git(projectFolder, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]);
   const commit = stdout.toString().trim();
   return status === 0 && /^[0-9a-f]{40,64}$/.test(commit) ? commit : undefined;
 }
 
-/** The content of the file at `path` (absolute) in `commit`; undefined where it has none: nothing there, or a folder. @throws EngineError `git-failed`. */
+/**
+ * The content of the file at `path` (absolute) in `commit`; undefined if the path is missing there or is a folder. @throws EngineError
+ * `git-failed`.
+ */
 export function showFile(projectFolder: string, commit: string, path: string): Buffer | undefined {
   const from = relative(projectFolder, path);
   if (isAbsolute(from)) return undefined;
-  // The `./` makes git count from the folder in which it is started.
+  // With `./` git resolves the path relative to the folder that it is started in.
   const { status, stdout, stderr } = git(projectFolder, ['cat-file', 'blob', `${commit}:./${from.replaceAll('\\', '/')}`]);
   if (status === 0) return stdout;
-  // 128: there is no such file in the commit. A damaged repository would have been met by `findCommit`.
+  // 128: the commit has no such file. `findCommit` would have failed on a damaged repository.
   if (status === 128) return undefined;
   throw new EngineError('git-failed', `git cat-file ended with exit code ${status}: ${stderr.toString().trim()}`);
 }
 
-/** The digest of the file at `path` in `commit`; of a file in Git LFS as its pointer tells it. */
+/** The digest of the file at `path` in `commit`. For a file in Git LFS it is taken from the pointer. */
 export function digestAt(projectFolder: string, commit: string, path: string): Digest | undefined {
   const content = showFile(projectFolder, commit, path);
   if (content === undefined) return undefined;

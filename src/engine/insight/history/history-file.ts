@@ -1,4 +1,7 @@
-/** Where do the records of builds stand? One log per pipeline, a checked line per build, cut from the front when it grows large. */
+/**
+ * The history file: the records of builds, one log per pipeline with one checksummed line per build. The oldest records are removed when
+ * it grows large.
+ */
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMissing } from '../../model/engine-error.js';
@@ -8,18 +11,18 @@ import { encodeRun, parseRun, type RunRecord } from './run-record.js';
 export interface LoadedHistory {
   /** Oldest first. */
   readonly runs: readonly RunRecord[];
-  /** Lines that did not check, and were left out. */
+  /** Lines that failed their check and were skipped. */
   readonly damagedLines: number;
 }
 
 const VERSION = 1;
 const HEADER = `tanren-history ${VERSION}\n`;
 
-/** A log larger than this is cut to the newest runs of less than `KEPT_BYTES` together; the newest one stays however large it is. */
+/** A log larger than this is cut to the newest runs, at most `KEPT_BYTES` in total. The newest run is kept whatever its size. */
 export const MOST_BYTES = 4_000_000;
 export const KEPT_BYTES = 3_000_000;
 
-/** @throws what the file system throws, but where there is no file. */
+/** A missing file gives an empty history. @throws other file system errors. */
 export function loadHistory(path: string): LoadedHistory {
   const { lines, damagedLines } = splitLines(readIfThere(path));
   const runs: RunRecord[] = [];
@@ -33,8 +36,8 @@ export function loadHistory(path: string): LoadedHistory {
 }
 
 /**
- * Adds a run, numbered after the newest. Only under the lock. Reads no more than the newest run.
- * @returns its number; undefined where a newer Tanren wrote the log, which is left as it is. @throws what the file system throws.
+ * Adds a run with the next number. Call only while holding the lock. Reads only the newest run.
+ * @returns the number of the run; undefined if a newer Tanren wrote the log, which is then not changed. @throws file system errors.
  */
 export function appendRun(path: string, run: Omit<RunRecord, 'run'>): string | undefined {
   const end = readEnd(path);
@@ -51,14 +54,14 @@ export function appendRun(path: string, run: Omit<RunRecord, 'run'>): string | u
 
 type End =
   | { readonly kind: 'whole'; readonly newest: RunRecord; readonly sizeBytes: number }
-  /** Its header has a higher version. */
+  /** The header has a higher version. */
   | { readonly kind: 'newer' }
-  /** There is no log, or a kill or damage has left it without a whole run at its end: it is written anew. */
+  /** The log is missing, or does not end with an intact run because of a kill or damage. It is rewritten. */
   | { readonly kind: 'other' };
 
 const PIECE_BYTES = 64 << 10;
 
-/** The newest run, from the end of the log. */
+/** Reads the newest run from the end of the log. */
 function readEnd(path: string): End {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const file = size > HEADER.length ? openSync(path, 'r') : undefined;
@@ -89,12 +92,12 @@ function isNewer(file: number): boolean {
   return version !== undefined && Number(version) > VERSION;
 }
 
-/** What stands after the header, line by line: a log with another header is one damaged line. */
+/** The lines after the header. A log with another header counts as one damaged line. */
 function splitLines(text: string): { readonly lines: readonly string[]; readonly damagedLines: number } {
   if (text === '') return { lines: [], damagedLines: 0 };
   if (!text.startsWith(HEADER)) return { lines: [], damagedLines: 1 };
   const lines = text.slice(HEADER.length).split('\n');
-  // What a kill leaves of the last line is no damage: that build has no record.
+  // An incomplete last line is not damage: a killed build has no record.
   lines.pop();
   return { lines, damagedLines: 0 };
 }
@@ -116,7 +119,7 @@ function nextAfter(newest: RunRecord | undefined): string {
   return `r${newest === undefined ? 1 : Number(newest.run.slice(1)) + 1}`;
 }
 
-/** Leaves out what does not check, and the oldest runs where all of them are too large together. */
+/** Drops lines that fail their check and, if the log is too large, the oldest runs. */
 function rewrite(path: string, lines: readonly string[]): void {
   const whole = lines.filter(isWholeLine);
   const sizes = whole.map(line => Buffer.byteLength(line) + 1);

@@ -1,4 +1,4 @@
-/** The record of a build that has ended, written to the history. */
+/** Writes the record of an ended build to the history. */
 
 import type { Session } from '../../action/session.js';
 import { messageOf } from '../../model/engine-error.js';
@@ -8,7 +8,7 @@ import { appendRun } from './history-file.js';
 import type { RunRecorder } from './record-run.js';
 import type { Asked } from './run-record.js';
 
-/** Nothing is written of a build in which everything stayed as it was. A failed write is a warning. Only under the lock. */
+/** Writes nothing if the build changed nothing. A failed write is a warning. Call only while holding the lock. */
 export function keepRun(
   { ports, cache }: Session,
   recorder: RunRecorder,

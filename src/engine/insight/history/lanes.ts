@@ -1,11 +1,11 @@
-/** In how many rows do pieces of time stand so that none overlaps another? Each in the first row that is free. */
+/** Assigns intervals of time to rows so that no two overlap: each gets the first free row. */
 
 interface Piece {
   readonly atMs: number;
   readonly durationMs: number;
 }
 
-/** The row of each piece, from 0. */
+/** The row of each interval, counted from 0. */
 export function assignLanes(pieces: readonly Piece[]): readonly number[] {
   const lanes = new Array<number>(pieces.length).fill(0);
   const freeAtMs: number[] = [];

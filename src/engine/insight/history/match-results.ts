@@ -1,4 +1,4 @@
-/** Which kept results would a build of another state of the project have taken? Found by content: the params and the digests of all inputs. */
+/** Finds the kept results that a build of another state of the project would use, by params and input digests. */
 import { encodeCanonicalJson } from '../../../base/canonical-json.js';
 import type { Digest } from '../../../base/digest.js';
 import type { Json, JsonObject } from '../../../base/json.js';
@@ -8,21 +8,21 @@ import type { ActionRecord, ActionResult } from '../../store/action-records.js';
 import type { RunRecord } from './run-record.js';
 
 export interface MatchFacts {
-  /** Of the other state. */
+  /** The plan of the other state. */
   readonly plan: Plan;
   readonly runs: readonly RunRecord[];
   readonly findRecord: (key: string) => ActionRecord | undefined;
-  /** Of a source as it was in the other state; undefined where that is not known. */
+  /** The digest of a source in the other state; undefined if it is unknown. */
   readonly findSource: (path: string) => Digest | undefined;
 }
 
 export interface MatchedResults {
   readonly results: ReadonlyMap<string, ActionResult>;
-  /** Sources whose content of then is not known: matched with any. */
+  /** Sources whose content in the other state is unknown. They match any content. */
   readonly assumed: ReadonlySet<string>;
 }
 
-/** How many of a stage's results are looked at, the newest first. */
+/** The number of results per stage that are checked, newest first. */
 const MOST_CANDIDATES = 100;
 
 export function matchResults({ plan, runs, findRecord, findSource }: MatchFacts): MatchedResults {
@@ -48,7 +48,7 @@ export function matchResults({ plan, runs, findRecord, findSource }: MatchFacts)
     return true;
   };
 
-  // In topological order: what a stage reads is matched before it.
+  // In topological order, so that dependencies are matched first.
   for (const stage of plan.stages.values()) {
     for (const key of [...(keys.get(stage.id) ?? [])].slice(0, MOST_CANDIDATES)) {
       const record = findRecord(key);
@@ -61,7 +61,7 @@ export function matchResults({ plan, runs, findRecord, findSource }: MatchFacts)
   return { results, assumed };
 }
 
-/** The keys of the results that each stage had, the newest first. */
+/** The keys of the results of each stage, newest first. */
 function keysByStage(runs: readonly RunRecord[]): ReadonlyMap<string, ReadonlySet<string>> {
   const keys = new Map<string, Set<string>>();
   for (const { stages } of runs.toReversed()) {

@@ -1,4 +1,4 @@
-/** What did this build do? Listens to its events, and makes the record of it when it has ended. */
+/** Records a build: observes its events, and makes its run record when it has ended. */
 import type { Figure } from '../../../base/figure.js';
 import type { JsonObject } from '../../../base/json.js';
 import { dependenciesOf } from '../../model/dependencies.js';
@@ -15,9 +15,9 @@ import { findRevision } from './git-revision.js';
 import type { Asked, RunGate, RunRecord, RunSpan, RunStage } from './run-record.js';
 
 export interface RunRecorder {
-  /** The build's ports: what is emitted there is heard here too. */
+  /** The ports for the build. Events emitted there are recorded too. */
   readonly ports: EnginePorts;
-  /** The record, without its number; undefined where everything stayed as it was, or was cancelled before it began. */
+  /** The record without its number; undefined if nothing changed, or the build was cancelled before it began. */
   finish(end: RunEnd): Omit<RunRecord, 'run'> | undefined;
 }
 
@@ -39,16 +39,16 @@ interface Heard {
   readonly spans: RunSpan[];
 }
 
-/** So that the record of one build stays small. */
+/** Limits that keep the record of one build small. */
 const MOST_SPANS = 20_000;
 const MOST_REASONS = 5;
 const LONGEST_TEXT = 500;
 const MOST_METRICS = 500;
 
-/** Shorter pieces say nothing. */
+/** Shorter spans are not recorded. */
 const SHORTEST_MS = 0.1;
 
-/** @param startedMs when the build began, by `performance.now()`. */
+/** @param startedMs start of the build, by `performance.now()`. */
 export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
   const started = new Date(outer.nowMs() - (performance.now() - startedMs)).toISOString();
   const heard = new Map<StageId, Heard>();
@@ -73,7 +73,7 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
       return;
     }
     spans += 1;
-    // Both ends are rounded, so that what lies within another still does.
+    // Both ends are rounded, so that nested spans stay nested.
     const atMs = tenths(startMs - startedMs);
     one.spans.push({ what, atMs, durationMs: tenths(tenths(endMs - startedMs) - atMs), part });
   };
@@ -142,7 +142,7 @@ function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted
   };
 }
 
-/** The figures that tables show, with their differences to the baseline. */
+/** The metrics that tables show, and their differences from the baseline. */
 export function headlinesOf(metrics: JsonObject): Readonly<Record<string, Figure>> {
   const wanted = [...flattenMetrics(metrics)].filter(([path]) => isHeadline(path) || isHeadline(path.replace(/^delta\./, '')));
   return Object.fromEntries(wanted.slice(0, MOST_METRICS));

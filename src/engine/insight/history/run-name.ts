@@ -1,4 +1,4 @@
-/** Which run is meant? "r41", "last", or "last~2": two before the last. */
+/** Names of runs: "r41", "last", or "last~2" for two before the last. */
 import { EngineError } from '../../model/engine-error.js';
 import type { RunRecord } from './run-record.js';
 
@@ -8,7 +8,7 @@ export function isRunName(text: string): boolean {
   return NAME.test(text);
 }
 
-/** Its place in `runs`. @throws EngineError `no-such-run`. */
+/** The index of the run in `runs`. @throws EngineError `no-such-run`. */
 export function getRunIndex(runs: readonly RunRecord[], name: string): number {
   const back = /^last(?:~(\d+))?$/.exec(name);
   const index = back === null ? runs.findIndex(({ run }) => run === name) : runs.length - 1 - Number(back[1] ?? 0);

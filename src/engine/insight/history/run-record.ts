@@ -1,4 +1,4 @@
-/** What is kept of a build that did something? One record: what was asked, how each stage ended and how long it took, its figures and gates. */
+/** The run record of a build that did something: the request, the outcome, duration and metrics of each stage, and the gates. */
 import { type Figure, readFigure } from '../../../base/figure.js';
 import type { Json, JsonObject } from '../../../base/json.js';
 import { isJsonObject } from '../../../base/json.js';
@@ -22,33 +22,33 @@ import type { Gate } from '../../model/plan.js';
 import type { BuildReport, StageReport } from '../../model/report.js';
 
 export interface RunRecord {
-  /** "r41": counted from 1 in this cache, so that it is short, and later runs have higher numbers. */
+  /** "r41": counted from 1 in this cache. Later runs have higher numbers. */
   readonly run: string;
   /** ISO 8601, UTC. */
   readonly started: string;
   readonly durationMs: number;
   readonly asked: Asked;
-  /** Of the repository in which the project is, as it was checked out; whether files were changed since is not known. */
+  /** The checked-out revision of the project's repository. Uncommitted changes are not recorded. */
   readonly revision?: Revision | undefined;
-  /** The pipeline's parameters as they were in effect. */
+  /** The effective parameters of the pipeline. */
   readonly params: JsonObject;
   readonly conclusion: BuildReport['conclusion'];
-  /** All that did not stay as they were, and those with metrics, in the plan's order. */
+  /** Stages that were not up to date, and stages with metrics, in the order of the plan. */
   readonly stages: readonly RunStage[];
-  /** Stages that stayed as they were. */
+  /** Number of stages that were up to date. */
   readonly upToDate: number;
   readonly gates: readonly RunGate[];
-  /** The stages that one after the other made the build as long as it was. */
+  /** The chain of stages that determined the duration of the build. */
   readonly criticalPath: readonly string[];
-  /** Spans that were too many to keep. */
+  /** Number of spans above the limit, which are not kept. */
   readonly spansLeftOut?: number | undefined;
 }
 
-/** What the user asked for. */
+/** The request of the user. */
 export interface Asked {
-  /** Names of stages and groups; empty: all. */
+  /** Names of stages and groups; empty means all. */
   readonly targets: readonly string[];
-  /** `-p`, as given. */
+  /** `-p` arguments as given. */
   readonly params: readonly string[];
   readonly force: boolean;
   readonly keepGoing: boolean;
@@ -57,7 +57,7 @@ export interface Asked {
 }
 
 export interface Revision {
-  /** Digits of the commit, 40 or 64. */
+  /** Hash of the commit: 40 or 64 hexadecimal digits. */
   readonly commit: string;
   readonly branch?: string | undefined;
 }
@@ -65,19 +65,19 @@ export interface Revision {
 export interface RunStage {
   readonly stage: string;
   readonly outcome: StageReport['outcome']['kind'];
-  /** The action whose result it had in the end; absent where it had none. */
+  /** The action whose result the stage had at the end; absent if it had none. */
   readonly key?: string | undefined;
   /** Why it ran, most important first. */
   readonly reasons?: readonly string[] | undefined;
-  /** Of the run that made the result; of a restored one it is how long that took when it was made. */
+  /** Duration of the run that made the result. For a restored result it is the duration of the original run. */
   readonly durationMs?: number | undefined;
-  /** For a slot. */
+  /** Time spent waiting for a slot. */
   readonly waitedMs?: number | undefined;
-  /** Named pools that it takes from. */
+  /** Named pools that the stage uses. */
   readonly pools?: readonly string[] | undefined;
   readonly attempts?: number | undefined;
   readonly peakBytes?: number | undefined;
-  /** Headlines, and differences to the baseline, by dotted path. */
+  /** Headline metrics, and their differences from the baseline, by dotted path. */
   readonly metrics?: Readonly<Record<string, Figure>> | undefined;
   readonly failure?: { readonly code: string; readonly message: string } | undefined;
   /** Why it was skipped: the stage that failed. */
@@ -85,7 +85,7 @@ export interface RunStage {
   readonly spans?: readonly RunSpan[] | undefined;
 }
 
-/** Times from the start of the build. */
+/** Times are relative to the start of the build. */
 export interface RunSpan {
   readonly what: SpanKind;
   readonly atMs: number;
@@ -102,7 +102,7 @@ export interface RunGate {
   readonly verdict: 'met' | 'missed';
 }
 
-/** The record as plain JSON. A span is a list, as there are many. */
+/** The record as plain JSON. Spans are encoded as arrays, because there are many. */
 export function encodeRun(run: RunRecord): object {
   const stages = run.stages.map(({ spans, ...stage }) => ({ ...stage, ...(spans === undefined ? {} : { spans: spans.map(encodeSpan) }) }));
   return { ...run, stages };
@@ -112,7 +112,7 @@ function encodeSpan({ what, atMs, durationMs, part }: RunSpan): Json {
   return part === undefined ? [what, atMs, durationMs] : [what, atMs, durationMs, part.name, part.answer];
 }
 
-/** The record in `json`; undefined where it is none. What a newer version knows more of is left out. */
+/** Parses a record; undefined if `json` is malformed. Additional members written by a newer version are ignored. */
 export function parseRun(json: Json): RunRecord | undefined {
   const result = readJsonShape(readRun, json);
   return result.kind === 'ok' ? result.value : undefined;

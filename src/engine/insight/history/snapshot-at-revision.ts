@@ -1,4 +1,4 @@
-/** What is known of a pipeline at a commit? Its params from the files of then; its figures from the lock file of then, or from kept results of the same inputs. */
+/** The snapshot of a pipeline at a commit: params from its files; metrics from its lock file, or from kept results with the same inputs. */
 import { encodeCanonicalJson } from '../../../base/canonical-json.js';
 import type { Digest } from '../../../base/digest.js';
 import type { JsonObject } from '../../../base/json.js';
@@ -13,11 +13,11 @@ import type { Metrics, Snapshot, StageSnapshot } from './snapshot.js';
 
 export interface RevisionFacts extends MatchFacts {
   readonly commit: string;
-  /** Undefined where there was none, or it cannot be read. */
+  /** Undefined if the commit has no lock file, or it cannot be read. */
   readonly lock: Lock | undefined;
-  /** The verified bytes of a blob that is in the cache. */
+  /** The verified bytes of a blob in the cache. */
   readonly readBlob: (digest: Digest) => Uint8Array | undefined;
-  /** Of this machine, where it is known. */
+  /** The platform class of this machine, if known. */
   readonly platformClass: string | undefined;
 }
 
@@ -71,7 +71,7 @@ function findLocked(
   return joinMetrics(found);
 }
 
-/** Of this machine's class where it was locked, else of the first. */
+/** The outputs for this machine's platform class if they are locked, otherwise those of the first class. */
 function contentsOf({ results }: LockedStage, platformClass: string | undefined): Readonly<Record<string, { readonly digest: Digest }>> {
   if (results.kind === 'same') return results.outputs;
   if (results.kind === 'measured') return {};

@@ -1,4 +1,4 @@
-/** What was known of a pipeline at one moment? Its parameters; and per stage the params, figures and gates of the result that it had then. */
+/** Snapshots of a pipeline at one moment: its parameters and, for each stage, the params, metrics and gates of its result at that time. */
 import type { Figure } from '../../../base/figure.js';
 import type { JsonObject } from '../../../base/json.js';
 import type { AcceptedStage } from '../../model/accepted-stage.js';
@@ -8,19 +8,19 @@ import { encodeGate, headlinesOf } from './record-run.js';
 import type { RunGate, RunRecord, RunStage } from './run-record.js';
 
 export interface Snapshot {
-  /** As tables call it: "r41", "now", "baseline float", "3f2ab1c". */
+  /** The name in tables: "r41", "now", "baseline float", "3f2ab1c". */
   readonly name: string;
-  /** The pipeline's parameters; undefined where they are not known. */
+  /** The parameters of the pipeline; undefined if unknown. */
   readonly params: JsonObject | undefined;
   readonly stages: ReadonlyMap<string, StageSnapshot>;
-  /** A stage that is not in `stages`: did it not exist, or is nothing known of it? */
+  /** Whether a stage that is not in `stages` did not exist, or is unknown. */
   readonly others: 'absent' | 'unknown';
-  /** What a reader should know of where this comes from. */
+  /** Notes for the reader on the origin of the data. */
   readonly notes: readonly string[];
 }
 
 export interface StageSnapshot {
-  /** Undefined where they are not known any more. */
+  /** Undefined if they are no longer known. */
   readonly params: JsonObject | undefined;
   readonly metrics: Metrics;
   readonly gates: readonly RunGate[];
@@ -28,14 +28,14 @@ export interface StageSnapshot {
 
 export type Metrics =
   | { readonly kind: 'known'; readonly values: Readonly<Record<string, Figure>> }
-  /** The stage has no figures. */
+  /** The stage has no metrics. */
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' };
 
-/** The params that a kept action was made with. */
+/** The params of a kept action. */
 export type FindParams = (key: string) => JsonObject | undefined;
 
-/** The results that stand now. The parameters are those of the newest run, as its results were made with them. */
+/** The current results. The parameters are those of the newest run, which made the results. */
 export function snapshotNow(
   plan: Plan,
   accepted: ReadonlyMap<string, AcceptedStage>,
@@ -54,8 +54,9 @@ export function snapshotNow(
 }
 
 /**
- * The results that stood after a run: of each stage the newest that had been accepted until then.
- * @param known the stages of the plan; of others only what the run itself names is told, as they may have been taken out long before.
+ * The results after a run: for each stage the newest that had been accepted by then.
+ * @param known the stages of the plan. Other stages are included only if the run itself names them, because they may have been removed
+ * long before.
  */
 export function snapshotAfter(runs: readonly RunRecord[], index: number, known: ReadonlySet<string>, findParams: FindParams): Snapshot {
   const until = runs.slice(0, index + 1);

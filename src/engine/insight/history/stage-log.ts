@@ -1,4 +1,4 @@
-/** What did a stage's last run here, or the run that made its restored result, write? And what did it write in an earlier run of the history? */
+/** The log of a stage: of its last run, of the run that made its restored result, or of an earlier run in the history. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissing } from '../../model/engine-error.js';
@@ -8,7 +8,7 @@ import { readBlob } from '../../store/blob-store.js';
 import { type CacheFolder, cacheFolderAt } from '../../store/cache-folder.js';
 import type { RunRecord } from './run-record.js';
 
-/** The log's text; undefined where the stage has not run, or wrote nothing. */
+/** The text of the log; undefined if the stage has not run or wrote nothing. */
 export function findStageLog(plan: Plan, stage: StageId, cacheFolder = join(plan.projectFolder, 'cache')): string | undefined {
   try {
     return readFileSync(cacheFolderAt(cacheFolder).log(plan.pipeline, stage), 'utf8');
@@ -20,14 +20,14 @@ export function findStageLog(plan: Plan, stage: StageId, cacheFolder = join(plan
 
 export type RunLogAnswer =
   | { readonly kind: 'text'; readonly text: string }
-  /** It ran, and wrote nothing. */
+  /** The stage ran and wrote nothing. */
   | { readonly kind: 'nothing' }
-  /** The stage had no result in that run, nor before it. */
+  /** The stage had no result in that run or before it. */
   | { readonly kind: 'never-ran' }
-  /** Of a run that failed only the newest log is kept; of others, as long as their result is in the cache. */
+  /** The log of a failed run is kept only if it is the newest one; other logs are kept as long as their result is in the cache. */
   | { readonly kind: 'not-kept' };
 
-/** The log of the result that the stage had after a run; of a run in which it failed, that one's. */
+/** The log of the result that the stage had after a run. If the stage failed in that run, the log of the failure. */
 export function findRunLog(plan: Plan, cache: CacheFolder, runs: readonly RunRecord[], index: number, stage: StageId): RunLogAnswer {
   const entries = runs.map(run => run.stages.find(one => one.stage === stage));
   const own = entries[index];

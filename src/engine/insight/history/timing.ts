@@ -1,13 +1,13 @@
-/** Where did a run's time go? Its critical path, its slowest stages, what waited for slots, and which parts were computed. */
+/** The time profile of a run: critical path, slowest stages, waits for slots, and computed parts. */
 import type { RunRecord, RunSpan, RunStage } from './run-record.js';
 
 export interface Timing {
   readonly criticalPath: readonly StageTime[];
-  /** Share of the run's time in which a stage of the critical path was at work, from 0 to 1. */
+  /** Fraction of the run's time in which a stage of the critical path was active, from 0 to 1. */
   readonly criticalShare: number;
-  /** Those that ran, the slowest first. */
+  /** Stages that ran, slowest first. */
   readonly slowest: readonly StageTime[];
-  /** For slots, longest first. */
+  /** Waits for slots, longest first. */
   readonly waits: readonly { readonly stage: string; readonly pools: readonly string[]; readonly waitedMs: number }[];
   readonly parts: readonly PartTime[];
 }
@@ -15,25 +15,25 @@ export interface Timing {
 export interface StageTime {
   readonly stage: string;
   readonly outcome: RunStage['outcome'];
-  /** From its first look to its end, without waiting for a slot. */
+  /** From the first check to the end of the stage, without waits for a slot. */
   readonly durationMs: number;
   readonly waitedMs: number;
-  /** Of the whole run's time, from 0 to 1. */
+  /** Fraction of the run's time, from 0 to 1. */
   readonly share: number;
 }
 
-/** All parts of one name in one stage. */
+/** All parts with the same name in one stage. */
 export interface PartTime {
   readonly stage: string;
   readonly part: string;
   readonly kept: number;
   readonly computed: number;
   readonly dropped: number;
-  /** Time in which at least one of them was worked on. */
+  /** Time in which at least one of them was active. */
   readonly durationMs: number;
 }
 
-/** A wait that is shorter says nothing of pools. */
+/** Shorter waits are not caused by pools. */
 const SHORTEST_WAIT_MS = 1;
 
 export function computeTiming(run: RunRecord): Timing {
@@ -57,7 +57,7 @@ export function computeTiming(run: RunRecord): Timing {
 
 function timeOf(stage: RunStage, wholeMs: number): StageTime {
   const spans = outerSpans(stage);
-  // Where the timeline was too long to be kept, the run's own time is what is known.
+  // If the timeline was too long to keep, only the duration of the run is known.
   const durationMs = spans.length === 0 ? (stage.outcome === 'executed' ? (stage.durationMs ?? 0) : 0) : coveredMs(spans);
   return { stage: stage.stage, outcome: stage.outcome, durationMs, waitedMs: stage.waitedMs ?? 0, share: shareOf(durationMs, wholeMs) };
 }
@@ -75,7 +75,7 @@ function partsOf({ stage, spans = [] }: RunStage): readonly PartTime[] {
   });
 }
 
-/** Time in which at least one of them was under way. */
+/** Time in which at least one span was active. */
 function coveredMs(spans: readonly RunSpan[]): number {
   let covered = 0;
   let until = Number.NEGATIVE_INFINITY;

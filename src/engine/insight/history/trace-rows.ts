@@ -1,7 +1,7 @@
-/** Which rows does a timeline have, and what stands in them? */
+/** The rows of a timeline, and the events in them. */
 import type { CompleteEvent, MetadataEvent, TraceEvent, TraceRow } from './trace-event.js';
 
-/** Groups of rows, in their order, with what they are called. */
+/** Groups of rows in display order, with their titles. */
 const GROUPS = {
   build: { pid: 1, title: 'build', row: 'build' },
   slots: { pid: 2, title: 'stages in slots', row: 'slot' },
@@ -12,7 +12,7 @@ const GROUPS = {
 
 export type RowGroup = keyof typeof GROUPS;
 
-/** @param lane the row of the group, from 0. */
+/** @param lane the row in the group, counted from 0. */
 export function rowAt(group: RowGroup, lane: number): TraceRow {
   return { pid: GROUPS[group].pid, tid: lane + 1 };
 }
@@ -27,7 +27,7 @@ export function makeComplete(
   return { ph: 'X', ...event, ...row, ts, dur: Math.round((atMs + durationMs) * 1000) - ts };
 }
 
-/** The titles of the rows that `events` stand in. */
+/** The titles of the rows that contain `events`. */
 export function nameRows(events: readonly TraceEvent[]): readonly MetadataEvent[] {
   const named: MetadataEvent[] = [];
   for (const { pid, title, row } of Object.values(GROUPS)) {

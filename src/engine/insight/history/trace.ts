@@ -1,11 +1,11 @@
-/** How does a run look as a timeline? A row per slot; in it the stages with their pieces; arrows along the critical path. */
+/** The timeline of a run: one row per slot with stages and their spans, and arrows along the critical path. */
 import type { SpanKind } from '../../model/events.js';
 import { assignLanes } from './lanes.js';
 import type { RunRecord, RunSpan, RunStage } from './run-record.js';
 import type { CompleteEvent, FlowEvent, Trace, TraceRow } from './trace-event.js';
 import { makeComplete, nameRows, type RowGroup, rowAt } from './trace-rows.js';
 
-/** What a piece within a stage is called. */
+/** The display names of spans within a stage. */
 const WORDS: Readonly<Record<SpanKind, string>> = {
   look: 'look',
   wait: 'wait',
@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<SpanKind, string>> = {
   'back-off': 'wait for the next try',
 };
 
-/** The pieces that stand in rows of their own group; all others lie within one of them. */
+/** Spans with rows of their own. All other spans are nested in one of them. */
 const OUTER: readonly (readonly [RowGroup, SpanKind])[] = [
   ['slots', 'slot'],
   ['looking', 'look'],
@@ -33,7 +33,7 @@ interface Piece {
   readonly span: RunSpan;
 }
 
-/** Where the outer pieces stand. */
+/** The rows of the outer spans. */
 type Places = ReadonlyMap<RunSpan, TraceRow>;
 
 export function makeTrace(run: RunRecord): Trace {
@@ -80,7 +80,7 @@ function describe({ outcome, reasons, pools, attempts, peakBytes, waitedMs }: Ru
   return { outcome, reasons, pools, attempts, peakBytes, waitedMs };
 }
 
-/** A second run, for `--check`, lies in no slot of this timeline: there is nothing to show it in. */
+/** The second run of `--check` is in no slot of this timeline, so it is not shown. */
 function makeInner({ stage, span }: Piece, places: Places): readonly CompleteEvent[] {
   if (places.has(span) || span.what === 'part') return [];
   const row = findRow(stage, span, places);
@@ -88,20 +88,20 @@ function makeInner({ stage, span }: Piece, places: Places): readonly CompleteEve
   return row === undefined ? [] : [makeComplete(row, span.atMs, span.durationMs, event)];
 }
 
-/** The row of the stage's slot or look that the span lies in. */
+/** The row of the stage's slot or check span that contains the span. */
 function findRow({ spans = [] }: RunStage, span: RunSpan, places: Places): TraceRow | undefined {
   const outer = spans.find(one => one.what !== 'wait' && places.has(one) && liesWithin(span, one));
   return outer === undefined ? undefined : places.get(outer);
 }
 
-/** Far below what times are kept to. */
+/** Far below the resolution of recorded times. */
 const EPSILON_MS = 1e-6;
 
 function liesWithin(span: RunSpan, outer: RunSpan): boolean {
   return span.atMs >= outer.atMs - EPSILON_MS && span.atMs + span.durationMs <= outer.atMs + outer.durationMs + EPSILON_MS;
 }
 
-/** Within their run where one follows the other; those that are worked on at once stand in rows of their own. */
+/** Consecutive parts are nested in their run. Parts that overlap others get rows of their own. */
 function makeParts(pieces: readonly Piece[], places: Places): readonly CompleteEvent[] {
   const parts = pieces.filter(({ span }) => span.what === 'part');
   const within: CompleteEvent[] = [];
@@ -125,7 +125,7 @@ function makePart(row: TraceRow, { stage, span }: Piece): CompleteEvent {
   return makeComplete(row, span.atMs, span.durationMs, { name, cat: `part,${answer}`, args: { stage: stage.stage, answer } });
 }
 
-/** From the end of each stage on the critical path to the start of the next. */
+/** Arrows from the end of each stage on the critical path to the start of the next. */
 function makeArrows({ criticalPath, stages }: RunRecord, places: Places): readonly FlowEvent[] {
   const byName = new Map(stages.map(stage => [stage.stage, stage]));
   const steps = criticalPath.map(name => {
@@ -140,7 +140,7 @@ function makeArrows({ criticalPath, stages }: RunRecord, places: Places): readon
     const arrow = { name: 'critical path', cat: 'critical-path', id: index + 1 };
     const endMs = from.span.atMs + from.span.durationMs;
     return [
-      // Within the event that it starts from: at its very end it would belong to none.
+      // The arrow starts inside the event: at the very end it would belong to none.
       { ph: 's', ...arrow, ...from.row, ts: Math.max(Math.round(from.span.atMs * 1000), Math.round(endMs * 1000) - 1) },
       { ph: 'f', bp: 'e', ...arrow, ...to.row, ts: Math.round(to.span.atMs * 1000) },
     ];

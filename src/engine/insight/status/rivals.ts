@@ -1,4 +1,7 @@
-/** Could there be a result, by the time that a stage is built, for an action that is not wholly known yet? From an earlier build, or from another stage of the same one. */
+/**
+ * Predicts whether a partly known action will have a result when its stage is built: from an earlier build, or from another stage of the
+ * same build with an equal action.
+ */
 import { digestJson } from '../../../base/digest.js';
 import type { Json, JsonObject } from '../../../base/json.js';
 import { isJsonObject } from '../../../base/json.js';
@@ -8,11 +11,11 @@ import { listRecords } from '../../store/list-records.js';
 
 /** Manifests here lack the inputs that are not known. */
 export interface Rivals {
-  /** Has the cache a result of an action that is the same in all that is known? */
+  /** Whether the cache has a result of an action that is equal in everything that is known. */
   isRecorded(manifest: JsonObject): boolean;
-  /** The stage may run this. */
+  /** Records that the stage may run this action. */
   note(stage: StageId, manifest: JsonObject): void;
-  /** Another noted stage whose action may turn out to be this one's: whichever is first makes the result of both. */
+  /** Another recorded stage whose action may turn out to be equal. The first of them to run makes the result of both. */
   rivalOf(stage: StageId): StageId | undefined;
 }
 
@@ -21,7 +24,7 @@ interface Contender {
   readonly manifest: JsonObject;
 }
 
-/** Records are read when the first question comes. */
+/** Records are read on the first call that needs them. */
 export function createRivals({ cache }: Pick<Session, 'cache'>): Rivals {
   let recorded: ReadonlyMap<string, readonly Contender[]> | undefined;
   const noted = new Map<string, Contender[]>();
@@ -46,7 +49,7 @@ export function createRivals({ cache }: Pick<Session, 'cache'>): Rivals {
 
 function group(contenders: readonly Contender[]): ReadonlyMap<string, readonly Contender[]> {
   const groups = new Map<string, Contender[]>();
-  // Those of parts have no plugin.
+  // Records of parts have no plugin.
   for (const contender of contenders) if (contender.manifest.plugin !== undefined) add(groups, contender);
   return groups;
 }
@@ -58,12 +61,12 @@ function add(groups: Map<string, Contender[]>, contender: Contender): void {
   else known.push(contender);
 }
 
-/** All that is not an input. */
+/** The digest of everything but the inputs. */
 function digestOfSelf({ inputs: _, ...self }: JsonObject): string {
   return digestJson(self);
 }
 
-/** Is no input that both know another? */
+/** Whether all inputs that both manifests know are equal. */
 function mayBeSame(some: Json | undefined, others: Json | undefined): boolean {
   if (!isJsonObject(some) || !isJsonObject(others)) return true;
   return Object.entries(some).every(([name, input]) => {

@@ -1,4 +1,4 @@
-/** What would a build do, and why? Looks as a build does, and changes nothing. */
+/** Determines what a build would do and why. It checks the same things as a build, and changes nothing. */
 
 import { join } from 'node:path';
 import type { JsonObject } from '../../../base/json.js';
@@ -33,16 +33,18 @@ import { createRivals, type Rivals } from './rivals.js';
 
 export type StageStatus =
   | { readonly kind: 'up-to-date' }
-  /** A result for exactly these inputs is in the cache. */
+  /** The cache has a result for exactly these inputs. */
   | { readonly kind: 'restorable'; readonly reasons: readonly string[]; readonly changes: readonly Change[] }
-  /** A build would run it: as soon as the stages `after` are done, whatever they give. */
+  /** A build would run it once the stages `after` have ended, whatever their results. */
   | { readonly kind: 'stale'; readonly reasons: readonly string[]; readonly changes: readonly Change[]; readonly after: readonly StageId[] }
-  /** It depends on stages that would run: it runs unless the cache has a result for what they give. `changes`: those that are known already.
-   * `rival`: a stage whose action may be the same. Whichever is first runs; the other takes its result. */
+  /**
+   * It depends on stages that would run. It runs unless the cache has a result for their outputs. `changes`: the changes known so far.
+   * `rival`: a stage whose action may be equal. The first of the two runs; the other takes its result.
+   */
   | { readonly kind: 'undecided'; readonly because: readonly StageId[]; readonly changes: readonly Change[]; readonly rival?: StageId }
   /** It cannot start: an input is missing or unreadable. */
   | { readonly kind: 'impossible'; readonly failure: Failure }
-  /** It cannot start, as a stage that it depends on cannot. */
+  /** It cannot start because a stage that it depends on cannot. */
   | { readonly kind: 'blocked'; readonly because: StageId };
 
 export interface StatusOptions {
@@ -50,26 +52,27 @@ export interface StatusOptions {
   readonly force: 'targets' | 'never';
   readonly cacheFolder?: string;
   readonly sharedCache?: string | undefined;
-  /** 'nothing': as a build sees it that reads everything again. */
+  /** 'nothing': the status for a build that reads everything again. */
   readonly trust?: Trust;
-  /** The lock, where a frozen build is asked about. */
+  /** The lock file, for the status of a frozen build. */
   readonly lock?: LockFile;
 }
 
 export interface Examined {
   readonly status: StageStatus;
-  /** The action, without the inputs that are not known yet; absent where nothing had to be looked at closely, or could be. */
+  /** The action without inputs that are not known yet; absent if the stage was not, or could not be, examined in detail. */
   readonly pinned: PinnedStage | undefined;
-  /** The whole manifest; absent where an input is not known. */
+  /** The complete manifest; absent if an input is not known. */
   readonly manifest: JsonObject | undefined;
   readonly accepted: AcceptedStage | undefined;
-  /** What is known of the device that the stage measures on, from the last time that it was started. */
+  /** What is known of the device that the stage measures on, from its last start. */
   readonly device: KnownDevice | undefined;
 }
 
 /**
- * Every selected stage in the plan's order: its status, and what is known of its action. This is also the dry run of a build with the same options.
- * @throws LockRefused where a frozen build would be refused.
+ * Every selected stage in the order of the plan: its status, and what is known of its action. This is also the dry run of a build with the
+ * same options.
+ * @throws LockRefused if a frozen build would be refused.
  */
 export async function examineStages(plan: Plan, options: StatusOptions, ports: EnginePorts): Promise<ReadonlyMap<StageId, Examined>> {
   return examineIn(openToLook(plan, options, ports), options);
@@ -85,7 +88,7 @@ export function openToLook(
   return openSession(plan, ports, cache, 'read', trust);
 }
 
-/** As `examineStages`, in a session that is open. */
+/** Like `examineStages`, in an open session. */
 export async function examineIn(session: Session, options: StatusOptions): Promise<ReadonlyMap<StageId, Examined>> {
   const selected = selectStages(session.plan, options.targets);
   const forced = new Set(options.force === 'never' ? [] : options.targets === 'all' ? selected.map(({ id }) => id) : options.targets);
@@ -110,20 +113,20 @@ export async function examineIn(session: Session, options: StatusOptions): Promi
   return examined;
 }
 
-/** A stage that would run does not where another one gives the very same result before. */
+/** A stage that would run may take the result of an earlier stage with an equal action instead. */
 function withRival({ rivals, forced }: Look, stage: StageId, status: StageStatus): StageStatus {
   if (status.kind !== 'stale' || forced.has(stage)) return status;
   const rival = rivals.rivalOf(stage);
   return rival === undefined ? status : { kind: 'undecided', because: status.after, changes: status.changes, rival };
 }
 
-/** What one examination knows so far. */
+/** The state of one examination. */
 interface Look {
   readonly session: Session;
   readonly forced: ReadonlySet<StageId>;
-  /** Of a frozen build. */
+  /** Set for a frozen build. */
   readonly hold: Hold | undefined;
-  /** Each source, program and plugin is looked at once. */
+  /** Each source, program and plugin is read once. */
   readonly moment: Moment;
   readonly results: Map<StageId, KnownResult>;
   readonly statuses: Map<StageId, StageStatus>;
@@ -135,7 +138,7 @@ interface Found {
   readonly pinned?: PinnedStage;
   /** Every input is known. */
   readonly isWhole?: true;
-  /** Where they are known before the build. */
+  /** The outputs, if they are known before the build. */
   readonly result?: KnownResult;
 }
 
@@ -156,32 +159,32 @@ async function examine(look: Look, stage: PlannedStage): Promise<Found> {
     return { ...(locked ?? (await findResult(look, stage, pinned))), isWhole: true };
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    // The build does not come as far as its own mistake.
+    // The build does not reach this error, because an earlier stage cannot start.
     if (blocker !== undefined) return { status: { kind: 'blocked', because: blocker } };
     return { status: { kind: 'impossible', failure: toFailure(error) } };
   }
 }
 
-/** What can be said of a stage of which some inputs are not known yet? */
+/** The status of a stage with inputs that are not known yet. */
 async function foresee(
   { session, forced, hold, moment, results, rivals }: Look,
   stage: PlannedStage,
   because: readonly StageId[],
 ): Promise<Found> {
-  // It is told of all stages before it: nothing of its action is known.
+  // Such a stage reads a summary of all stages before it, so nothing of its action is known.
   if (stage.plugin.plugin.needs === 'build-summary') return { status: { kind: 'undecided', because, changes: [] } };
   const known = withKnownInputs(stage, results);
   const pinned = await session.pinner.pin(known, id => results.get(id), moment);
   const comparison = await compareWithLast(session, stage, pinned.manifest);
   const changes = comparison.changes.filter(({ label, after }) => after !== undefined || !isOfUnknownInput(stage, label, results));
   if (forced.has(stage.id)) return { status: { kind: 'stale', reasons: ['forced'], changes, after: because }, pinned };
-  // What is locked may be in the cache for whatever comes.
+  // The cache may have locked outputs for any inputs.
   if (hold !== undefined || rivals.isRecorded(pinned.manifest)) return { status: { kind: 'undecided', because, changes }, pinned };
   const reasons = changes.length > 0 ? changes.map(change => describeChangeOf(stage, change)) : comparison.reasons;
   return { status: { kind: 'stale', reasons, changes, after: because }, pinned };
 }
 
-/** The stage without the inputs that nobody knows yet. */
+/** The stage without the inputs that are not known yet. */
 function withKnownInputs(stage: PlannedStage, results: ReadonlyMap<StageId, KnownResult>): PlannedStage {
   const isKnown = (ref: InputRef): boolean => ref.kind === 'source' || results.has(ref.stage);
   const inputs = Object.entries(stage.inputs).flatMap(([port, binding]): [string, InputBinding][] => {
@@ -211,7 +214,7 @@ async function findResult({ session, forced }: Look, stage: PlannedStage, pinned
   return { status: { kind: 'stale', reasons, changes, after: [] }, pinned };
 }
 
-/** What a frozen build would do to end with what is locked; undefined where it goes on as any build does. */
+/** What a frozen build would do to end with the locked outputs; undefined if it continues like any build. */
 async function findLocked(
   session: Session,
   stage: PlannedStage,
@@ -233,7 +236,7 @@ async function findLocked(
   if (held.kind !== 'exactly') return undefined;
   const reasons = [forced ? 'forced' : 'what is locked is not in the cache'];
   const outputs = Object.entries(held.outputs).map(([port, content]) => [port, { ...content, sizeBytes: 0 }] as const);
-  // It must give what is locked, or it fails.
+  // The run must give the locked outputs, or it fails.
   return {
     status: { kind: 'stale', reasons, changes: [], after: [] },
     pinned,
