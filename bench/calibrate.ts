@@ -1,7 +1,4 @@
-/**
- * Measures memory and time of `calibrate` against plain inference at the same optimization level. Each variant runs the stage in a
- * separate process.
- */
+/** Measures memory and time of `calibrate` against plain inference at the same optimization level, each in a separate process. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { CalibrateFiles, CalibrateOrder, CalibrateWay, Measured } from './calibrate-process.js';

@@ -1,6 +1,6 @@
 /**
- * Measures time and memory of COCO evaluation from files to metrics, on 5,000 images with 97,000 detections. Compares with pycocotools if
- * Python has it.
+ * Measures time and memory of COCO evaluation, from files to metrics, on 5,000 images with 97,000 detections.
+ * Compares with pycocotools if Python has it.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';

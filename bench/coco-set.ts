@@ -1,6 +1,6 @@
 /**
- * The generated data set for COCO evaluation, of the size of val2017: 5,000 images, 36,000 objects of 80 categories, 97,000 detections
- * with masks.
+ * The generated data set for COCO evaluation, of the size of val2017.
+ * It has 5,000 images, 36,000 objects of 80 categories, and 97,000 detections with masks.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Measures the whole default pipeline with an empty cache: its time, its processor time, and how close the time is to the minimum for the
- * available cores.
+ * Measures the whole default pipeline with an empty cache.
+ * Reports its time, its processor time, and how close the time is to the minimum for the available cores.
  */
 import { cpus } from 'node:os';
 import { isJsonObject, type Json, parseJson } from '../src/base/json.js';

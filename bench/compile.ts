@@ -1,7 +1,4 @@
-/**
- * Measures `compile` on a full-size backbone: the run of the stage without process start, split into steps, with and without golden values
- * in the bundle.
- */
+/** Measures `compile` on a full-size backbone: the run of the stage without process start, its steps, and the share of the bundle. */
 import { join } from 'node:path';
 import { digestModelContent } from '../src/onnx/analysis/content-digest.js';
 import type { Model } from '../src/onnx/ir/model.js';

@@ -1,6 +1,6 @@
 /**
- * A full-size model without a checkpoint: torchvision's maskrcnn_resnet50_fpn_v2 with generated weights, and its simplified backbone at
- * 544×960.
+ * A full-size model without a checkpoint: torchvision's maskrcnn_resnet50_fpn_v2 with generated weights.
+ * Includes its simplified backbone at 544×960.
  */
 
 import type { HostRecipe } from '../src/detection/detector/host-recipe.js';

@@ -1,6 +1,6 @@
 /**
- * Measures the cost of the sandbox and of --strict: the same stage without them, in the sandbox, and traced. One stage opens a single
- * file, the other opens many.
+ * Measures the cost of the sandbox and of --strict: the same stage without them, in the sandbox, and traced.
+ * One stage opens a single file, the other opens many.
  */
 import { findSandbox } from '../src/engine/execute/guard/sandbox.js';
 import { findStrict } from '../src/engine/execute/guard/strict.js';

@@ -1,6 +1,6 @@
 /**
- * The benchmarks of Tanren: `npm run bench` runs all, `npm run bench -- NAME…` runs the named ones; `--peers` fetches other tools to
- * compare with.
+ * The benchmarks of Tanren.
+ * `npm run bench` runs all, `npm run bench -- NAME…` runs the named ones; `--peers` fetches other tools to compare with.
  */
 import { measureCalibrate, measureCalibrateFullSize } from './calibrate.js';
 import { measureCocoEval } from './coco-eval.js';

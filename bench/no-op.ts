@@ -1,6 +1,6 @@
 /**
- * Measures builds that find nothing to do, compared with the start of Node and with other tools on the same graph of stages that start
- * programs.
+ * Measures builds that find nothing to do.
+ * Compares with the start of Node, and with other tools on the same graph of stages that start programs.
  */
 import { renameSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

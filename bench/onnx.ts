@@ -1,6 +1,6 @@
 /**
- * Measures speed and memory of the ONNX library, each operation in a separate process, on a full-size detector and on an exported graph of
- * 2,243 nodes.
+ * Measures speed and memory of the ONNX library, each operation in a separate process.
+ * The models are a full-size detector and an exported graph of 2,243 nodes.
  */
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';

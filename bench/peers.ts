@@ -1,6 +1,6 @@
 /**
- * Other build tools that are measured on the same graph: those that are installed and, with `--peers`, those that npm installs into a
- * temporary folder.
+ * Other build tools that are measured on the same graph.
+ * These are the installed ones and, with `--peers`, those that npm installs into a temporary folder.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

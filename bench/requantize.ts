@@ -1,6 +1,6 @@
 /**
- * Measures repeated runs of `quantize` after a parameter changed: the run of the stage on a full-size backbone, without process start,
- * compared with a full recalibration.
+ * Measures repeated runs of `quantize` after a parameter changed, compared with a full recalibration.
+ * The stage runs on a full-size backbone. Process start is not included.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,7 +1,6 @@
 /**
- * Compares three RoIAlign implementations on the same RoIs: the plain code that defines it, the WebAssembly kernel, and ONNX Runtime's
- * operator.
- * They are measured interleaved, and give equal bits on x86-64.
+ * Compares three RoIAlign implementations: the plain code that defines it, the WebAssembly kernel, and ONNX Runtime's operator.
+ * They run interleaved on the same RoIs, and give equal bits on x86-64.
  */
 import { roiAlignInto } from '../src/detection/geometry/roi-align.js';
 import { roiAlignByKernel } from '../src/detection/geometry/roi-align-kernel.js';

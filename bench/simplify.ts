@@ -1,6 +1,6 @@
 /**
- * Measures `simplify` on a full-size backbone: the passes compared with one inference of the model. The stage's numeric check needs two
- * inferences per sample.
+ * Measures `simplify` on a full-size backbone: the passes compared with one inference of the model.
+ * The stage's numeric check needs two inferences per sample.
  */
 import { cloneModel } from '../src/onnx/ir/clone.js';
 import { simplifyToFixedPoint } from '../src/onnx/passes/simplify.js';

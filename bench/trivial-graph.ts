@@ -1,6 +1,6 @@
 /**
- * The graph of trivial stages that is measured, and its pipeline file. The graph has layers; each stage joins two outputs of the layer
- * before.
+ * The graph of trivial stages that is measured, and its pipeline file.
+ * The graph has layers. Each stage joins two outputs of the layer before.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Measures how soon `tanren watch` reports that a save changed nothing: from the end of the save to the line, including the 10 ms of quiet
- * that it waits for.
+ * Measures how soon `tanren watch` reports that a save changed nothing.
+ * The time is from the end of the save to the line, including the 10 ms of quiet that it waits for.
  */
 import { spawn } from 'node:child_process';
 import { utimesSync } from 'node:fs';

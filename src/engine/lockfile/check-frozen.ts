@@ -1,6 +1,6 @@
 /**
- * The check that the lock file matches the project, made before anything runs. All differences are reported together, each at its line of
- * the lock file.
+ * The check that the lock file matches the project, made before anything runs.
+ * All differences are reported together, each at its line of the lock file.
  */
 import { digestBytes } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';

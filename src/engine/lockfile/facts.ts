@@ -1,7 +1,4 @@
-/**
- * The locked part of an action: its manifest without machine-specific entries and, separately, the inputs that depend on the platform
- * class.
- */
+/** The locked part of an action: its manifest without machine-specific entries. Inputs that depend on the platform class are separate. */
 
 import { parseDigest } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';

@@ -1,6 +1,6 @@
 /**
- * The locked outputs that constrain each stage of a frozen build. The inputs of a stage must match the lock file, and so must its outputs
- * where this machine can reproduce them.
+ * The locked outputs that constrain each stage of a frozen build.
+ * The inputs of a stage must match the lock file, and so must its outputs where this machine can reproduce them.
  */
 import { getDefined } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';

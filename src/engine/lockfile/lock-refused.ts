@@ -1,7 +1,4 @@
-/**
- * The error for a lock file that cannot be used or does not match the project. It lists all differences with their lines; nothing is
- * built.
- */
+/** The error for a lock file that cannot be used or does not match the project: all differences with their lines. Nothing is built. */
 import { CodedError } from '../../base/coded-error.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SourceSpan } from '../model/source-span.js';

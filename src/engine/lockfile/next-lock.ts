@@ -1,6 +1,6 @@
 /**
- * Computes the lock file after a build: enters the results for this platform class, and keeps those of other classes that still belong to
- * the same action.
+ * Computes the lock file after a build.
+ * Results for this platform class are entered. Those of other classes are kept if they still belong to the same action.
  */
 
 import { assertNever } from '../../base/assert-never.js';

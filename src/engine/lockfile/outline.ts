@@ -1,6 +1,6 @@
 /**
- * A line-based document format that diffs and merges well: a strict subset of YAML with one fact per line, two spaces per level, and JSON
- * for everything but plain words.
+ * A document format that diffs and merges well by lines.
+ * It is a strict subset of YAML: one fact per line, two spaces per level, JSON for everything but plain words.
  */
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import type { Json, JsonObject } from '../../base/json.js';

@@ -1,6 +1,6 @@
 /**
- * Parses the text of a lock file. The text is untrusted: it may be merged by git, edited or truncated. Anything that Tanren did not write
- * is refused at its line.
+ * Parses the text of a lock file.
+ * The text is untrusted: it may be merged by git, edited or truncated. Anything that Tanren did not write is refused at its line.
  */
 import { parseDigest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';

@@ -1,5 +1,5 @@
 /**
- * Determines on which machines the outputs of a stage have the same bytes. Depends only on the plan, so that every machine gives the same
+ * Determines on which machines the outputs of a stage have the same bytes, from the plan alone, so that every machine gives the same
  * answer.
  */
 import { refsOf } from '../model/dependencies.js';

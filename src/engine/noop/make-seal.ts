@@ -1,6 +1,5 @@
 /**
- * Makes the no-op record: proves once more, from the disk alone, that nothing is out of date, and records everything that the proof read.
- * See seal.ts.
+ * Makes the no-op record (seal.ts): proves once more, from the disk alone, that nothing is out of date, and records what the proof read.
  */
 import { digestBytes } from '../../base/digest.js';
 import { identifyHost } from '../action/host.js';

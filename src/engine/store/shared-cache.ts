@@ -1,5 +1,5 @@
 /**
- * A cache that several checkouts share, used beside the own cache: missing results are fetched from it, and new results are offered to it.
+ * A cache that several checkouts share: missing results are fetched from it, and new results are offered to it.
  * Blobs are hard-linked if both caches are on one file system. The shared cache is neither locked nor trusted: a blob appears complete, a
  * record appears after its blobs, and fetched content is verified on use.
  */

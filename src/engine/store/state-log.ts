@@ -1,6 +1,6 @@
 /**
- * The state of a pipeline: accepted results and the digests that stamps prove. One append-only log of checksummed lines; the last line of
- * a name is valid.
+ * The state of a pipeline: accepted results, and the digests that stamps prove.
+ * It is one append-only log of checksummed lines. The last line of a name applies.
  */
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Digest } from '../../base/digest.js';

@@ -1,6 +1,6 @@
 /**
- * The folders to watch for changes of given paths. A folder reports what is created, changed, renamed and removed in it, so one watch
- * covers thousands of files.
+ * The folders to watch for changes of given paths.
+ * A folder reports what is created, changed, renamed and removed in it, so one watch covers thousands of files.
  */
 import type { Dirent } from 'node:fs';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';

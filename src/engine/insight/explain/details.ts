@@ -1,6 +1,6 @@
 /**
- * Explains a changed digest in detail: the changed files of a folder, or the changed modules of the code, if the cache still has the
- * earlier content.
+ * Explains a changed digest in detail: the changed files of a folder, or the changed modules of the code.
+ * This needs the earlier content, which the cache may have.
  */
 
 import { parseDigest } from '../../../base/digest.js';

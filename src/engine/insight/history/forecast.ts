@@ -1,6 +1,6 @@
 /**
- * Forecasts the remaining time from the last durations of stages: the longest remaining chain, or the remaining work of a pool, whichever
- * is longer.
+ * Forecasts the remaining time of a build from the last durations of its stages.
+ * It is the longest remaining chain, or the remaining work of a pool, whichever is longer.
  */
 import type { Outlook } from '../../model/outlook.js';
 

@@ -1,6 +1,6 @@
 /**
- * The history file: the records of builds, one log per pipeline with one checksummed line per build. The oldest records are removed when
- * it grows large.
+ * The history file: one log per pipeline, with one checksummed line per build.
+ * The oldest records are removed when it grows large.
  */
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,6 +1,5 @@
 /**
- * Events of the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open: the kinds that the timeline of a build
- * needs.
+ * The events of the Trace Event Format that the timeline of a build needs. Perfetto (ui.perfetto.dev) and chrome://tracing open it.
  * @see "Trace Event Format", Google: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsNchNAySU
  */
 

@@ -1,6 +1,6 @@
 /**
- * Predicts whether a partly known action will have a result when its stage is built: from an earlier build, or from another stage of the
- * same build with an equal action.
+ * Predicts whether a partly known action will have a result when its stage is built.
+ * The result may come from an earlier build, or from another stage of the same build with an equal action.
  */
 import { digestJson } from '../../../base/digest.js';
 import type { Json, JsonObject } from '../../../base/json.js';

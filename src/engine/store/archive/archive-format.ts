@@ -1,7 +1,7 @@
 /**
- * The archive format: records and blobs in one file. A header line is followed by frames: a head line with kind, name and size, then that
- * many bytes.
- * A record follows the blobs that it names. The last line counts the frames, so that a truncated file is detected.
+ * The archive format: records and blobs in one file.
+ * A header line is followed by frames: a head line with kind, name and size, then that many bytes. A record follows the blobs that it
+ * names. The last line counts the frames, so that a truncated file is detected.
  */
 import type { Digest } from '../../../base/digest.js';
 import { parseDigest } from '../../../base/digest.js';

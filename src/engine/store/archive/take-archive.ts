@@ -1,6 +1,6 @@
 /**
- * Imports an archive into a cache. A blob must match its digest. A record must be well-formed, have its own key, and name only blobs that
- * are present.
+ * Imports an archive into a cache.
+ * A blob must match its digest. A record must be well-formed, have its own key, and name only blobs that are present.
  */
 import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';

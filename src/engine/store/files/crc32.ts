@@ -1,6 +1,6 @@
 /**
- * CRC-32 in plain JavaScript, for code that runs before any module is loaded. Loading Node's zlib takes longer than a checksum of a few
- * megabytes here.
+ * CRC-32 in plain JavaScript, for code that runs before any module is loaded.
+ * Loading Node's zlib takes longer than the checksum of a few megabytes here.
  */
 
 const POLYNOMIAL = 0xedb88320;

@@ -1,6 +1,5 @@
 /**
- * The lock of a cache folder: one process may write, and holds a listening socket. The kernel closes the socket when the process ends,
- * however it ends.
+ * The lock of a cache folder: the one process that may write holds a listening socket, which the kernel closes when the process ends.
  * No process id, time or file content is trusted. Generations: `held.N` is a hard link to the socket of the N-th holder.
  */
 import { createHash, randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Turns at running an action: equal actions of one build, or of several checkouts that share a cache, run one at a time. The others wait
- * and find the result.
+ * Turns at running an action: equal actions run one at a time, in one build and across checkouts that share a cache. The others wait for
+ * the result.
  */
 import { join } from 'node:path';
 import { isMissing, messageOf, systemCode } from '../../model/engine-error.js';

@@ -1,6 +1,6 @@
 /**
- * The inventory of a cache folder: every record with the blobs that it names, every blob with its size, and what must be kept. Writes
- * nothing.
+ * The inventory of a cache folder: its records with the blobs that they name, its blobs with their sizes, and what must be kept.
+ * Taking it writes nothing.
  */
 import { type Stats, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
