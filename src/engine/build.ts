@@ -37,7 +37,7 @@ export interface BuildOptions {
   readonly check?: 'targets' | 'never';
   /** 'nothing': every source, program, module and artifact is read again, whatever its stamp. */
   readonly trust?: Trust;
-  /** Supervises the processes that stages start, and states how far the supervision reaches. */
+  /** The sandbox, the trace of system calls, or both, for the processes that stages start. */
   readonly guard?: Guard | undefined;
   /** Folder with the results of earlier builds. Default: cache/ in the project folder. */
   readonly cacheFolder?: string;

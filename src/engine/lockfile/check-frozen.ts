@@ -33,8 +33,9 @@ export interface FrozenLock {
 }
 
 /**
- * Reads the lock file of a frozen build. @param platformClass of this machine. @throws LockRefused `lock-missing` and the errors of
- * `readLockFile`.
+ * Reads the lock file of a frozen build.
+ * @param platformClass of this machine.
+ * @throws LockRefused `lock-missing` and the errors of `readLockFile`.
  */
 export function openFrozen({ plan }: Session, file: LockFile, platformClass: string): FrozenLock {
   const read = readLockFile(file);

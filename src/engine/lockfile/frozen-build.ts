@@ -30,8 +30,8 @@ export async function findSettledAsLocked(
 }
 
 /**
- * The locked results that constrain the stages. Call while holding the lock of the cache, so that digests of sources are kept. @throws
- * LockRefused on any difference.
+ * The locked results that constrain the stages. A build calls it while holding the lock of the cache, so that digests of sources are kept.
+ * @throws LockRefused on any difference.
  */
 export async function holdToLock(session: Session, file: LockFile, selected: readonly PlannedStage[]): Promise<Hold> {
   const portability = findPortability(session.plan);

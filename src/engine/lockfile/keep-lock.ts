@@ -60,7 +60,8 @@ export async function checkLock(
 /**
  * Writes the lock file if it is outdated, and notes its stamp in the state, which the caller writes. Call only while holding the lock of
  * the cache.
- * @returns the stamp; undefined if it proves nothing. @throws like `checkLock`, and file system errors.
+ * @returns the stamp; undefined if it proves nothing.
+ * @throws like `checkLock`, and file system errors.
  */
 export async function keepLock(
   session: Session,

@@ -53,7 +53,8 @@ const BACKDATE_S = 2;
 
 /**
  * Replaces the lock file through a temporary file in the cache, where the next build removes the remains of a killed one.
- * @returns the stamp of the written file: any later edit, however soon, changes it. @throws file system errors.
+ * @returns the stamp of the written file: any later edit, however soon, changes it.
+ * @throws file system errors.
  */
 export async function writeLockFile({ path }: LockFile, text: string, cache: CacheFolder): Promise<Stamp | undefined> {
   const target = followLink(path);

@@ -33,8 +33,8 @@ export function ignoreInGit(root: string): void {
 }
 
 /**
- * Refuses a folder that is neither a cache nor empty. A folder that does not exist yet or cannot be read is accepted. @throws EngineError
- * `not-a-cache`.
+ * Refuses a folder that is neither a cache nor empty. A folder that does not exist yet or cannot be read is accepted.
+ * @throws EngineError `not-a-cache`.
  */
 export function assertCacheFolder(root: string): void {
   const names = listNames(root);

@@ -24,8 +24,8 @@ export interface PinnedSource {
 
 export interface InputDigests {
   /**
-   * The content of the source if stamps prove it; undefined if files must be read. @throws EngineError `input-missing`,
-   * `input-unreadable`.
+   * The content of the source if stamps prove it; undefined if files must be read.
+   * @throws EngineError `input-missing`, `input-unreadable`.
    */
   find(path: string): PinnedSource | undefined;
   /** The content of the source, read if necessary. @throws like `find`. */

@@ -15,8 +15,8 @@ export async function removeTemporary(cache: CacheFolder): Promise<void> {
 }
 
 /**
- * Like `removeTemporary`, for both the cache and artifacts/. A failure is a warning. Call only while holding the lock. @returns the paths
- * of files that no build wrote; they are kept.
+ * Like `removeTemporary`, for both the cache and artifacts/. A failure is a warning. Call only while holding the lock.
+ * @returns the paths of files that no build wrote; they are kept.
  */
 export async function removeAllLeftovers(
   projectFolder: string,

@@ -62,8 +62,8 @@ function listNames(folder: string): readonly string[] {
 }
 
 /**
- * Checks whether touched files still hold what was published. @returns the new signatures and the foreign names in the folder; undefined
- * if an output differs.
+ * Checks whether touched files still hold what was published.
+ * @returns the new signatures and the foreign names in the folder; undefined if an output differs.
  */
 export async function resign(
   folder: string,

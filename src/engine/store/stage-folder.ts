@@ -119,7 +119,8 @@ export async function remove(path: string): Promise<void> {
 }
 
 /**
- * Creates the staging folder if it is missing. @returns a new path in it.
+ * Creates the staging folder if it is missing.
+ * @returns a new path in it.
  * @throws EngineError `output-blocked` if something else has that path: files behind a link are foreign.
  */
 export function newStaging(artifactsRoot: string): string {

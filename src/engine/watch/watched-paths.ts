@@ -35,7 +35,7 @@ function declaredReads({ plugin: { plugin, modulePath } }: PlannedStage): readon
 /** Records which files existed. A missing file, or an empty file of the plan, is most likely being written at this moment. */
 export interface Presence {
   note(paths: readonly string[], planFiles: readonly string[]): void;
-  /** Whether a file is missing, or a plan file is empty, that was not when last noted. */
+  /** Whether a file that existed when last noted is missing, or a plan file that was not empty then is empty. */
   hasGaps(): boolean;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Outlook } from '../../model/outlook.js';
 
-/** A running stage that exceeds its last duration by more than this factor has changed, so no forecast is given. */
+/** A running stage that takes longer than this multiple of its last duration, plus one second, has changed: no forecast is given. */
 const MOST_OVERRUN = 1.25;
 
 /**

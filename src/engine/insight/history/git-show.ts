@@ -14,8 +14,8 @@ export function findCommit(projectFolder: string, revision: string): string | un
 }
 
 /**
- * The content of the file at `path` (absolute) in `commit`; undefined if the path is missing there or is a folder. @throws EngineError
- * `git-failed`.
+ * The content of the file at `path` (absolute) in `commit`; undefined if the path is missing there or is a folder.
+ * @throws EngineError `git-failed`.
  */
 export function showFile(projectFolder: string, commit: string, path: string): Buffer | undefined {
   const from = relative(projectFolder, path);

@@ -37,7 +37,8 @@ export function loadHistory(path: string): LoadedHistory {
 
 /**
  * Adds a run with the next number. Call only while holding the lock. Reads only the newest run.
- * @returns the number of the run; undefined if a newer Tanren wrote the log, which is then not changed. @throws file system errors.
+ * @returns the number of the run; undefined if a newer Tanren wrote the log, which is then not changed.
+ * @throws file system errors.
  */
 export function appendRun(path: string, run: Omit<RunRecord, 'run'>): string | undefined {
   const end = readEnd(path);

@@ -33,7 +33,7 @@ export interface PartTime {
   readonly durationMs: number;
 }
 
-/** Shorter waits are not caused by pools. */
+/** Shorter waits are ignored: they say nothing about pools. */
 const SHORTEST_WAIT_MS = 1;
 
 export function computeTiming(run: RunRecord): Timing {

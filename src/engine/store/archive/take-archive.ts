@@ -41,7 +41,8 @@ const MAX_TREE_BYTES = 1 << 28;
 /**
  * Imports all content that verifies. Names in the archive are digests, and nothing else in it becomes a path. One chunk of a blob is in
  * memory at a time.
- * Call only while holding the lock. @throws EngineError like `readFrames`; frames before the error are imported.
+ * Call only while holding the lock.
+ * @throws EngineError like `readFrames`; frames before the error are imported.
  */
 export async function takeArchive(cache: CacheFolder, archive: ArchiveBytes, signal: AbortSignal): Promise<TakenArchive> {
   const store = openBlobStore(cache);

@@ -15,8 +15,8 @@ export async function digestPath(path: string, sizeBytes: number): Promise<Diges
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Copies the content of `from` to `to`, which must not exist. @returns the digest of the written bytes, computed while other threads read
- * and write.
+ * Copies the content of `from` to `to`, which must not exist.
+ * @returns the digest of the written bytes, computed while other threads read and write.
  */
 export async function copyDigesting(from: string, to: string): Promise<Digest> {
   const source = await open(from, 'r');

@@ -54,7 +54,8 @@ export function looksTheSame(sights: Sights, base: string): boolean {
 }
 
 /**
- * The first path whose stamps or names have changed. Paths that are most likely to change are checked first. @throws like `looksTheSame`.
+ * The first path whose stamps or names have changed. Paths that are most likely to change are checked first.
+ * @throws like `looksTheSame`.
  */
 export function findDifferent({ itself, followed, trees, names }: Sights, base: string): string | undefined {
   for (let i = 0; i < followed.length; i += 2) if (stampOf(resolveFrom(base, followed[i] ?? '')) !== followed[i + 1]) return followed[i];

@@ -160,7 +160,7 @@ function waitForEnd(
 /** Processes that wait at a server of this process. Closing their connections ends their wait. */
 const connections = new WeakMap<Server, Set<Socket>>();
 
-/** Every user with access to the folder may wait. Otherwise a user would take a lock that root holds in the user's folder for dead. */
+/** Every user with access to the folder may connect. So a user can also find out that a socket which root left in the folder is dead. */
 const OPEN = process.platform === 'win32' ? {} : { readableAll: true, writableAll: true };
 
 function listen(address: string): Promise<Server> {

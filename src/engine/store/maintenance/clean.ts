@@ -77,8 +77,8 @@ function namesOf(stage: PlannedStage, outputs: object): readonly string[] {
 }
 
 /**
- * Removes the given names from the folder, and the folder itself if nothing else is in it. @returns the number of removed names, and the
- * other names.
+ * Removes the given names from the folder, and the folder itself if nothing else is in it.
+ * @returns the number of removed names, and the other names.
  */
 async function removeNames(
   folder: string,
