@@ -31,7 +31,7 @@ if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
     legalComments: 'none',
     logLevel: 'warning',
   };
-  // What answers at once: CommonJS, which Node starts without its loader of ES modules, and nothing of Node that it does not use.
+  // The quick answer is CommonJS, which Node starts without its ES module loader, and loads no unused built-in module.
   await build({
     ...options,
     entryPoints: { tanren: 'dist/src/cli/launch.js' },
@@ -53,7 +53,7 @@ if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
   });
 }
 
-/** Removes what the compiler emitted for modules that are gone: tests among them would still run. */
+/** Removes compiler output of modules that no longer exist; otherwise tests among them would still run. */
 function removeOrphans(folders) {
   for (const folder of folders) {
     const at = join(root, 'dist', folder);
@@ -64,14 +64,14 @@ function removeOrphans(folders) {
   }
 }
 
-/** What modules read from beside themselves. */
+/** Copies the files that modules read from their own folder. */
 function copyAssets(folder) {
   for (const file of readdirSync(join(root, folder), { recursive: true })) {
     if (file.endsWith('.py')) cpSync(join(root, folder, file), join(root, 'dist', folder, file));
   }
 }
 
-/** The launcher imports the command line as the file that it is bundled into. */
+/** Makes the launcher import the command line from the bundle file at `path`. */
 function commandLineBeside(path) {
   return {
     name: 'command-line-beside',
@@ -81,7 +81,7 @@ function commandLineBeside(path) {
   };
 }
 
-/** A built-in module that nothing uses after the rest is taken away is not loaded. */
+/** Drops imports of built-in modules that are unused after tree shaking. */
 function builtInsAsNeeded() {
   return {
     name: 'built-ins-as-needed',
@@ -92,8 +92,8 @@ function builtInsAsNeeded() {
 }
 
 /**
- * What every start needs becomes one file: esbuild joins modules that the same entries reach, so each lazily loaded module is made to reach `start`.
- * It is there already when one of them is loaded.
+ * Puts everything that every start needs into one chunk. esbuild merges modules that the same entries reach,
+ * so each lazily loaded module is made to import `start`. That chunk is loaded already when a lazy module is loaded.
  */
 function oneChunkForStart(entry, start) {
   return {
@@ -112,7 +112,7 @@ function oneChunkForStart(entry, start) {
   };
 }
 
-/** The digest of what each module reaches by import: the code digests of built-in plugins and parts, so that a build need not read modules. */
+/** Writes the digest of the import closure of each module: the code digests of built-in plugins and parts, so that a build need not read modules. */
 async function writeCodeTable(dist) {
   const { createModuleGraph } = await import('../dist/src/engine/action/code/module-graph.js');
   const { CODE_TABLE, encodeCodeTable } = await import('../dist/src/engine/action/code/code-table.js');

@@ -1,4 +1,4 @@
-/** Compiles the WebAssembly kernels: for every src/…/NAME.wat a module src/…/generated/NAME.ts with its bytes. `--check` only compares. */
+/** Compiles the WebAssembly kernels: every src/…/NAME.wat becomes a module src/…/generated/NAME.ts with its bytes. `--check` only compares. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** The kernels of src: path of each source, and of the module that is generated from it. */
+/** The kernels in src: the path of each source and of the module generated from it. */
 function listKernels() {
   return readdirSync(join(root, 'src'), { recursive: true })
     .filter(name => name.endsWith('.wat'))
@@ -19,7 +19,7 @@ function listKernels() {
 
 const digestOf = text => createHash('sha256').update(text).digest('hex');
 
-/** The generated module. It states the digest of its source, so that a build sees what is up to date without the compiler. */
+/** The text of the generated module. It contains the digest of its source, so that a build can check it without the compiler. */
 async function renderModule(source) {
   const text = readFileSync(source, 'utf8');
   const { default: loadWabt } = await import('wabt');

@@ -1,9 +1,10 @@
-"""How do the operators' schemas get into TypeScript? The onnx package is asked for the ONNX domains, ONNX Runtime for com.microsoft; this writes one line each.
+"""Generates the operator schemas in TypeScript, one line each: the ONNX domains from the onnx package, com.microsoft from ONNX Runtime.
 
     python -m venv venv && venv/bin/pip install onnx==1.23.1 onnxruntime==1.30.0
     venv/bin/python scripts/generate-operator-schemas.py > src/onnx/schemas/generated/operators.ts
 
-Facts alone are taken: names, versions, parameters, attributes, types. No descriptions, no code. The reader is src/onnx/schemas/parse-schemas.ts.
+Only facts are copied: names, versions, parameters, attributes, types. No descriptions and no code are copied.
+src/onnx/schemas/parse-schemas.ts reads the output.
 """
 import re
 import sys
@@ -20,7 +21,8 @@ KINDS = {
 ELEMENTS = {'float': 'float32', 'double': 'float64'}
 ANY_NUMBER = 2**31 - 1
 
-# Operators whose schema takes attributes that it does not name; the package does not say which (github.com/onnx/onnx, onnx/defs: AllowUncheckedAttributes).
+# Operators whose schema allows attributes that it does not name. The package does not expose this
+# (github.com/onnx/onnx, onnx/defs: AllowUncheckedAttributes).
 OPEN = {('', 'LayerNormalization')}
 
 type_sets = {}
@@ -31,14 +33,14 @@ def last_word(value):
 
 
 def type_name(text):
-    """'seq(tensor(float))' is seq(float32) here; a tensor is called by its elements."""
+    """Shortens a type: 'seq(tensor(float))' becomes seq(float32). A tensor type is written as its element type."""
     text = text.replace(' ', '').replace('sparse_tensor', 'sparse')
     text = re.sub(r'tensor\((\w+)\)', r'\1', text)
     return re.sub(r'\b(float|double)\b', lambda match: ELEMENTS[match.group(1)], text)
 
 
 def set_of(types):
-    """The number of a set of types; sets stand once, as many operators share them."""
+    """The index of a set of types. Each set is stored once, because many operators share it."""
     key = ' '.join(sorted({type_name(text) for text in types}))
     return type_sets.setdefault(key, len(type_sets))
 

@@ -1,4 +1,4 @@
-/** Generates the TypeScript of the ONNX messages: protobufjs parses onnx.proto; this writes an interface and a field table per message. */
+/** Generates TypeScript for the ONNX messages: protobufjs parses onnx.proto, and this script writes an interface and a field table per message. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 
@@ -29,7 +29,7 @@ function collect(namespace) {
   }
 }
 
-/** Nested messages get their path as name: TypeProto.Tensor is TypeProtoTensor. Nested enums keep their own name. */
+/** The name of a nested message includes its parents: TypeProto.Tensor becomes TypeProtoTensor. Nested enums keep their own name. */
 function nameOf(type) {
   return type.parent instanceof protobuf.Type ? nameOf(type.parent) + type.name : type.name;
 }

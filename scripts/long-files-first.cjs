@@ -1,7 +1,7 @@
-/** The order in which jest starts test files: those that run longest first, so that no worker is left alone with one of them at the end. */
+/** The order in which jest starts test files: the longest first, so that no worker runs a long file alone at the end. */
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** Files that run for some ten seconds or more, longest first, by their path below test/ without `.js`. The others follow in the order of jest. */
+/** Files that run for about ten seconds or more, longest first, by their path below test/ without `.js`. The others follow in jest's order. */
 const LONG_FILES = [
   // The slow suite.
   'e2e/scenarios.slow',

@@ -1,6 +1,7 @@
 /**
- * Draws docs/images/report.png from a page that `tanren build` wrote: `node scripts/report-picture.mjs [page.html]`. Wants Chromium (TANREN_CHROMIUM names another).
- * Left the top of the page in light colours, right pieces of its sections in dark ones.
+ * Draws docs/images/report.png from a page that `tanren build` wrote: `node scripts/report-picture.mjs [page.html]`.
+ * It needs Chromium (TANREN_CHROMIUM sets another path).
+ * The left half shows the top of the page in light colors, the right half shows parts of its sections in dark colors.
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -26,7 +27,7 @@ async function shoot(colorScheme, style) {
 }
 
 const top = await shoot('light', 'nav button{display:none}');
-// One image, one chart, one tensor and one model: of each section what says most.
+// The most informative item of each section: one image, one chart, one tensor and one model.
 const pieces = await shoot(
   'dark',
   `header,nav,main>:not(section),section:not(#detections,#error,#ranges,#partition),section>p,section>details,

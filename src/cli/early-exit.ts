@@ -1,15 +1,18 @@
-/** What if the process ends before the work is done, without an error? A plugin's declaration runs in it, and may call process.exit, or wait for what never comes. */
+/**
+ * Reports an end of the process before the work is done. A plugin's declaration runs in this process;
+ * it may call process.exit or await a promise that never settles.
+ */
 import { EXIT } from './exit-code.js';
 import { isForced } from './interruption.js';
 
 let hasForeignCode = false;
 
-/** From now on a plugin of a third party is in the process: an early end is its mistake, and not an internal error. */
+/** Notes that third-party plugin code was loaded. From now on an early exit is a usage error, not an internal error. */
 export function noteForeignCode(): void {
   hasForeignCode = true;
 }
 
-/** From now on an end of the process is said, and is no success. @returns to be called when the work is done. */
+/** From now on an end of the process is reported, and its exit code is not 0. @returns a function to call when the work is done. */
 export function watchForEarlyExit(): () => void {
   let crashed = false;
   const crash = (): void => {
@@ -18,7 +21,7 @@ export function watchForEarlyExit(): () => void {
   const say = (): void => {
     if (isForced()) return;
     process.exitCode = hasForeignCode ? EXIT.usage : EXIT.internal;
-    // Node has said why, with the stack.
+    // Node has already printed the error with its stack.
     if (crashed) return;
     process.stderr.write(
       'error[ended-early]: the process ended before the work was done\n' +

@@ -1,9 +1,9 @@
-/** How does a command end that something is wrong with? With one message, and with its code. */
+/** Ends a command that failed with a coded error: one message and one exit code. */
 import { isCodedError } from '../base/coded-error.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import type { Console } from './render/console.js';
 
-/** Says an error that has a code, also as a document with --json; others are thrown on. */
+/** Prints an error that has a code, with --json also as a document. Other errors are rethrown. */
 export function endWithError(error: unknown, console: Console, form: { readonly json: boolean }, exitCode: ExitCode): ExitCode {
   if (!isCodedError(error)) throw error;
   const { code, message, help } = error;

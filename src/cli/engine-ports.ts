@@ -1,4 +1,4 @@
-/** What does the engine get from this process? */
+/** The engine's ports to this process: environment, clock, signal and platform class. */
 import { InvalidArgumentError } from 'commander';
 import type { BuildEvent } from '../engine/model/events.js';
 import type { EnginePorts } from '../engine/model/ports.js';
@@ -27,5 +27,5 @@ function readArtifactForm(value: string | undefined): 'copies' | 'links' {
   throw new InvalidArgumentError(`TANREN_ARTIFACTS is "${value}"; it is copies or links`);
 }
 
-/** For commands that only look: the signal ends the process at once, and there is nothing to clear away. */
+/** The signal for read-only commands. Ctrl-C ends their process at once, because there is nothing to clean up. */
 export const neverAborted: AbortSignal = new AbortController().signal;

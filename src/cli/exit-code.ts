@@ -1,4 +1,4 @@
-/** What does the process say to its caller? */
+/** The exit codes of the process. */
 
 export const EXIT = { built: 0, failed: 1, usage: 2, internal: 70, hungUp: 129, interrupted: 130, terminated: 143 } as const;
 

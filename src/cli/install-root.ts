@@ -1,4 +1,4 @@
-/** Where is the installation's dist/, also when this code runs out of the bundle in dist/bin? */
+/** Finds the dist/ folder of the installation, both from a compiled module and from the bundle in dist/bin. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 

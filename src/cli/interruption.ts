@@ -1,17 +1,20 @@
-/** What do Ctrl-C and other signals do to a command? The first one ends what runs, and the command with it; the second one does not wait for that. */
+/** Handles Ctrl-C and other signals: the first stops the running work and then the command; the second exits at once. */
 import { EXIT, type ExitCode } from './exit-code.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 type Signal = (typeof SIGNALS)[number];
 
-/** So long it usually takes to end everything; after that, something is said. */
+/** The usual time to stop all work. After it, a message is printed. */
 const SOON_MS = 1_500;
 
 let received: Signal | undefined;
 let forced = false;
 
-/** Aborted by the first signal, with its name as the reason. Nothing but the signals of one process decides it. */
+/**
+ * Returns a signal that the first process signal aborts, with the name of that signal as the reason.
+ * The state of this module depends only on the signals that this process receives.
+ */
 export function abortOnSignals(): AbortSignal {
   const controller = new AbortController();
   for (const signal of SIGNALS) process.on(signal, () => hear(signal, controller));
@@ -21,7 +24,7 @@ export function abortOnSignals(): AbortSignal {
 function hear(signal: Signal, controller: AbortController): void {
   if (received !== undefined) {
     forced = true;
-    // Who outlives us kills what we have started.
+    // The reaper, which outlives this process, kills the processes that this one started.
     process.exit(exitCodeOf(received));
   }
   received = signal;
@@ -29,12 +32,12 @@ function hear(signal: Signal, controller: AbortController): void {
   setTimeout(() => process.stderr.write('ending what runs; once more ends at once\n'), SOON_MS).unref();
 }
 
-/** The exit code of a command that ended as `code` says: of an interrupted one 128 and the number of its signal, as shells have it. */
+/** The exit code of a command that ended with `code`. An interrupted command gets 128 plus the signal number, as in shells. */
 export function withSignal(code: ExitCode): ExitCode {
   return code === EXIT.interrupted && received !== undefined ? exitCodeOf(received) : code;
 }
 
-/** Does the process end without its work being done because somebody asked for that twice? */
+/** Whether the process ends before its work is done because of a second signal. */
 export function isForced(): boolean {
   return forced;
 }

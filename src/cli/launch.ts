@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The executable: answers at once where it can; else it loads the command line. */
+/** The executable: answers a build with nothing to do at once; in all other cases it loads the command line. */
 import { answerQuickly } from './quick-answer.js';
 
 if (!answerQuickly(process.argv.slice(2))) {

@@ -1,7 +1,7 @@
-/** What if what we say cannot be written? The work goes on, unheard; where nobody has left and the text is lost all the same, the end is no success. */
+/** Handles output that cannot be written. The work goes on; if output is lost while someone still reads it, the exit code is not 0. */
 import { EXIT } from './exit-code.js';
 
-/** Whoever reads may leave early (`tanren plugins | head`), or the terminal may be closed: nothing is lost that anybody waits for. */
+/** The reader may leave early (`tanren plugins | head`), or the terminal may be closed. Then no one waits for the lost output. */
 const NOBODY_LISTENS = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'];
 
 export function watchOutput(): void {

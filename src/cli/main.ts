@@ -1,4 +1,4 @@
-/** The command line: arguments in, exit code out. Each command's code is loaded when it runs. */
+/** The command line: takes arguments and returns the exit code. The code of a command is loaded when it runs. */
 import { CommanderError } from 'commander';
 import { isCodedError } from '../base/coded-error.js';
 import { explainForbidden } from '../base/file-owner.js';
@@ -9,7 +9,7 @@ import { batchedStreams, flushOutput } from './render/batched-output.js';
 import { makeConsole } from './render/console.js';
 import { formatUsageError } from './usage-error.js';
 
-/** What the scripts of `tanren completion` ask; for nobody else. */
+/** The command that the scripts of `tanren completion` call; not for direct use. */
 const COMPLETE = '__complete';
 
 export async function main(argv: readonly string[]): Promise<ExitCode> {
@@ -61,12 +61,12 @@ async function runCommand(argv: readonly string[]): Promise<ExitCode> {
   }
 }
 
-/** Of a call to the system, wherever it was made: what is there may not be read, or not be written. */
+/** Whether any system call failed because a file may not be read or written. */
 function isForbidden(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
 }
 
-/** What a call to the system is refused for that the user can change, with what to do. */
+/** Errors of system calls that the user can fix, with the help text for each. */
 const REFUSALS: Readonly<Record<string, string>> = {
   ELOOP: 'the path leads over links that lead to themselves: remove them',
   EISDIR: 'a folder stands in the place of a file: move it away',

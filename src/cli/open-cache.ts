@@ -1,4 +1,4 @@
-/** Which cache folder does a command look after, and how does it end where a signal or a known error stops it? */
+/** Selects the cache folder of a command, and ends the command on a signal. */
 import { join, resolve } from 'node:path';
 import type { Digest } from '../base/digest.js';
 import { pipelineNameOf } from '../engine/config/pipeline-name.js';
@@ -13,13 +13,13 @@ import type { Console } from './render/console.js';
 import { formatWaiting } from './render/format-waiting.js';
 import { findSharedCache } from './shared-cache.js';
 
-/** Options of commands that look after one folder. */
+/** Options of commands that work on one cache folder. */
 export interface CacheChoice {
   readonly file: string;
   readonly cache?: string;
 }
 
-/** The folder that is looked after: the shared one where one is named, else the project's own. */
+/** The shared cache folder if one is named; else the project's own. */
 export function cacheOf({ file, cache }: CacheChoice): CacheFolder {
   const own = ownFolder(file);
   return cacheFolderAt(findSharedCache(cache) ?? own);
@@ -29,12 +29,12 @@ export function usersOf({ cache }: CacheChoice): Users {
   return findSharedCache(cache) === undefined ? 'one checkout' : 'checkouts';
 }
 
-/** The project's own folder, with the shared one beside it. */
+/** The project's own cache folder, together with the shared one if one is named. */
 export function cachesOf({ file, cache }: CacheChoice): CacheFolder {
   return cacheFolderAt(ownFolder(file), findSharedCache(cache));
 }
 
-/** What the lock files of the project name: undefined after it was said that one cannot be read. */
+/** The digests that the project's lock files name; undefined after an error is reported if a lock file cannot be read. */
 export async function findWanted({ file }: CacheChoice, console: Console): Promise<ReadonlySet<Digest> | undefined> {
   const { findPins } = await import('../engine/lockfile/find-pins.js');
   const { LockRefused } = await import('../engine/lockfile/lock-refused.js');
@@ -52,7 +52,7 @@ function ownFolder(file: string): string {
   return join(findProjectFolder(resolve(file)), 'cache');
 }
 
-/** `work` with signals, waits and warnings told; undefined where a signal ended it. */
+/** Runs `work` with handling of signals, and prints waits and warnings. @returns undefined if a signal ended the work. */
 export async function interruptible<T>(console: Console, work: (ports: EnginePorts) => Promise<T>): Promise<T | undefined> {
   const signal = abortOnSignals();
   const ports = makeEnginePorts(event => {

@@ -1,4 +1,4 @@
-/** How does a command get at the runs of a pipeline? By the file's name alone: a pipeline that has mistakes now has a history too. */
+/** Opens the run history of a pipeline by the file's name alone, so that a pipeline file with errors still has its history. */
 import { join, resolve } from 'node:path';
 import { pipelineNameOf } from '../engine/config/pipeline-name.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
@@ -7,7 +7,7 @@ import type { RunRecord } from '../engine/insight/history/run-record.js';
 import { cacheFolderAt } from '../engine/store/cache-folder.js';
 import type { Console } from './render/console.js';
 
-/** The runs, oldest first. Lines that are damaged are said. */
+/** The runs, oldest first. Damaged lines are reported as a warning. */
 export function openHistory(file: string, console: Console): readonly RunRecord[] {
   const log = historyOf(file);
   const { runs, damagedLines } = loadHistory(log);

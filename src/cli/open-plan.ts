@@ -1,4 +1,4 @@
-/** How does a command get its plan? Load the pipeline, say what is wrong with it, resolve the targets. */
+/** Opens the plan of a command: loads the pipeline, prints its diagnostics, and resolves the targets. */
 import { findClosest } from '../base/did-you-mean.js';
 import { seeCode } from '../engine/action/code/code-table.js';
 import { type Diagnostic, formatDiagnostic } from '../engine/model/diagnostic.js';
@@ -15,7 +15,7 @@ export interface PipelineOptions {
   readonly file: string;
   readonly param: readonly string[];
   readonly paramsFile: readonly string[];
-  /** A cache folder that checkouts share, of the commands that take one. */
+  /** A cache folder that several checkouts share; only for commands that take one. */
   readonly cache?: string;
 }
 
@@ -23,7 +23,7 @@ export interface Opened {
   readonly plan: Plan;
   readonly targets: 'all' | readonly StageId[];
   readonly files: readonly string[];
-  /** How all that the plan was made from looked; undefined where that is not sure, or where something has to be said of it every time. */
+  /** The stamps of everything that the plan was made from. Undefined if they are not certain, or if diagnostics must be printed every time. */
   readonly sights: Sights | undefined;
 }
 
@@ -43,13 +43,13 @@ function requestOf(options: PipelineOptions, installRoot: string): PipelineReque
   };
 }
 
-/** Parses and plans what `readText` says that the files hold; plugins are those of now. Nothing is kept. */
+/** Parses and plans with the file contents that `readText` returns. Plugins are the current ones. The plan is not cached. */
 export async function loadFrom(options: PipelineOptions, readText: (path: string) => string): Promise<LoadedPipeline> {
   const { loadPipeline } = await import('../engine/planning/load-pipeline.js');
   return loadPipeline({ ...requestOf(options, findInstallRoot()), readText });
 }
 
-/** As `load`, but a pipeline that needs a plugin of its own is not planned: its modules would run. */
+/** As `load`, but does not plan a pipeline that needs plugins of its own, because loading them would run their modules. */
 export async function loadWithoutPlugins(options: PipelineOptions): Promise<LoadedPipeline> {
   const installRoot = findInstallRoot();
   const request: PipelineRequest = {
@@ -62,7 +62,7 @@ export async function loadWithoutPlugins(options: PipelineOptions): Promise<Load
   return kept ?? (await import('../engine/planning/load-pipeline.js')).loadPipeline(request);
 }
 
-/** Parses and plans, or takes the plan that an earlier build kept. @param keep 'keep' for commands that may write. */
+/** Parses and plans, or returns the plan that an earlier build cached. @param keep 'keep' for commands that may write. */
 export async function load(options: PipelineOptions, keep: 'keep' | 'read-only'): Promise<Loaded> {
   const installRoot = findInstallRoot();
   const request = requestOf(options, installRoot);
@@ -77,7 +77,7 @@ export async function load(options: PipelineOptions, keep: 'keep' | 'read-only')
   return { ...loaded, sights };
 }
 
-/** The plan and the stages that `targets` name, or undefined after the diagnostics have been said: as a JSON document too with `json`. */
+/** The plan and the stages that `targets` name; undefined after diagnostics are printed, with `json` also as a JSON document. */
 export async function openPlan(
   options: PipelineOptions & { readonly json?: boolean },
   targets: readonly string[],
@@ -101,12 +101,12 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], sources: Lo
   if (errors > 0) console.problem('error', `${errors} error${errors === 1 ? '' : 's'}: nothing was built`);
 }
 
-/** Stable names; lines and columns count from 1, and the end is exclusive. Without a file it concerns the command line. */
+/** Stable names. Lines and columns start at 1, and the end is exclusive. Without a file, the diagnostic concerns the command line. */
 export function encodeDiagnostic({ severity, code, message, span, help }: Diagnostic): unknown {
   return { severity, code, message, ...span, help };
 }
 
-/** Instances and groups by name; every unknown one is a diagnostic beside those of the file. Undefined where there are errors. */
+/** Resolves names of instances and groups. Every unknown name is a diagnostic beside those of the file. Undefined targets if there are errors. */
 export function resolveTargets(
   loaded: LoadedPipeline,
   names: readonly string[],

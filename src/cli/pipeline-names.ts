@@ -1,4 +1,4 @@
-/** Which names does a pipeline file have that somebody may want to type? Also of one with mistakes, and without loading plugins that are not ours. */
+/** The names in a pipeline file that shell completion offers. It also reads files with errors, and loads no third-party plugins. */
 import { resolve } from 'node:path';
 import { findMember, membersOf } from '../engine/config/located.js';
 import { parseYaml } from '../engine/config/parse-yaml.js';
@@ -7,7 +7,7 @@ import { makeDiagnosticList } from '../engine/model/diagnostic.js';
 import { loadWithoutPlugins } from './open-plan.js';
 
 export interface PipelineNames {
-  /** Stages and groups, with the plugin. */
+  /** Stages and groups with their plugin. */
   readonly targets: readonly { readonly name: string; readonly plugin: string }[];
   readonly params: readonly string[];
 }
@@ -22,7 +22,7 @@ export async function findNames(file: string): Promise<PipelineNames> {
   return { targets, params: Object.keys(plan.params) };
 }
 
-/** The keys as they stand there: groups are not expanded. */
+/** The keys as written in the file: groups are not expanded. */
 function namesInText(file: string): PipelineNames {
   const root = parseYaml(file, readConfigText(resolve(file)), makeDiagnosticList());
   const keysOf = (name: string): readonly string[] =>

@@ -1,4 +1,4 @@
-/** Which plugins are there? The built-in ones, and those that a pipeline file names. */
+/** Loads plugins: the built-in ones, and those that a pipeline file names. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -20,9 +20,9 @@ export function makeBuiltInRegistry(installRoot: string): PluginRegistry {
 }
 
 /**
- * Imports a third party's declaration. `specifier` is a path ("./plugins/mine.js", from the project folder) or an installed package.
- * A module that was saved since an earlier call is imported anew; what it imports itself is what the process has loaded already.
- * @throws Error where it does not load, or declares no plugin called `name`.
+ * Imports a third-party plugin declaration. `specifier` is a path ("./plugins/mine.js", relative to the project folder) or an installed package.
+ * A module that was saved since an earlier call is imported again; the modules that it imports are those already loaded in the process.
+ * @throws Error if it does not load, or declares no plugin called `name`.
  */
 export async function loadPlugin(name: string, specifier: string, projectFolder: string): Promise<PluginEntry> {
   const modulePath = resolvePlugin(specifier, projectFolder);
@@ -39,7 +39,7 @@ export async function loadPlugin(name: string, specifier: string, projectFolder:
   return { name, plugin, modulePath, origin: 'local' };
 }
 
-/** The plugin's module and every module of its own that it imports; of one that cannot be read as far as it can be. */
+/** The plugin's module and every local module that it imports. If the imports cannot be read: the plugin's module alone. */
 export async function findPluginFiles(specifier: string, projectFolder: string): Promise<readonly string[]> {
   if (!isPath(specifier)) return [];
   const modulePath = resolvePlugin(specifier, projectFolder);
@@ -47,7 +47,7 @@ export async function findPluginFiles(specifier: string, projectFolder: string):
   try {
     return (await createModuleGraph()).closureOf(modulePath).map(module => module.path);
   } catch {
-    // Loading it says what is wrong.
+    // Loading the module reports the error.
     return [modulePath];
   }
 }

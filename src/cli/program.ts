@@ -1,4 +1,4 @@
-/** Which commands, arguments and options are there? Declared here; what they do is loaded when one is run. */
+/** Declares all commands, arguments and options. The code of a command is loaded when it runs. */
 import { Command } from 'commander';
 import { declareBuilds } from './declare/builds.js';
 import { declareCache } from './declare/cache.js';
@@ -11,10 +11,10 @@ import { declareViews } from './declare/views.js';
 import type { ExitCode } from './exit-code.js';
 import { VERSION } from './version.js';
 
-/** In the order of the help. */
+/** In the order of the help text. */
 const FAMILIES = [declareBuilds, declareViews, declareRecords, declareCache, declareModels, declareOnnx, declareCoco, declareProject];
 
-/** @param end takes the exit code of the command that was run. */
+/** @param end receives the exit code of the command that ran. */
 export function buildProgram(end: (exitCode: ExitCode) => void): Command {
   const program = new Command('tanren')
     .description(
@@ -22,7 +22,7 @@ export function buildProgram(end: (exitCode: ExitCode) => void): Command {
     )
     .version(VERSION)
     .exitOverride()
-    .configureOutput({ outputError: () => undefined }) // said once, below
+    .configureOutput({ outputError: () => undefined }) // main.ts prints the error once
     .configureHelp({ sortSubcommands: false })
     .addHelpText(
       'after',

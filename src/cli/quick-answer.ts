@@ -1,4 +1,4 @@
-/** The answer of a build with nothing to do: where the no-op record still holds, it is given before anything else is loaded. */
+/** Answers a build with nothing to do: if the no-op record still holds, the answer is printed before other modules are loaded. */
 import { fstatSync } from 'node:fs';
 import type { Digest } from '../base/digest.js';
 import { pipelineNameOf } from '../engine/config/pipeline-name.js';
@@ -13,13 +13,13 @@ import { makeConsole } from './render/console.js';
 import { printNothingToDo } from './render/settled-report.js';
 import { writeNow } from './write-now.js';
 
-/** @returns whether `tanren build …` has been answered; else nothing was done, and the command line has to be loaded. */
+/** @returns whether `tanren build …` has been answered. If not, nothing was done, and the command line must be loaded. */
 export function answerQuickly(argv: readonly string[]): boolean {
   const started = process.hrtime.bigint();
   const seal = findHolding(argv);
   if (seal === undefined) return false;
   const text: string[] = [];
-  // Asking Node for the stream of a pipe or file takes longer than all the rest.
+  // Getting the stream of a pipe or file from Node takes longer than everything else.
   const stream: OutputStream = isTerminal() ? watched() : { write: line => text.push(line) };
   // Reading `performance` would load a module of Node.
   const tookMs = Number(process.hrtime.bigint() - started) / 1e6;
@@ -28,7 +28,7 @@ export function answerQuickly(argv: readonly string[]): boolean {
   return true;
 }
 
-/** Or another device: whatever has more to it than bytes. */
+/** True for a terminal or another character device, whose output is more than bytes. */
 function isTerminal(): boolean {
   return fstatSync(1).isCharacterDevice();
 }
@@ -38,7 +38,7 @@ function watched(): OutputStream {
   return process.stdout;
 }
 
-/** Undefined too where something cannot be looked at: what is wrong is said by the build itself, which looks again. */
+/** Also undefined if a file cannot be examined: the build examines it again and reports the error. */
 function findHolding(argv: readonly string[]): Seal | undefined {
   try {
     const request = readBuildRequest(argv, process.cwd());

@@ -1,4 +1,4 @@
-/** Which two moments of a pipeline does `diff` compare? A run, a saved baseline, a revision of git, or now. */
+/** Finds the snapshots that `diff` compares: a run, a saved baseline, a Git revision, or the current state. */
 import { resolve } from 'node:path';
 import { findClosest } from '../base/did-you-mean.js';
 import type { JsonObject } from '../base/json.js';
@@ -30,12 +30,12 @@ export interface Moments {
   readonly runs: readonly RunRecord[];
 }
 
-/** The figures that stand now. */
+/** The snapshot of the current results. */
 export function seeNow({ plan, cache, runs }: Moments): Snapshot {
   return snapshotNow(plan, loadState(cache.state(plan.pipeline)).state.stages, runs.findLast(hasNews), paramsIn(cache));
 }
 
-/** Before the newest run that changed anything. @throws EngineError `no-such-run`. */
+/** The snapshot before the newest run that changed a result. @throws EngineError `no-such-run`. */
 export function seeBefore(moments: Moments): Snapshot {
   const { runs } = moments;
   const newest = runs.findLastIndex(hasNews);
@@ -46,12 +46,12 @@ export function seeBefore(moments: Moments): Snapshot {
   return seeRun(moments, newest - 1);
 }
 
-/** Did it give a stage another result? */
+/** Whether the run gave any stage a new result. */
 function hasNews({ stages }: RunRecord): boolean {
   return stages.some(({ outcome }) => outcome === 'executed' || outcome === 'restored');
 }
 
-/** What a name of a run, a baseline or a revision means; undefined where it is none of them. @throws EngineError. */
+/** The snapshot that a name of a run, a baseline or a revision means; undefined if it is none of them. @throws EngineError. */
 export async function findSnapshot(name: string, moments: Moments): Promise<Snapshot | undefined> {
   if (name === 'now') return seeNow(moments);
   if (isRunName(name)) return seeRun(moments, getRunIndex(moments.runs, name));
@@ -95,7 +95,7 @@ async function seeRevision(name: string, moments: Moments): Promise<Snapshot | u
   return { ...snapshot, notes: [...notes, ...snapshot.notes] };
 }
 
-/** As the file system would say that there is no such file. */
+/** The text of a file at a commit. A missing file gives the same error code as the file system. */
 function textAt(projectFolder: string, commit: string, path: string): string {
   const content = showFile(projectFolder, commit, path);
   if (content !== undefined) return content.toString();
@@ -129,7 +129,7 @@ function paramsIn(cache: CacheFolder): (key: string) => JsonObject | undefined {
   };
 }
 
-/** What to say of a name that is nothing. */
+/** The error for a name that is not a run, a baseline, a stage or a revision. */
 export function unknownMoment(name: string, { plan, runs }: Moments): EngineError {
   const closest = findClosest(name, [...plan.targets.keys(), ...runs.map(({ run }) => run)]);
   return new EngineError('unknown-revision', `"${name}" is no run, no baseline, no stage, and no revision that git knows`, {

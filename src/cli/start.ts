@@ -1,3 +1,6 @@
-/** What does a start that finds nothing to do need? The build puts all that these two reach into one file: opening many costs more than reading one. */
+/**
+ * The modules that a start with nothing to do needs. The build bundles everything that these two import into one file,
+ * because opening many files takes longer than reading one.
+ */
 import './commands/build.js';
 import './main.js';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The executable: runs `main` and leaves with its exit code. */
+/** The executable: runs `main` and exits with its exit code. */
 import { watchForEarlyExit } from './early-exit.js';
 import { withSignal } from './interruption.js';
 import { watchOutput } from './lost-output.js';

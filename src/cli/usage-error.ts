@@ -1,7 +1,7 @@
-/** What is said about arguments that make no command? The argument parser's error in the form of all our messages. */
+/** Formats the argument parser's errors in the form of all other messages. */
 import type { CommanderError } from 'commander';
 
-/** `error[unknown-option]: unknown option '--jsno'`, and the help: the nearest name, or where to look. */
+/** `error[unknown-option]: unknown option '--jsno'` with a help line: the nearest name, or where to look. */
 export function formatUsageError({ code, message }: Pick<CommanderError, 'code' | 'message'>): string {
   const name = code.replace(/^commander\./, '').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
   const suggestion = /\n?\(Did you mean (?:one of )?(.+)\?\)$/.exec(message);

@@ -1,4 +1,4 @@
-/** Which version is this? */
+/** The version of Tanren. */
 
-/** Equal to package.json's: a test holds it. */
+/** Equal to the version in package.json; a test checks this. */
 export const VERSION = '0.1.0';

@@ -1,9 +1,9 @@
-/** How does a command write what it finds out? All files or none, and one message where that cannot be. */
+/** Writes the output files of a command: all files or none, with one error message if that fails. */
 import { basename } from 'node:path';
 import { CodedError, isCodedError } from '../base/coded-error.js';
 import { type NewFile, writeBeside } from '../base/write-beside.js';
 
-/** @throws CodedError `not-writable`, `not-a-file`; what making a file's content throws. */
+/** @throws CodedError `not-writable`, `not-a-file`; errors of producing a file's content. */
 export async function writeFiles(files: readonly NewFile[]): Promise<void> {
   try {
     await writeBeside(files, 'no-flush');

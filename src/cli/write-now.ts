@@ -1,4 +1,4 @@
-/** How is a short text written to stdout without its stream? All of it before this returns, or, where that cannot be, by the stream after all. */
+/** Writes a short text to stdout without its stream. All of it is written before this returns; if that is not possible, the stream writes the rest. */
 import { writeSync } from 'node:fs';
 import { systemCode } from '../engine/model/engine-error.js';
 import { watchOutput } from './lost-output.js';
@@ -12,7 +12,7 @@ export function writeNow(text: string): void {
       rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
       const code = systemCode(error);
-      // Whoever reads it may have left.
+      // The reader may have closed the pipe.
       if (code === 'EPIPE') return;
       watchOutput();
       process.stdout.write(rest);

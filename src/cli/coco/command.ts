@@ -1,4 +1,4 @@
-/** What do all commands on COCO files share? One way to read them, and one message for what is wrong. */
+/** What all commands on COCO files share: reading the files and reporting errors. */
 import { basename } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
 import type { CocoDataset } from '../../detection/coco/dataset.js';
@@ -9,7 +9,7 @@ import { endWithError } from '../end-with-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type Console, makeConsole } from '../render/console.js';
 
-/** Runs `action`; what is wrong with files and options is said once, on stderr, and with `--json` as a document of diagnostics too: exit code 2. */
+/** Runs `action`. An error in files or options is reported once on stderr, and with `--json` also as a document of diagnostics; exit code 2. */
 export async function runCoco({ json }: { readonly json: boolean }, action: (console: Console) => Promise<ExitCode>): Promise<ExitCode> {
   const console = makeConsole({ json });
   try {
@@ -19,25 +19,28 @@ export async function runCoco({ json }: { readonly json: boolean }, action: (con
   }
 }
 
-/** Which images count: 'all', the first so many by id, or those with these ids. */
+/** The images to use: 'all', the first `count` by id, or those with the given ids. */
 export type ImageChoice =
   | 'all'
   | { readonly kind: 'first'; readonly count: number }
   | { readonly kind: 'ids'; readonly ids: readonly number[] };
 
-/** The whole file, and the data set of the chosen images. */
+/** The whole data set of the file, and the data set of the chosen images. */
 export interface GroundTruth {
   readonly whole: CocoDataset;
   readonly chosen: CocoDataset;
 }
 
-/** @throws CodedError `image-unknown`; DetectionError of the file. */
+/** @throws CodedError `image-unknown`; DetectionError if the file cannot be read or is invalid. */
 export async function readGroundTruth(path: string, choice: ImageChoice): Promise<GroundTruth> {
   const whole = await readCocoDataset(path);
   return { whole, chosen: choice === 'all' ? whole : takeImages(whole, choose(whole, choice)) };
 }
 
-/** Results of the chosen images. Those of categories that the ground truth lacks are left out, which a warning tells. @throws DetectionError of the file. */
+/**
+ * The results of the chosen images. Results of categories that the ground truth lacks are left out with a warning.
+ * @throws DetectionError if the file cannot be read or is invalid.
+ */
 export async function readDetections(path: string, { whole, chosen }: GroundTruth, console: Console): Promise<readonly CocoResult[]> {
   const results = takeResults(await readCocoResults(path, whole), new Set(chosen.images.map(({ id }) => id)));
   const unknown = countUnknownCategories(chosen, results);

@@ -1,4 +1,4 @@
-/** In which form are curves of precision over recall written? As numbers for programs, or as a drawing: the file's name says which. */
+/** Writes precision-recall curves. The file extension selects the format: numbers (.json) or a drawing (.svg). */
 import { extname } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
 import type { CocoEvaluation } from '../../detection/coco/measure.js';
@@ -6,7 +6,7 @@ import { listCurves, type PrecisionRecallCurves } from '../../detection/coco/pre
 import { drawPrecisionRecall } from '../../report/precision-recall-picture.js';
 import { writeFiles } from '../write-files.js';
 
-/** Says so before anything is measured. @throws CodedError `curves-format`. */
+/** Checks the file extension before anything is measured. @throws CodedError `curves-format`. */
 export function checkCurvesPath(path: string): void {
   if (encoderOf(path) !== undefined) return;
   throw new CodedError('curves-format', `curves are not written as "${extname(path)}"`, {

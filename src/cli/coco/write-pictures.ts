@@ -1,4 +1,4 @@
-/** What do two detectors see in the images on which they differ most? Both overlays side by side, a PNG per image. */
+/** Writes one PNG per image on which two detectors differ most, with both overlays side by side. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
@@ -22,7 +22,7 @@ export interface PicturesJob {
   readonly imageFolder: string | undefined;
   readonly dataset: CocoDataset;
   readonly sides: readonly [Side, Side];
-  /** Each image of these gets a picture; they are numbered on it in this order, from 1. */
+  /** Each image with a change gets a picture. The changes are numbered on it in this order, from 1. */
   readonly changes: readonly ObjectChange[];
   readonly minScore: number;
   readonly iouType: IouType;
@@ -33,7 +33,7 @@ interface Side {
   readonly results: readonly CocoResult[];
 }
 
-/** The names of the files. All are written, or none. @throws CodedError `image-folder-missing`; DetectionError of the images. */
+/** Returns the names of the files. Either all files are written, or none. @throws CodedError `image-folder-missing`; DetectionError of the images. */
 export async function writePictures(job: PicturesJob): Promise<readonly string[]> {
   const { folder, imageFolder, sides } = job;
   if (imageFolder === undefined)
@@ -62,7 +62,11 @@ async function readPicture(image: CocoImage, folder: string): Promise<RgbImage> 
   return decodeImage(await readFile(await findImageFile(folder, { id: image.id, fileName })), fileName);
 }
 
-/** Changes on top, with number, class and score; an object that this side does not find with its true box; what both find alike with a frame alone. */
+/**
+ * The objects to draw, changes first.
+ * A changed object has its number, class and score. An object that this side misses is drawn with its true box.
+ * An object that both sides find alike is drawn as a frame only.
+ */
 function objectsOf(
   { dataset, minScore, iouType }: PicturesJob,
   image: CocoImage,

@@ -1,4 +1,4 @@
-/** `tanren build`: does what is missing, and shows it. */
+/** `tanren build`: runs the stages that are out of date, and shows progress and results. */
 import { build } from '../../engine/build.js';
 import type { FoundGuard } from '../../engine/execute/guard/find-guard.js';
 import { lockFileOf } from '../../engine/lockfile/lock-path.js';

@@ -1,4 +1,4 @@
-/** `tanren cache export | import`: results go from one checkout to another as one file. `-` is stdout and stdin. */
+/** `tanren cache export | import`: moves results from one checkout to another in one file. `-` is stdout or stdin. */
 import { formatBytes } from '../../base/format.js';
 import { type ExportChoice, type ExportReport, exportCache, importArchive } from '../../engine/store/archive/archive.js';
 import { type ArchiveBytes, archiveAt } from '../../engine/store/archive/archive-bytes.js';

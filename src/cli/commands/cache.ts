@@ -1,4 +1,4 @@
-/** `tanren cache stats | gc | verify`: what does the cache hold, is it whole, and what may go? */
+/** `tanren cache stats | gc | verify`: reports what the cache holds, removes what is no longer needed, and checks its integrity. */
 
 import { formatBytes, formatDuration } from '../../base/format.js';
 import { listSome } from '../../base/list-some.js';
@@ -46,12 +46,12 @@ interface RecordGroup {
   readonly kind: 'stage' | 'part';
   readonly name: string;
   readonly records: number;
-  /** Blobs that several results name count once per group. */
+  /** A blob that several results use counts once per group. */
   readonly sizeBytes: number;
   readonly accepted: number;
 }
 
-/** By plugin and by part, the largest first. */
+/** Groups the records by plugin and by part, the largest group first. */
 function groupRecords({ records, blobs }: Inventory): readonly RecordGroup[] {
   return [...groupBy(records).values()]
     .map(members => {
@@ -117,7 +117,7 @@ export async function runCacheGc(
   return EXIT.built;
 }
 
-/** What is in the folder and not Tanren's is left alone, and said. */
+/** Reports files in the folder that Tanren did not write. They are left alone. */
 function sayForeign(root: string, paths: readonly string[], console: Console): void {
   if (paths.length > 0) console.line(`left alone in ${root}, as no build wrote it: ${listSome(paths)}`);
 }

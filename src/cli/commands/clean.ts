@@ -1,4 +1,4 @@
-/** `tanren clean`: removes what builds have made, and nothing else. */
+/** `tanren clean`: removes the files that builds wrote, and nothing else. */
 import { clean } from '../../engine/store/maintenance/clean.js';
 import { makeEnginePorts } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';

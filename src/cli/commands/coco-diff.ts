@@ -1,4 +1,4 @@
-/** `tanren coco diff`: which objects does one detector find and another not? The worst first, with pictures on demand. */
+/** `tanren coco diff`: compares which objects two detectors find and lists the changes, the worst first, with pictures on request. */
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
@@ -24,11 +24,11 @@ export interface CocoDiffOptions {
   readonly type: IouType;
   readonly images: ImageChoice;
   readonly minScore: number;
-  /** Changes that are listed. */
+  /** The number of changes to list. */
   readonly top: number;
-  /** Where pictures go; none where absent. */
+  /** The folder to write pictures to; no pictures if absent. */
   readonly pictures?: string;
-  /** Where the images of the data set are. */
+  /** The folder of the data set's images. */
   readonly imageFolder?: string;
   readonly json: boolean;
 }
@@ -133,7 +133,7 @@ function show(value: number | undefined): string {
   return value === undefined ? '–' : value.toFixed(3);
 }
 
-/** What keeps the detector that does not find an object from finding it. */
+/** The reason why the detector that does not find an object misses it. */
 function explain({ kind, before, after }: ObjectChange): string {
   if (kind !== 'lost' && kind !== 'found') return '';
   const other = kind === 'lost' ? after : before;

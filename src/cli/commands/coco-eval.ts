@@ -1,4 +1,4 @@
-/** `tanren coco eval`: how good are detections? The 12 COCO figures, and on demand classes, kinds of error, pixels and curves. */
+/** `tanren coco eval`: measures detections with the 12 COCO figures, and on request per class, per kind of error, per pixel and as curves. */
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
@@ -24,7 +24,7 @@ export interface CocoEvalOptions {
   readonly categories: CocoParams['categories'];
   readonly perClass: boolean;
   readonly errors: boolean;
-  /** true: at the usual score. */
+  /** true: use the default score threshold. */
   readonly semantic?: true | number;
   readonly curves?: string;
   readonly json: boolean;
@@ -79,7 +79,7 @@ interface Answer {
 interface Counts {
   readonly images: number;
   readonly objects: number;
-  /** Those that were looked at: the best of each image and category. */
+  /** The detections that were evaluated: the best of each image and category. */
   readonly detections: number;
 }
 
@@ -88,7 +88,7 @@ function countAll(images: number, { categories }: CocoEvaluation): Counts {
   return { images, objects: sum(({ objects }) => objects), detections: sum(({ detections }) => detections) };
 }
 
-/** What was measured, for whoever keeps the document. */
+/** What was measured, for readers of the document. */
 function describe({ groundTruth, detections, type, maxDets, sizes, categories }: CocoEvalOptions) {
   return { groundTruth: basename(groundTruth), results: basename(detections), type, maxDetections: maxDets, sizes, categories };
 }
@@ -124,13 +124,13 @@ function format(answer: Answer, options: CocoEvalOptions): readonly string[] {
 
 const KINDS: Readonly<Record<IouType, string>> = { bbox: 'boxes', segm: 'masks' };
 
-/** AR is named after the number of detections that count. */
+/** The label of AR contains the maximum number of detections. */
 function labelOf(name: (typeof COCO_FIGURE_NAMES)[number], { maxDets }: CocoEvalOptions): string {
   const place = ['AR1', 'AR10', 'AR100'].indexOf(name);
   return place < 0 ? name : `AR${maxDets[place]}`;
 }
 
-/** −1: nothing is there to be found. */
+/** Formats a figure; −1 means that there are no objects to find. */
 function show(figure: number | undefined): string {
   return figure === undefined || figure < 0 ? '–' : figure.toFixed(4);
 }

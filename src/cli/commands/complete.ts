@@ -1,4 +1,7 @@
-/** What could the last of these words become? Asked by the shells' scripts at every Tab: nothing is written, no plugin of a project is loaded, and nothing is ever said. */
+/**
+ * Completes the last word of a command line for the shell scripts, which call it at every Tab.
+ * It writes no files, loads no plugins of the project, and reports no errors.
+ */
 import type { Argument, Command, Option } from 'commander';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { findNames } from '../pipeline-names.js';
@@ -9,10 +12,10 @@ interface Candidate {
   readonly about: string;
 }
 
-/** Tells the shell to offer its files. */
+/** Tells the shell to offer file names. */
 const FILES: readonly Candidate[] = [{ word: ':files', about: '' }];
 
-/** @param words after the program's name; the last one is being written, and may be empty. */
+/** @param words the words after the program's name; the last one is incomplete and may be empty. */
 export async function runComplete(words: readonly string[]): Promise<ExitCode> {
   const candidates = await findCandidates(words).catch(() => []);
   for (const { word, about } of candidates) process.stdout.write(`${word}\t${about}\n`);
@@ -43,9 +46,9 @@ async function findCandidates(words: readonly string[]): Promise<readonly Candid
 
 interface Walk {
   readonly command: Command;
-  /** How many arguments it has already. */
+  /** The number of arguments already given. */
   readonly values: number;
-  /** The option whose value comes next. */
+  /** The option whose value is the next word. */
   readonly awaits: Option | undefined;
   readonly file: string;
 }
@@ -90,7 +93,7 @@ async function valuesOf(
 
 const TAKES_FILE: ReadonlySet<string> = new Set(['--file', '--params-file', '--cache', '--output', '--target']);
 
-/** By what the argument is called where it is declared. */
+/** Completes an argument by the name under which it is declared. */
 async function argumentsOf(
   command: Command,
   argument: Argument,

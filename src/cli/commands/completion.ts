@@ -1,4 +1,4 @@
-/** `tanren completion SHELL`: which script makes a shell complete our words? Small ones: what there is to complete is asked of `tanren` itself. */
+/** `tanren completion SHELL`: prints the completion script for a shell. The scripts are small because they ask `tanren` for the candidates. */
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { makeConsole } from '../render/console.js';
 
@@ -9,7 +9,7 @@ export function runCompletion(shell: Shell): ExitCode {
   return EXIT.built;
 }
 
-/** Bash takes "@", "=" and ":" for the ends of words: what stands before the last of them on the line is not offered again. */
+/** Bash treats "@", "=" and ":" as word breaks. The text before the last break on the line must not be offered again. */
 const BASH = String.raw`
 # bash completion for tanren
 _tanren() {

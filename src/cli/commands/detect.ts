@@ -1,4 +1,4 @@
-/** `tanren detect STAGE… IMAGE|FOLDER`: what does a built detector find in pictures of one's own, and how fast and how steadily? */
+/** `tanren detect STAGE… IMAGE|FOLDER`: runs built detectors on the user's pictures and reports objects, speed and stability. */
 import { resolve } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
 import { type DetectionFigures, detectionFiguresOf, mergeDetectionComparisons } from '../../detection/compare/compare-detections.js';
@@ -21,17 +21,17 @@ import { describeAgreement, describeObjects, formatStability, formatTiming } fro
 
 export type DetectOptions = PipelineOptions & {
   readonly json: boolean;
-  /** A .json file, or a folder. */
+  /** A .json file or a folder. */
   readonly output?: string;
   readonly minScore: number;
   readonly frames: boolean;
   readonly threads: number;
 };
 
-/** Objects of two detectors with at least this box IoU are the same. */
+/** Objects of two detectors match if their box IoU is at least this. */
 const MATCH_IOU = 0.5;
 
-/** @param words stages, and at last the image or folder. */
+/** @param words the stages, then the image or folder. */
 export async function runDetect(words: readonly string[], options: DetectOptions): Promise<ExitCode> {
   const console = makeConsole({ json: options.json });
   const stages: OpenStage[] = [];
@@ -104,12 +104,12 @@ function sayFound({ picture, size, found }: PictureFound, stages: readonly OpenS
   for (const [index, { stage }] of stages.entries()) console.line(`  ${stage.padEnd(width)}  ${lines[index]}`);
 }
 
-/** By stage. */
+/** The report, with one entry per stage in each list. */
 interface Report {
   readonly timings: readonly (Timing | undefined)[];
-  /** None unless frames were followed. */
+  /** Empty unless frames were tracked. */
   readonly stabilities: readonly Stability[];
-  /** Of the second stage and those after it with the first. */
+  /** The agreement of each further stage with the first. */
   readonly agreements: readonly DetectionFigures[];
 }
 

@@ -1,4 +1,4 @@
-/** `tanren diff`: which params and figures are others than in an earlier run, at a revision of git, or in a saved baseline? */
+/** `tanren diff`: compares params and figures with an earlier run, a Git revision or a saved baseline. */
 import { compareSnapshots } from '../../engine/insight/history/compare-snapshots.js';
 import type { Snapshot } from '../../engine/insight/history/snapshot.js';
 import { endWithError } from '../end-with-error.js';
@@ -15,7 +15,7 @@ export interface DiffOptions extends PipelineOptions {
   readonly json: boolean;
 }
 
-/** @param words a moment or two ("r41", "main..now") where the first names any, then stages. */
+/** @param words one snapshot or a range of two ("r41", "main..now") if the first word names any, then stages. */
 export async function runDiff(words: readonly string[], options: DiffOptions): Promise<ExitCode> {
   const console = makeConsole({ json: options.json });
   const opened = await openPlan(options, [], console);

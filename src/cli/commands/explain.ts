@@ -1,4 +1,7 @@
-/** `tanren explain STAGE`: why would it run? What changed since its last result, the root first, with the way that it takes to the stage. */
+/**
+ * `tanren explain STAGE`: explains why a stage would run: what changed since its last result, root cause first,
+ * with the path from each change to the stage.
+ */
 import { type Explanation, explainStages } from '../../engine/insight/explain/explain-stages.js';
 import { makeEnginePorts, neverAborted } from '../engine-ports.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -24,7 +27,7 @@ export async function runExplain(targets: readonly string[], options: PipelineOp
 }
 
 function printExplanation({ stage, status, lastBuilt, manifest, device, causes }: Explanation, console: Console): void {
-  // What is listed below need not stand in the first line too.
+  // The first line does not repeat what is listed below.
   const brief = causes.length > 0 && 'reasons' in status ? { ...status, reasons: [] } : status;
   for (const line of formatStatus(console.style('bold', stage), brief, console)) console.line(line);
   if (status.kind === 'impossible') for (const line of formatFailure(stage, status.failure, console)) console.line(line);

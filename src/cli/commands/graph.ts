@@ -1,4 +1,4 @@
-/** `tanren graph`: the DAG as text, Mermaid or DOT. */
+/** `tanren graph`: prints the DAG as text, Mermaid or DOT. */
 import { assertNever } from '../../base/assert-never.js';
 import { dependenciesOf, selectStages } from '../../engine/model/dependencies.js';
 import type { Plan, PlannedStage, StageId } from '../../engine/model/plan.js';
@@ -54,7 +54,7 @@ export function formatGraph(plan: Plan, stages: readonly PlannedStage[], format:
   }
 }
 
-/** A line per stage in build order: what it uses and what it reads. */
+/** One line per stage in build order: the plugin that it uses and the stages that it reads from. */
 function formatText(stages: readonly PlannedStage[]): string {
   const width = Math.max(...stages.map(stage => stage.id.length));
   const pluginWidth = Math.max(...stages.map(stage => stage.plugin.name.length));
@@ -71,7 +71,7 @@ function edges(stages: readonly PlannedStage[]): readonly (readonly [StageId, St
   return stages.flatMap(stage => dependenciesOf(stage).map(from => [from, stage.id] as const));
 }
 
-/** Mermaid takes letters, digits and "_"; other characters become their code, so that no two ids meet. */
+/** Mermaid allows letters, digits and "_". Other characters are replaced by their code, so that all ids stay distinct. */
 function mermaidId(id: StageId): string {
   return id.replace(/[^A-Za-z0-9]/g, char => `_${char.charCodeAt(0).toString(16)}_`);
 }

@@ -1,4 +1,4 @@
-/** `tanren history`: what did builds do, and how long did it take? Of a stage: its outcomes, durations and figures, run by run. */
+/** `tanren history`: lists builds with their outcomes and durations. For a stage, it lists outcomes, durations and figures per run. */
 import { findClosest } from '../../base/did-you-mean.js';
 import type { RunRecord } from '../../engine/insight/history/run-record.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -40,7 +40,7 @@ export async function runHistory(stages: readonly string[], { file, last, json }
   return EXIT.built;
 }
 
-/** Stages by their own name and by their group's. */
+/** Stages by their own name and by the name of their group. */
 function namesIn(runs: readonly RunRecord[]): ReadonlyMap<string, ReadonlySet<string>> {
   const names = new Map<string, Set<string>>();
   const add = (name: string, stage: string): void => {
@@ -56,7 +56,7 @@ function namesIn(runs: readonly RunRecord[]): ReadonlyMap<string, ReadonlySet<st
   return names;
 }
 
-/** The timeline is for `profile`. */
+/** The run without its timeline, which `profile` shows. */
 function withoutSpans({ spansLeftOut: _, ...run }: RunRecord, wanted: ReadonlySet<string>): object {
   const stages = run.stages.filter(({ stage }) => wanted.size === 0 || wanted.has(stage));
   return { ...run, stages: stages.map(({ spans: _, ...stage }) => stage) };

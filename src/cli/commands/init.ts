@@ -1,4 +1,4 @@
-/** `tanren init`: a pipeline file to start from. */
+/** `tanren init`: writes a pipeline file to start from. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -61,7 +61,7 @@ stages:
     gate: {bbox.AP: ">= 0.4"} # checked in every build; a missed gate is exit code 1
 `;
 
-/** Makes the folder where it is missing; never overwrites. */
+/** Creates the folder if it is missing. Never overwrites a file. */
 export async function runInit(options: { readonly file: string }): Promise<ExitCode> {
   const console = makeConsole({ json: false });
   try {

@@ -1,4 +1,4 @@
-/** `tanren lint MODEL --target T`: what of a model would an NPU not run, and why? Legality alone; writes nothing. */
+/** `tanren lint MODEL --target T`: lists the nodes of a model that an NPU would not run, and why. It checks legality only and writes nothing. */
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -15,7 +15,7 @@ import { makeConsole } from '../render/console.js';
 import { formatLint } from '../render/lint-report.js';
 
 export interface LintOptions {
-  /** A built-in target, or the path of a profile file. */
+  /** A built-in target or the path of a profile file. */
   readonly target: string;
   readonly device?: string;
   readonly dtype?: string;
@@ -33,7 +33,7 @@ export async function runLint(path: string, options: LintOptions): Promise<ExitC
     const model = await readModel(path);
     checkPins(options.pin, [model]);
     const { report } = await compileModel(basename(path), pinSizes(model, options.pin), target, {
-      // Loaded where there is something to fold: most models have nothing.
+      // Loaded only if there are constants to fold; most models have none.
       evaluate: async part => (await import('../../runtime/session/evaluate.js')).evaluate(part),
       undocumented: options.undocumented,
       accept: 'any',

@@ -1,4 +1,4 @@
-/** `tanren log STAGE`: what did its last run write? With --run, the one whose result the stage had in that run of the history. */
+/** `tanren log STAGE`: prints the log of a stage's last run. With --run, it prints the log of the result that the stage had in that run. */
 import { assertNever } from '../../base/assert-never.js';
 import { getRunIndex } from '../../engine/insight/history/run-name.js';
 import { findRunLog, findStageLog, type RunLogAnswer } from '../../engine/insight/history/stage-log.js';

@@ -1,4 +1,4 @@
-/** `tanren metrics`: which figures do the results have that stand now? `--save` keeps them as a baseline. */
+/** `tanren metrics`: prints the figures of the current results. `--save` keeps them as a baseline. */
 import { relative } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
 import { baselinePath, checkBaselineName, writeBaseline } from '../../engine/insight/history/baseline.js';

@@ -1,4 +1,7 @@
-/** `tanren onnx check FILE`: is a model well formed, and do its shapes go together? Every problem is listed, and what could not be looked at; exit code 1 where there is a problem. */
+/**
+ * `tanren onnx check FILE`: checks that a model is well formed and that its shapes are consistent.
+ * It lists every problem and what could not be checked; exit code 1 if there is a problem.
+ */
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
@@ -34,7 +37,7 @@ interface Problem {
   readonly help?: string | undefined;
 }
 
-/** Shapes are looked at where the structure is sound. */
+/** Shapes are checked only if the structure is sound. */
 function findProblems(model: Model): readonly Problem[] {
   const problems = checkModel(model);
   if (problems.length > 0) return problems;

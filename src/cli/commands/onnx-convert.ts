@@ -1,4 +1,7 @@
-/** `tanren onnx convert IN OUT`: how does a model come to another operator set, to fixed sizes, or to weights elsewhere? Each node that cannot is named. */
+/**
+ * `tanren onnx convert IN OUT`: converts a model to another opset, pins its dims, or moves its weights into or out of the file.
+ * It names each node that cannot be converted.
+ */
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';

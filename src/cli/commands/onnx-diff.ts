@@ -1,4 +1,4 @@
-/** `tanren onnx diff A B`: how do two models differ, in structure and in what they compute? Exit code 1 where they do. */
+/** `tanren onnx diff A B`: compares the structure and the computed values of two models; exit code 1 if they differ. */
 
 import { basename } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
@@ -19,16 +19,16 @@ export interface DiffOptions extends OnnxOptions {
   /** Absent: both. */
   readonly only?: 'structure' | 'values';
   readonly samples: number;
-  /** A .npz or .npy file, or a folder of tensors; random tensors where absent. */
+  /** A .npz or .npy file, or a folder of tensors; random tensors if absent. */
   readonly data?: string;
   readonly dim: Readonly<Record<string, number>>;
-  /** The largest difference of a value that counts as none, as a share of its standard deviation. */
+  /** The largest difference of a value that counts as equal, as a fraction of its standard deviation. */
   readonly tolerance: number;
-  /** Differences that are listed. */
+  /** The number of differences to list. */
   readonly top: number;
 }
 
-/** How much of the activations of each model is held at once, and what a free size counts as there. */
+/** The memory for activations of each model in bytes, and the size assumed for a dynamic dim in that estimate. */
 const PIECES = { budgetBytes: 64 << 20, freeDim: 16 };
 
 export function runOnnxDiff(before: string, after: string, options: DiffOptions): Promise<ExitCode> {
@@ -48,9 +48,9 @@ export function runOnnxDiff(before: string, after: string, options: DiffOptions)
 interface ValueDifferences {
   readonly samples: number;
   readonly compared: number;
-  /** In graph order of the first model: where the models part for the first time, and all that follows. */
+  /** The values that differ, in graph order of the first model: the first deviation, then all that follow. */
   readonly deviating: readonly PropagatedError[];
-  /** Values of the first model that the second does not have, or has with another dtype or shape. */
+  /** Values of the first model that the second lacks or has with another dtype or shape. */
   readonly unmatched: readonly string[];
 }
 

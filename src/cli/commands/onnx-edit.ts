@@ -1,4 +1,4 @@
-/** `tanren onnx edit IN OUT`: how are nodes, attributes, constants, inputs and outputs changed by hand? By a list of steps, or by options for single ones. */
+/** `tanren onnx edit IN OUT`: edits nodes, attributes, constants, inputs and outputs, by a list of steps or by options for single steps. */
 import { basename } from 'node:path';
 import type { Model } from '../../onnx/ir/model.js';
 import { OnnxError } from '../../onnx/ir/onnx-error.js';
@@ -15,13 +15,13 @@ export interface EditOptions extends OnnxOptions {
   readonly script?: string;
   /** The nodes that `set` and `delete` change. */
   readonly select?: string;
-  /** "name=value" each. */
+  /** Each as "name=value". */
   readonly set: readonly string[];
   readonly delete: readonly string[];
   readonly remove: readonly string[];
   readonly addOutput: readonly string[];
   readonly dropOutput: readonly string[];
-  /** Selectors may mean none, or several. */
+  /** Selectors may match no node or several. */
   readonly any: boolean;
   readonly weights: Weights;
 }
@@ -65,7 +65,7 @@ function attributeSteps(model: Model, options: EditOptions, matches: Matches): r
   ];
 }
 
-/** "alpha=0.1", "pads=[1,1,1,1]", "mode=nearest": a number that an attribute of floats gets is a float, however it is written. */
+/** Parses "alpha=0.1", "pads=[1,1,1,1]" or "mode=nearest". A number for a float attribute becomes a float, however it is written. */
 function parseSetting(model: Model, select: NodeSelector, matches: Matches, text: string): SetAttribute {
   const at = text.indexOf('=');
   if (at < 1)

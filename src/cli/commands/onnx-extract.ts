@@ -1,4 +1,4 @@
-/** `tanren onnx extract IN OUT`: what computes some values out of others? That part, as a model of its own. */
+/** `tanren onnx extract IN OUT`: extracts the subgraph that computes given outputs from given inputs as a model. */
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
@@ -11,9 +11,9 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
 
 export interface ExtractOptions extends OnnxOptions {
-  /** Names of values; the model's own, as far as they are needed, where absent. */
+  /** Names of values. If absent: the model's own inputs, as far as they are needed. */
   readonly inputs?: readonly string[];
-  /** The model's own where absent. */
+  /** If absent: the model's own outputs. */
   readonly outputs?: readonly string[];
   readonly weights: Weights;
 }
@@ -21,7 +21,7 @@ export interface ExtractOptions extends OnnxOptions {
 export function runOnnxExtract(from: string, to: string, options: ExtractOptions): Promise<ExitCode> {
   return runOnnx(options, async console => {
     const model = await readSound(from);
-    // New inputs need a type; what the file does not say is inferred.
+    // New inputs need a type. Types that the file lacks are inferred.
     writeTypes(model, inferShapes(model));
     const part = extractPart(model, options);
     await writeResult(to, part, options.weights);

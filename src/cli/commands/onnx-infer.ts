@@ -1,4 +1,4 @@
-/** `tanren onnx infer IN OUT`: which dtype and shape has every value? Written into the model; sizes can be pinned first. */
+/** `tanren onnx infer IN OUT`: infers the dtype and shape of every value and writes them into the model. Dims can be pinned first. */
 import { basename } from 'node:path';
 import type { Model } from '../../onnx/ir/model.js';
 import { isStatic } from '../../onnx/shape-inference/context/dims.js';

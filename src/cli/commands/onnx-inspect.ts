@@ -1,4 +1,4 @@
-/** `tanren onnx inspect FILE`: what is in a model? Its ends, operator sets, operators, weights, and what of it is not interpreted. */
+/** `tanren onnx inspect FILE`: describes a model: inputs, outputs, opsets, operators, weights, and the parts that are not interpreted. */
 
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';

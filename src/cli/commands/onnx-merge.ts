@@ -1,4 +1,4 @@
-/** `tanren onnx merge FIRST SECOND OUT`: how do two models become one? Values of the first feed inputs of the second. */
+/** `tanren onnx merge FIRST SECOND OUT`: merges two models. Values of the first feed inputs of the second. */
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
 
 export interface MergeCommandOptions extends OnnxOptions {
-  /** "value of the first=input of the second" each. */
+  /** Each as "value of the first=input of the second". */
   readonly connect: readonly string[];
   readonly prefixFirst?: string;
   readonly prefixSecond?: string;

@@ -1,4 +1,4 @@
-/** `tanren onnx print FILE`: how does a model look? In the text form, long constants shortened. */
+/** `tanren onnx print FILE`: prints a model in the text form, with long constants shortened. */
 
 import { readModel } from '../../onnx/serde/model-file.js';
 import { printModel } from '../../onnx/text/print.js';

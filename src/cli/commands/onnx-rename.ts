@@ -1,4 +1,4 @@
-/** `tanren onnx rename IN OUT`: how do values and nodes get other names? All at once, sub-graphs included. */
+/** `tanren onnx rename IN OUT`: renames values and nodes all at once, including those in subgraphs. */
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
@@ -9,7 +9,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from '../onnx/command.js';
 
 export interface RenameOptions extends OnnxOptions {
-  /** "old=new" each; one `*` on both sides stands for the same characters. */
+  /** Each as "old=new". One `*` on both sides stands for the same characters. */
   readonly value: readonly string[];
   readonly node: readonly string[];
   readonly weights: Weights;
@@ -29,7 +29,7 @@ export function runOnnxRename(from: string, to: string, options: RenameOptions):
   });
 }
 
-/** At the last "=", as names of values may have one. */
+/** Splits at the last "=", because names of values may contain one. */
 function parseRename(text: string): Rename {
   const at = text.lastIndexOf('=');
   if (at < 1) throw new OnnxError('bad-rename', `"${text}" is no rename`, { help: 'it is such as old=new, or backbone/*=body/*' });

@@ -1,4 +1,4 @@
-/** `tanren onnx simplify IN OUT`: which nodes disappear without changing what the model computes? Proved on samples before anything is written. */
+/** `tanren onnx simplify IN OUT`: removes nodes without changing what the model computes. Equality is checked on samples before anything is written. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -24,9 +24,9 @@ import { type PinOptions, pinsOf } from '../onnx/pins.js';
 export interface SimplifyOptions extends OnnxOptions, PinOptions {
   readonly skip: readonly string[];
   readonly foldLimit: number;
-  /** Inputs on which equality is proved; 0: none. */
+  /** The number of inputs on which equality is checked; 0: none. */
   readonly samples: number;
-  /** A .npz or .npy file, or a folder of tensors; random tensors where absent. */
+  /** A .npz or .npy file, or a folder of tensors; random tensors if absent. */
   readonly data?: string;
   readonly tolerance: number;
   readonly weights: Weights;
@@ -86,7 +86,7 @@ interface Proof {
   readonly class: 'exact' | 'rounding';
   readonly samples: number;
   readonly outputs: Readonly<Record<string, OutputComparison>>;
-  /** Which output is not equal, and how far. */
+  /** The output that is not equal, and by how much. */
   readonly unequal: string | undefined;
 }
 
@@ -107,7 +107,7 @@ async function prove(from: string, to: string, model: Model, { steps }: Simplifi
   return { class: kind, samples, outputs, unequal };
 }
 
-/** The model for a session: as bytes, or in a folder of its own where its weights lie outside. */
+/** Passes the model to a session: as bytes, or in a temporary folder if its weights are external data. */
 async function withWritten<T>(to: string, model: Model, weights: Weights, use: (model: string | Uint8Array) => Promise<T>): Promise<T> {
   const placement = placeWeights(to, model, weights);
   if (placement.externalData === undefined) return use(encodeModel(model));

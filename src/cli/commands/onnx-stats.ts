@@ -1,4 +1,4 @@
-/** `tanren onnx stats FILE`: what does a model hold, and what does running it take? */
+/** `tanren onnx stats FILE`: measures a model: nodes, parameters, MACs and activation memory. */
 
 import { basename } from 'node:path';
 import { countOf } from '../../base/count-of.js';
@@ -11,7 +11,7 @@ import { formatColumns, type OnnxOptions, readSound, runOnnx } from '../onnx/com
 import { type PinOptions, pinsOf } from '../onnx/pins.js';
 
 export interface StatsOptions extends OnnxOptions, PinOptions {
-  /** Nodes that are listed, the largest by MACs first. */
+  /** The number of nodes to list, by MACs in descending order. */
   readonly top: number;
 }
 

@@ -1,4 +1,4 @@
-/** `tanren plugins`: which plugins are there, and what do they take and give? */
+/** `tanren plugins`: lists the plugins with their inputs, outputs and params. */
 import { BUILT_IN_PLUGINS } from '../../../stages/registry.js';
 import { isJsonObject, type JsonObject } from '../../base/json.js';
 import type { Ports } from '../../stage/ports.js';

@@ -1,4 +1,4 @@
-/** `tanren profile`: where did a run's time go? A summary, and with -o the whole timeline for Perfetto. */
+/** `tanren profile`: summarizes where the time of a run went. With -o it writes the whole timeline for Perfetto. */
 import { writeFileSync } from 'node:fs';
 import { getRunIndex } from '../../engine/insight/history/run-name.js';
 import type { RunRecord } from '../../engine/insight/history/run-record.js';

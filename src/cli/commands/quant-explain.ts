@@ -1,4 +1,7 @@
-/** `tanren quant explain MODEL-OR-STAGE TENSOR`: how was one tensor quantized, why so, and what does it cost? Reads artifacts; writes nothing. */
+/**
+ * `tanren quant explain MODEL-OR-STAGE TENSOR`: explains how one tensor was quantized, why, and the error this causes.
+ * It reads artifacts and writes nothing.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
@@ -19,7 +22,7 @@ import { formatExplanation, type Propagated } from '../render/tensor-explanation
 export type QuantExplainOptions = PipelineOptions & { readonly json: boolean };
 
 interface Found {
-  /** The stage's address, or the file's name. */
+  /** The stage's id or the file's name. */
   readonly owner: string;
   readonly explanation: Exclude<TensorExplanation, { readonly kind: 'unknown' }>;
   readonly propagated: readonly Propagated[];
@@ -44,7 +47,7 @@ export async function runQuantExplain(where: string, tensor: string, options: Qu
   }
 }
 
-/** What ends like a model is one, there or not; a stage cannot have such a name. */
+/** A path that ends in .onnx is a model file, whether or not it exists. A stage cannot have such a name. */
 function isModelFile(where: string): boolean {
   return where.endsWith('.onnx') || (where.includes('/') && existsSync(where));
 }
@@ -55,7 +58,7 @@ async function explainFile(path: string, tensor: string): Promise<Found> {
   return { owner: basename(path), explanation, propagated: [] };
 }
 
-/** Of the instances that a name addresses, those that have the tensor. */
+/** Explains the tensor for those of the given stages that have it. */
 async function explainStages(plan: Plan, ids: readonly StageId[], tensor: string): Promise<readonly Found[]> {
   const stages = ids.flatMap(id => plan.stages.get(id) ?? []);
   const other = stages.find(stage => stage.plugin.name !== 'quantize');
@@ -76,7 +79,7 @@ async function explainStage(plan: Plan, stage: PlannedStage, tensor: string): Pr
   return explainTensor((await readModel(model)).graph, parseQuantizationReport(report), tensor);
 }
 
-/** The JSON of an artifact that a build left; undefined where there is none. */
+/** The JSON of an artifact of the last build; undefined if there is none. */
 function readJson(plan: Plan, stage: PlannedStage, port: string): Json | undefined {
   const path = join(plan.projectFolder, artifactPath(plan, stage, port));
   if (!existsSync(path)) return undefined;
@@ -90,7 +93,7 @@ function readJson(plan: Plan, stage: PlannedStage, port: string): Json | undefin
   }
 }
 
-/** What stages of `verify` that compare this stage's model found of the value. */
+/** The errors of the value in the reports of `verify` stages that compare this stage's model. */
 function findPropagated(plan: Plan, quantize: PlannedStage, explanation: Found['explanation']): readonly Propagated[] {
   const name = explanation.kind === 'quantized' ? explanation.tensor.name : explanation.name;
   return [...plan.stages.values()].flatMap(verify => {
@@ -108,7 +111,7 @@ function findPropagated(plan: Plan, quantize: PlannedStage, explanation: Found['
   });
 }
 
-/** Which parts of a candidate come from `stage`: those of its entries in a record; all, where it is one model. */
+/** The parts of a candidate that come from `stage`: its entries in a record, or all if the candidate is one model. */
 function partsFrom(binding: InputBinding, stage: StageId): 'all' | 'none' | readonly string[] {
   const isFrom = (ref: InputRef): boolean => ref.kind === 'artifact' && ref.stage === stage;
   if (binding.kind !== 'record') return isFrom(binding) ? 'all' : 'none';
@@ -129,7 +132,7 @@ function notBuilt(stage: PlannedStage): CodedError {
   });
 }
 
-/** Names that a help line lists. */
+/** The number of names that a help line lists. */
 const LISTED = 5;
 
 function listNames(names: readonly string[]): string {

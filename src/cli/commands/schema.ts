@@ -1,10 +1,10 @@
-/** `tanren schema`: the JSON Schema of pipeline files, for editors. */
+/** `tanren schema`: prints the JSON Schema of pipeline files for editors. */
 
 import { BUILT_IN_PLUGINS } from '../../../stages/registry.js';
 import { makePipelineSchema } from '../../engine/config/pipeline-schema.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 
-/** Two spaces, one final newline: the bytes of docs/pipeline.schema.json. */
+/** The schema with an indentation of two spaces and one final newline: the bytes of docs/pipeline.schema.json. */
 export function formatPipelineSchema(): string {
   const plugins = BUILT_IN_PLUGINS.map(({ plugin }) => ({ name: plugin.name, description: plugin.description, params: plugin.params }));
   return `${JSON.stringify(makePipelineSchema(plugins), null, 2)}\n`;

@@ -1,4 +1,4 @@
-/** `tanren status`, and `build --dry-run`: what would a build do, and why? Writes nothing. */
+/** `tanren status` and `build --dry-run`: reports what a build would do, and why. It writes nothing. */
 import { assertNever } from '../../base/assert-never.js';
 import { isJsonObject, type Json } from '../../base/json.js';
 import { type Explanation, explainStages } from '../../engine/insight/explain/explain-stages.js';
@@ -62,7 +62,7 @@ export async function runStatus(
   return EXIT.built;
 }
 
-/** Stages that the same changes reach stand together, under these. */
+/** Prints stages grouped by root changes: stages with the same root changes are listed together under them. */
 function printCauses(explained: ReadonlyMap<StageId, Explanation>, json: boolean, console: Console): ExitCode {
   const open = [...explained.values()].filter(({ status }) => status.kind !== 'up-to-date');
   if (json) {
@@ -121,7 +121,7 @@ function because(reasons: readonly string[]): string {
   return reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
 }
 
-/** "device as of 2026-11-21T10:12:03Z: device.driver 32.0.203, device.kind npu, provider …": nothing was started to say this. */
+/** "device as of 2026-11-21T10:12:03Z: device.driver 32.0.203, device.kind npu, provider …". No device is started to report this. */
 export function formatDevice({ identity, seen }: KnownDevice): string {
   return `device as of ${seen}: ${leavesOf(identity, '').join(', ')}`;
 }

@@ -1,4 +1,7 @@
-/** `tanren watch`: builds, and builds again after every save. Events only say when to look; what changed is found by planning and building again. */
+/**
+ * `tanren watch`: builds, and builds again after every save.
+ * File events only say when to look. Planning and building again determines what changed.
+ */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from '../../engine/build.js';
@@ -26,10 +29,10 @@ export interface WatchCommandOptions extends PipelineOptions {
   readonly poll: boolean;
 }
 
-/** Enough for the second event of one save. */
+/** Long enough to receive the second event of one save. */
 const QUIET_MS = 10;
 
-/** A file that was there a moment ago is most likely being replaced: editors and git remove before they write. */
+/** A file that has just disappeared is most likely being replaced: editors and Git remove a file before they write it. */
 const REPLACED_MS = 100;
 
 interface Watch {
@@ -38,7 +41,7 @@ interface Watch {
   readonly console: Console;
   readonly hints: Hints;
   readonly signal: AbortSignal;
-  /** The plan as the files are now; undefined, and said, where they are wrong. */
+  /** The plan of the current files; undefined after diagnostics are printed if the files have errors. */
   readonly look: () => Promise<Revision | undefined>;
 }
 
@@ -62,7 +65,7 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
   return EXIT.interrupted;
 }
 
-/** Targets that the pipeline does not have are a mistake in the arguments; a pipeline file that cannot be read yet is watched for its mending. */
+/** Unknown targets are an error in the arguments. A pipeline file that cannot be read yet is watched until it is fixed. */
 async function hasWrongTargets(targets: readonly string[], options: WatchCommandOptions, console: Console): Promise<boolean> {
   if (targets.length === 0) return false;
   const loaded = await load(options, 'read-only');
@@ -83,7 +86,7 @@ async function runRounds(watch: Watch): Promise<void> {
       if (report !== undefined) good = goodStages(report);
       if (!signal.aborted) console.line(console.style('dim', 'watching; Ctrl-C ends'));
     } else if (revision !== undefined) {
-      // Only what was fine before: nothing of it runs unless somebody touched it.
+      // Only stages that were built successfully before. None of them runs unless its files were changed.
       const targets = good.filter(stage => revision.plan.stages.has(stage));
       if (targets.length > 0) await runRound(watch, { plan: revision.plan, targets }, 'check');
     }
@@ -92,7 +95,10 @@ async function runRounds(watch: Watch): Promise<void> {
   }
 }
 
-/** Builds, and turns to what is saved meanwhile. @param why 'check': after events under artifacts/, most often our own: nothing to do is not told. */
+/**
+ * Builds, and takes up edits that are saved meanwhile.
+ * @param why 'check': after events under artifacts/, which are most often our own. If nothing is to do, nothing is printed.
+ */
 async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 'check'): Promise<BuildReport> {
   const { options, console, hints, signal } = watch;
   const renderer = makeBuildRenderer(console, Math.max(...[...first.plan.stages.keys()].map(id => id.length)));
@@ -151,7 +157,7 @@ function createLook(
     }
     const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
     const isWrong = loaded.plan === undefined || resolved === undefined;
-    // Warnings are no news when they stand there for the second time.
+    // Warnings are printed once, not again in every round.
     const text = JSON.stringify(diagnostics);
     if (isWrong || text !== told) printDiagnostics(diagnostics, loaded.sources, console);
     told = text;
@@ -165,7 +171,7 @@ function goodStages({ stages }: BuildReport): readonly StageId[] {
   );
 }
 
-/** Where nobody can see the rounds any more, there is nothing to watch for. */
+/** Aborts when stdout is closed, because no one can see the rounds any more. */
 function abortOnClosedOutput(): AbortSignal {
   const controller = new AbortController();
   process.stdout.once('error', () => controller.abort());

@@ -1,4 +1,4 @@
-/** Which commands build the pipeline's stages, or take away what was built? */
+/** Declares the commands that build stages or remove what was built. */
 import { Option } from 'commander';
 import { asJson, type Declare, onPipeline, parseCount, withCache } from './options.js';
 

@@ -1,4 +1,4 @@
-/** Which commands look after what cache/ holds? */
+/** Declares the commands that manage the cache. */
 import type { Command } from 'commander';
 import { parseDuration, parseSize } from '../../engine/config/scalars.js';
 import { asJson, collect, type Declare, onPipeline, parseWith, withCache } from './options.js';

@@ -1,4 +1,4 @@
-/** Which commands judge detections in COCO's format? */
+/** Declares the commands that evaluate detections in COCO format. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ImageChoice } from '../coco/command.js';
 import { asJson, type Declare, parseCount } from './options.js';
@@ -29,7 +29,7 @@ function parseType(text: string): string {
   throw new InvalidArgumentError(text === 'keypoints' ? 'Keypoints are not measured; it is bbox or segm.' : 'It is bbox or segm.');
 }
 
-/** "100": the first so many; "139,285": those with these ids. */
+/** "100": the first 100 images by id; "139,285": the images with these ids. */
 function parseImages(text: string): ImageChoice {
   const numbers = text.split(',').map(Number);
   if (!/^\d+(,\d+)*$/.test(text) || !numbers.every(Number.isSafeInteger))

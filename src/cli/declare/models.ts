@@ -1,4 +1,4 @@
-/** Which commands look at single models, quantized or to be compiled? */
+/** Declares the commands that run a built detector, explain a quantized tensor, or check a model for a target. */
 import { InvalidArgumentError, Option } from 'commander';
 import { asJson, type Declare, onPipeline, parseCount } from './options.js';
 

@@ -1,4 +1,4 @@
-/** Which commands work on single ONNX files? Each does one thing, reads files and writes files. */
+/** Declares the commands on single ONNX files. Each command does one thing: it reads files and writes files. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { PinnedDim } from '../../onnx/surgery/pin-shapes.js';
 import { asJson, type Declare } from './options.js';

@@ -1,12 +1,12 @@
-/** Which arguments and options do several commands share, and how are their values read? */
+/** Arguments and options that several commands share, and the parsers of their values. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import type { ExitCode } from '../exit-code.js';
 
-/** Declares commands on the program; `end` takes the exit code of the one that was run. */
+/** Declares commands on the program; `end` receives the exit code of the command that ran. */
 export type Declare = (program: Command, end: (exitCode: ExitCode) => void) => void;
 
-/** For options that may stand several times. */
+/** Collects the values of an option that can be repeated. */
 export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** Adds the options that every command on a pipeline takes. */
@@ -21,7 +21,7 @@ export function asJson(command: Command): Command {
   return command.option('--json', 'one JSON document on stdout', false);
 }
 
-/** For commands that look at what a pipeline has left behind, and need no plan. */
+/** Adds the option of commands that read what builds of a pipeline recorded, and need no plan. */
 export function onPipelineFile(command: Command): Command {
   return command.option('-f, --file <path>', 'pipeline file', 'pipeline.yaml');
 }
@@ -32,12 +32,12 @@ export function parseCount(text: string): number {
   return count;
 }
 
-/** Adds the option of commands that look for results. */
+/** Adds the option of commands that look up results. */
 export function withCache(command: Command): Command {
   return command.option('--cache <folder>', 'a cache that several checkouts share, used besides cache/; else TANREN_CACHE names it');
 }
 
-/** A parser for commander of what `parse` understands. @param examples for the message of what it does not. */
+/** Turns `parse` into an option parser for commander. @param examples valid values, for the error message if `parse` returns undefined. */
 export function parseWith(parse: (text: string) => number | undefined, examples: string): (text: string) => number {
   return text => {
     const value = parse(text);

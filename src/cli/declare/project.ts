@@ -1,4 +1,4 @@
-/** Which commands help to write pipeline files? */
+/** Declares the commands that help to write pipeline files. */
 import { Argument } from 'commander';
 import { asJson, type Declare } from './options.js';
 

@@ -1,4 +1,4 @@
-/** Which commands look at what builds have left: runs, figures, times? */
+/** Declares the commands that show records of builds: runs, figures and times. */
 import { asJson, type Declare, onPipeline, onPipelineFile, parseCount } from './options.js';
 
 export const declareRecords: Declare = (program, end) => {

@@ -1,4 +1,4 @@
-/** Which commands look at a pipeline and its stages, and change nothing? */
+/** Declares the commands that show a pipeline and its stages, and change nothing. */
 import { Option } from 'commander';
 import { asJson, type Declare, onPipeline, withCache } from './options.js';
 

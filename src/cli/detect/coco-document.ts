@@ -1,4 +1,4 @@
-/** How is what was found in pictures of one's own written down? As a COCO document, so that tools for COCO data sets open it: annotations with scores. */
+/** Encodes detections in the user's pictures as a COCO document: annotations with scores, so that tools for COCO data sets can open it. */
 import type { JsonObject } from '../../base/json.js';
 import { type CocoResult, encodeResult } from '../../detection/coco/results.js';
 import type { ImageSize } from '../../detection/image/image-size.js';
@@ -15,7 +15,7 @@ export interface FoundByStage {
   readonly results: readonly CocoResult[];
 }
 
-/** `images`, `categories`, `annotations`; ids of annotations from 1. */
+/** A document with `images`, `categories` and `annotations`. Annotation ids start at 1. */
 export function makeCocoDocument(images: readonly DocumentImage[], found: FoundByStage): JsonObject {
   return { images: encodeImages(images), ...encodeFound(found) };
 }
@@ -31,7 +31,7 @@ export function encodeFound({ categories, results }: FoundByStage): JsonObject {
   };
 }
 
-/** Of the mask; of the box where there is none. */
+/** The area of the mask in pixels, or of the box if there is no mask. */
 function areaOf({ box, segmentation }: CocoResult): number {
   if (segmentation?.kind === 'rle') return rleArea(segmentation.rle);
   const [, , width = 0, height = 0] = box ?? [];

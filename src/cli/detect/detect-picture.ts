@@ -1,4 +1,4 @@
-/** What does a detector find in one picture, and how long does each step take? From the file to run lengths, every step measured. */
+/** Runs a detector on one picture, from the file to run-length encoded masks, and measures every step. */
 import { readFile } from 'node:fs/promises';
 import { isCodedError } from '../../base/coded-error.js';
 import { type CocoResult, encodeResult } from '../../detection/coco/results.js';
@@ -10,7 +10,7 @@ import { decodeImage, type RgbImage } from '../../detection/image/decode-image.j
 import { messageOf, systemCode } from '../../engine/model/engine-error.js';
 import type { Picture } from './list-pictures.js';
 
-/** A detector whose steps its watch measures. */
+/** A detector with the stopwatch that measures its steps. */
 export interface TimedDetector {
   readonly stage: string;
   readonly detector: Detector;
@@ -25,7 +25,7 @@ export interface FoundInPicture {
   readonly times: readonly StepTime[];
 }
 
-/** Something is wrong with this picture alone. */
+/** An error of this picture only. */
 export interface PictureProblem {
   readonly kind: 'problem';
   readonly code: string;
@@ -33,7 +33,10 @@ export interface PictureProblem {
   readonly help: string | undefined;
 }
 
-/** Turned as EXIF says. @throws what is wrong with the detector; problems of the picture are values. */
+/**
+ * Detects objects in the picture, rotated as its EXIF orientation says. Errors of the picture are returned as values.
+ * @throws errors of the detector.
+ */
 export async function detectPicture(
   { detector, watch }: TimedDetector,
   { id, fileName, path }: Picture,
@@ -51,7 +54,7 @@ export async function detectPicture(
   }
 }
 
-/** What a picture can be. Anything else would go wrong with every other picture too. */
+/** Error codes that concern one picture. Any other error would occur with every other picture too. */
 const PICTURE_CODES: readonly string[] = ['image-decode', 'image-too-large', 'image-mode', 'image-too-narrow', 'input-size'];
 
 function toProblem(error: unknown): PictureProblem {

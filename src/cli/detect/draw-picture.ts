@@ -1,4 +1,4 @@
-/** Where do the overlays of found objects go? Beside each other in a folder, one PNG per picture, named after it. */
+/** Writes the overlay of detected objects as one PNG per picture, named after the picture. */
 import { join } from 'node:path';
 import type { NewFile } from '../../base/write-beside.js';
 import { nameCategory } from '../../detection/coco/name-category.js';
@@ -10,7 +10,7 @@ import { writeFiles } from '../write-files.js';
 
 export interface OverlayJob {
   readonly folder: string;
-  /** Relative; ".png" is added, so that a.jpg and a.png stay two. */
+  /** Relative. ".png" is appended, so that a.jpg and a.png get different files. */
   readonly fileName: string;
   readonly image: RgbImage;
   readonly results: readonly CocoResult[];

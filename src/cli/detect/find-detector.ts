@@ -1,25 +1,26 @@
-/** Which detector does a stage stand for? The models, recipe and config that it reads, as the last build left them. */
+/** Finds the detector that a stage runs: the models, recipe and config that it reads, as the last build left them. */
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
 import { artifactPath } from '../../engine/model/artifact-path.js';
 import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../engine/model/plan.js';
 
-/** Paths of what a stage runs, and how it runs it. */
+/** The paths of the files that a stage runs, and its params. */
 export interface BuiltDetector {
   readonly stage: StageId;
-  /** By part. */
+  /** Paths of the models by part. */
   readonly parts: Readonly<Record<string, string>>;
   readonly recipe: string;
-  /** The recipe's own where absent. */
+  /** If absent: the config in the recipe. */
   readonly config: string | undefined;
   readonly params: PlannedStage['params'];
-  /** Stages that made any of it. */
+  /** The stages that made any of these files. */
   readonly madeBy: readonly StageId[];
 }
 
 /**
- * `toBuild` gives the command that builds stages. A stage has a detector where it reads a recipe and one record of models, as `evaluate` does.
+ * Finds the detector of a stage. A stage has a detector if it reads a recipe and one record of models, as `evaluate` does.
+ * @param toBuild returns the command that builds the given stages.
  * @throws CodedError `no-detector` with the stages that have one, `not-built` with the command that builds what is missing.
  */
 export function findDetector(plan: Plan, id: StageId, toBuild: (stages: readonly StageId[]) => string): BuiltDetector {

@@ -1,4 +1,4 @@
-/** How steady is each detector over the frames of a folder? Frames of one folder and one size in a row are a video. */
+/** Measures how stable each detector is over the frames of a folder. Frames of one folder and one size form a video. */
 import type { CocoResult } from '../../detection/coco/results.js';
 import {
   type FrameObjects,
@@ -10,7 +10,7 @@ import {
 import { folderOf } from './list-pictures.js';
 import type { DetectionRun } from './run-detection.js';
 
-/** By detector. */
+/** The stability of each detector, in the order of the detectors. */
 export function followVideos({ pictures }: DetectionRun, detectors: number, minScore: number): readonly Stability[] {
   const videos = splitVideos(pictures);
   return Array.from({ length: detectors }, (_, detector) =>

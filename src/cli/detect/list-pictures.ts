@@ -1,4 +1,4 @@
-/** Which pictures are meant? One file, or those of a folder in the order in which people count: frame2 before frame10. */
+/** Lists the pictures to process: one file, or all images of a folder in natural order, so that frame2 comes before frame10. */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
@@ -6,14 +6,14 @@ import { IMAGE_EXTENSIONS, listImageFolder } from '../../detection/data/image-li
 import { messageOf } from '../../engine/model/engine-error.js';
 
 export interface Picture {
-  /** From 1. */
+  /** Starts at 1. */
   readonly id: number;
-  /** Relative to what was named. */
+  /** Relative to the named folder; for a single file, its base name. */
   readonly fileName: string;
   readonly path: string;
 }
 
-/** @throws CodedError `pictures-missing` where there is no such file or folder, `no-pictures` where a folder has none. */
+/** @throws CodedError `pictures-missing` if there is no such file or folder, `no-pictures` if a folder contains no images. */
 export async function listPictures(path: string): Promise<readonly Picture[]> {
   const found = await stat(path).catch((error: unknown) => {
     throw new CodedError('pictures-missing', `"${path}" cannot be read: ${messageOf(error)}`, {
@@ -29,19 +29,19 @@ export async function listPictures(path: string): Promise<readonly Picture[]> {
   return names.map((fileName, index) => ({ id: index + 1, fileName, path: join(path, fileName) }));
 }
 
-/** Frames of one folder in a row are a video. Names are in order already. */
+/** The folder of a picture. Pictures of one folder form a video; they are in order already. */
 export function folderOf({ fileName }: Picture): string {
   return dirname(fileName);
 }
 
-/** Digits count as numbers. The same everywhere, whatever the locale. */
+/** Compares names with digits as numbers. The order does not depend on the locale. */
 export function compareNames(a: string, b: string): number {
   const [piecesA, piecesB] = [piecesOf(a), piecesOf(b)];
   for (const [index, piece] of piecesA.entries()) {
     const order = comparePieces(piece, piecesB[index] ?? '');
     if (order !== 0) return order;
   }
-  // Equal but for zeros before numbers, or the start of the other.
+  // The names differ only in leading zeros of numbers, or one is the start of the other.
   return piecesA.length - piecesB.length || comparePlain(a, b);
 }
 

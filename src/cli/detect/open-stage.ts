@@ -1,4 +1,4 @@
-/** How is the detector of a stage opened on this machine, and what has to be said first? */
+/** Opens the detector of a stage on this machine, and warns about differences from the stage's own run. */
 
 import { makeStopwatch } from '../../detection/detector/measure.js';
 import { openDetector } from '../../detection/open-detector.js';
@@ -16,7 +16,7 @@ export interface OpenStage extends TimedDetector {
   readonly categories: ReadonlyMap<number, string>;
 }
 
-/** With the stage's own config, fit policy and optimisation level. @throws DetectionError of recipes, configs and models. */
+/** Opens the detector with the stage's own config, fit policy and optimization level. @throws DetectionError of recipes, configs and models. */
 export async function openStage({ stage, parts, recipe, config, params }: BuiltDetector, threads: number): Promise<OpenStage> {
   const definition = readDefinition({
     recipe: await readJsonFile(recipe),
@@ -35,7 +35,10 @@ function levelOf(value: unknown): SessionOptions['optimization'] {
 
 const [CHANGED, DEVICE] = ['detector-changed', 'detector-device'];
 
-/** What was built last is taken, also where the pipeline has changed since; and models run here, also where the stage has another device. */
+/**
+ * Warns if the pipeline has changed since the last build, and if the stage uses another device than this machine's CPU.
+ * The result of the last build is used in either case.
+ */
 export async function warnOfDifferences(
   plan: Plan,
   built: readonly BuiltDetector[],

@@ -1,4 +1,4 @@
-/** What do detectors find in pictures? Picture by picture, one detector after the other, so that whatever else the machine does meets all of them. */
+/** Runs several detectors on pictures. All detectors run on one picture before the next, so that other load on the machine affects all of them alike. */
 import type { CocoResult } from '../../detection/coco/results.js';
 import { compareDetections, type DetectionComparison, type MatchRule } from '../../detection/compare/compare-detections.js';
 import type { StepTime } from '../../detection/detector/measure.js';
@@ -10,7 +10,7 @@ import type { Picture } from './list-pictures.js';
 export interface PictureFound {
   readonly picture: Picture;
   readonly size: ImageSize;
-  /** By detector, in their order. */
+  /** The results of each detector, in the order of the detectors. */
   readonly found: readonly FoundInPicture[];
 }
 
@@ -19,23 +19,26 @@ export interface DetectionRun {
   readonly pictures: readonly {
     readonly picture: Picture;
     readonly size: ImageSize;
-    /** By detector. */
+    /** The results of each detector. */
     readonly results: readonly FoundInPicture['results'][];
   }[];
-  /** By detector, by picture. */
+  /** The step times by detector, then by picture. */
   readonly times: readonly (readonly (readonly StepTime[])[])[];
-  /** Of each further detector with the first, by picture. */
+  /** The comparisons of each further detector with the first, by picture. */
   readonly comparisons: readonly (readonly DetectionComparison[])[];
 }
 
 export interface RunHooks {
-  /** Before the next picture is read: pixels are not kept. */
+  /** Called before the next picture is read, because pixels are not kept. */
   found(picture: PictureFound): Promise<void>;
   problem(picture: Picture, problem: PictureProblem): void;
   readonly signal: AbortSignal;
 }
 
-/** A picture that one detector cannot take is a problem, and left out for all. @throws what is wrong with a detector. */
+/**
+ * Runs all detectors on all pictures. A picture that one detector cannot process is reported as a problem and left out for all.
+ * @throws errors of a detector.
+ */
 export async function runDetection(
   detectors: readonly TimedDetector[],
   pictures: readonly Picture[],
@@ -86,7 +89,7 @@ export function imagesOf({ pictures }: DetectionRun): readonly DocumentImage[] {
   return pictures.map(({ picture, size }) => ({ id: picture.id, fileName: picture.fileName, size }));
 }
 
-/** Of one detector, picture by picture. */
+/** The results of one detector for all pictures, in order. */
 export function resultsOf({ pictures }: DetectionRun, detector: number): readonly CocoResult[] {
   return pictures.flatMap(({ results }) => results[detector] ?? []);
 }

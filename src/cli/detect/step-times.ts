@@ -1,22 +1,22 @@
-/** How long do the steps of a detector take? Over many pictures, the first left out: it also warms up. */
+/** Summarizes the step times of a detector over many pictures. The first picture is left out because it includes the warm-up. */
 import type { StepTime } from '../../detection/detector/measure.js';
 
 export interface StepFigure {
   readonly step: string;
-  /** Mean per picture. */
+  /** Mean per picture, in milliseconds. */
   readonly ms: number;
 }
 
 export interface Timing {
-  /** That were measured. */
+  /** The number of measured pictures. */
   readonly pictures: number;
   readonly msPerPicture: number;
   readonly picturesPerSecond: number;
-  /** In the order in which a picture meets them. */
+  /** In the order of execution. */
   readonly steps: readonly StepFigure[];
 }
 
-/** @param pictures the steps of each; with several, the first does not count. Undefined where there is none. */
+/** @param pictures the step times of each picture. With several pictures, the first is left out. @returns undefined if there is no picture. */
 export function summarizeTimes(pictures: readonly (readonly StepTime[])[]): Timing | undefined {
   const counting = pictures.length > 1 ? pictures.slice(1) : pictures;
   if (counting.length === 0) return undefined;

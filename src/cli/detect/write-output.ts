@@ -1,4 +1,4 @@
-/** Where does what was found go? Into one COCO document, or into a folder that has it beside a PNG per picture. */
+/** Writes detections to one COCO document, or to a folder with the document and one PNG per picture. */
 import { extname, join, relative, resolve, sep } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
 import type { NewFile } from '../../base/write-beside.js';
@@ -10,7 +10,10 @@ import { type DetectionRun, imagesOf, type PictureFound, resultsOf } from './run
 
 export type Output = { readonly kind: 'none' } | { readonly kind: 'file' | 'folder'; readonly path: string };
 
-/** What ends in .json is a file. @throws CodedError `detect-output` where one file is to hold the objects of several detectors. */
+/**
+ * Parses the output path: a path that ends in .json is a file, any other path is a folder.
+ * @throws CodedError `detect-output` if one file would hold the objects of several detectors.
+ */
 export function parseOutput(path: string | undefined, stages: number): Output {
   if (path === undefined) return { kind: 'none' };
   if (extname(path).toLowerCase() !== '.json') return { kind: 'folder', path };
@@ -20,7 +23,10 @@ export function parseOutput(path: string | undefined, stages: number): Output {
   });
 }
 
-/** Drawn pictures among the pictures would be pictures the next time. @throws CodedError `detect-output`. */
+/**
+ * Checks that the output folder is outside the folder of pictures; else the next run would read the overlays as pictures.
+ * @throws CodedError `detect-output`.
+ */
 export function checkOutsideOf(pictures: string, output: Output): void {
   if (output.kind !== 'folder') return;
   const [step] = relative(pictures, resolve(output.path)).split(sep);
@@ -60,7 +66,7 @@ export async function writeDocuments(run: DetectionRun, stages: readonly OpenSta
   await writeFiles(files);
 }
 
-/** With several stages each has its own. */
+/** The output folder of a stage. With several stages, each stage has its own folder. */
 function folderOf(folder: string, { stage }: OpenStage, stages: readonly OpenStage[]): string {
   return stages.length === 1 ? folder : join(folder, stage);
 }

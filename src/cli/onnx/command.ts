@@ -1,4 +1,4 @@
-/** What do all commands on single models share? One way in for files, one way out for results, and one message for what is wrong. */
+/** What all commands on single models share: reading models, writing results, and reporting errors. */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -18,7 +18,7 @@ export interface OnnxOptions {
   readonly json: boolean;
 }
 
-/** Runs `action`; what a user can cause is said once, on stderr, and with `--json` as a document of diagnostics too: exit code 2. */
+/** Runs `action`. An error that a user can cause is reported once on stderr, and with `--json` also as a document of diagnostics; exit code 2. */
 export async function runOnnx({ json }: OnnxOptions, action: (console: Console) => Promise<ExitCode>): Promise<ExitCode> {
   const console = makeConsole({ json });
   try {
@@ -29,7 +29,8 @@ export async function runOnnx({ json }: OnnxOptions, action: (console: Console) 
 }
 
 /**
- * A model whose structure is sound, its nodes in topological order; what operators ask for is not looked at, so that it can be mended.
+ * Reads a model, checks its structure, and sorts its nodes topologically. The requirements of operators are not checked,
+ * so that the commands can fix such a model.
  * @throws OnnxError of reading; `graph-cycle`, `model-invalid`.
  */
 export async function readSound(path: string): Promise<Model> {
@@ -39,13 +40,13 @@ export async function readSound(path: string): Promise<Model> {
   return model;
 }
 
-/** Where the weights of a written model go. 'same': as the model that was read has them. */
+/** The placement of the weights of a written model. 'same': as in the model that was read. */
 export type Weights = 'same' | 'inside' | 'outside';
 
-/** Smaller constants stay inside: shapes and scales are needed to load a model. */
+/** Smaller constants stay in the model: shapes and scales are needed to load it. */
 const OUTSIDE_FROM_BYTES = 1024;
 
-/** External data lies beside the model, in a file of its name with ".data" at the end. */
+/** External data is stored beside the model, in a file with the model's name and the suffix ".data". */
 export function placeWeights(path: string, model: Model, weights: Weights): WriteOptions {
   const outside = weights === 'outside' || (weights === 'same' && hasExternalData(model));
   return outside ? { externalData: { thresholdBytes: OUTSIDE_FROM_BYTES, file: basename(dataFileOf(path)) } } : {};
@@ -56,7 +57,10 @@ export function hasExternalData({ graph }: Model): boolean {
   return false;
 }
 
-/** Writes a result under its name when it is whole. @throws OnnxError as `writeModel`; `not-writable`; `model-invalid` where a command would leave an unsound model: a defect. */
+/**
+ * Writes a result atomically under its name.
+ * @throws OnnxError as `writeModel`; `not-writable`; `model-invalid` if a command would write an unsound model, which is a defect.
+ */
 export async function writeResult(path: string, model: Model, weights: Weights): Promise<void> {
   sortTopologically(model.graph);
   assertModel(model, 'the result', 'structure');
@@ -75,7 +79,10 @@ export async function writeResult(path: string, model: Model, weights: Weights):
 
 const dataFileOf = (path: string): string => `${path}.data`;
 
-/** Whether there is a model at `path` with weights in the file beside it that these commands write. It goes when the model takes its weights in. */
+/**
+ * Whether the model at `path` has weights in the ".data" file beside it that these commands write.
+ * That file is removed when the weights move into the model.
+ */
 async function hasOwnData(path: string): Promise<boolean> {
   if (!existsSync(path) || !existsSync(dataFileOf(path))) return false;
   try {
@@ -87,7 +94,7 @@ async function hasOwnData(path: string): Promise<boolean> {
   }
 }
 
-/** Columns padded to equal width; numbers, which begin with a digit, to the right. */
+/** Pads columns to equal width. Columns of numbers, which begin with a digit, are aligned right. */
 export function formatColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => (row[column] ?? '').length)));
   const isNumeric = (column: number): boolean => rows.slice(1).every(row => /^[\d–]/.test(row[column] ?? ''));

@@ -1,4 +1,4 @@
-/** Which edits does a file list? YAML or JSON: a list of steps, each with one action, checked as a whole before anything is edited. */
+/** Reads an edit script: a YAML or JSON list of steps with one action each. The whole script is checked before anything is edited. */
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { CodedError } from '../../base/coded-error.js';
@@ -18,7 +18,7 @@ import { stepReader, type WrittenInsertion, type WrittenStep } from './edit-step
 const MAX_SCRIPT_BYTES = 16 << 20;
 
 /**
- * The steps of the file at `path`; models that steps name lie beside it, or where they say from there.
+ * Reads the steps of the file at `path`. Paths of models in steps are relative to the folder of the file.
  * @throws CodedError `bad-edit-script` with every problem; OnnxError `bad-edit`, and of reading models.
  */
 export async function readEditScript(path: string): Promise<readonly EditStep[]> {

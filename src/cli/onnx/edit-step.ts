@@ -1,4 +1,4 @@
-/** How is a step of an edit written? The form in the file, and its readers. */
+/** The JSON form of an edit step, and its readers. */
 import { isJsonObject, type Json } from '../../base/json.js';
 import { anyList, fields, integer, type JsonProblem, type JsonReader, list, literal, maybe, number, text } from '../../base/json-shape.js';
 import type { AttributeType, Edit, SetAttribute } from '../../onnx/rewrite/edits.js';
@@ -10,7 +10,7 @@ import { DTYPES, type DType } from '../../tensor/dtype.js';
 
 const selector: JsonReader<NodeSelector> = (value, path, problems) => {
   if (typeof value === 'string' && value !== '') return value;
-  // Its fields are checked where it is used.
+  // The fields are checked where the selector is used.
   if (isJsonObject(value) && Object.keys(value).length > 0) return value as Exclude<NodeSelector, string>;
   problems.push({ path, message: "should be a node's name, or an object such as {op: Conv}" });
   return undefined;
@@ -101,11 +101,11 @@ const written = fields<WrittenStep>({
   swap: maybe(fields<NonNullable<WrittenStep['swap']>>({ inputs: anyList(text()), outputs: list(text()), with: text() })),
 });
 
-/** Actions that go with `select` or `constant`. */
+/** Actions that need `select` or `constant`. */
 const EDITS = ['setAttribute', 'deleteAttribute', 'setConstant'];
 const ACTIONS = [...EDITS, 'renameValue', 'renameNode', 'insert', 'remove', 'addOutput', 'dropOutput', 'dropInput', 'swap'];
 
-/** One step: one action, and what it acts on. */
+/** Reads one step: exactly one action, and the node or initializer that it acts on. */
 export const stepReader: JsonReader<WrittenStep> = (value, path, problems) => {
   const read = written(value, path, problems);
   if (!isJsonObject(value)) return read;

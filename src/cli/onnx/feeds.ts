@@ -1,15 +1,15 @@
-/** What are models fed in a command? Tensors from files, or seeded random ones: the same on every run. */
+/** The model inputs of a command: tensors from files, or seeded random tensors that are the same on every run. */
 import { existsSync } from 'node:fs';
 import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import type { ProofFeeds } from '../../runtime/feeds/proof-feeds.js';
 import { seededRandom } from '../../stage/random.js';
 
-/** What a size counts as that the model leaves free and no `--dim` gives. */
+/** The size of a dynamic dim that no `--dim` sets. */
 const FREE_SIZE = 2;
 
 export interface FeedsOptions {
   readonly samples: number;
-  /** A .npz or .npy file, or a folder of tensors; random tensors where absent. */
+  /** A .npz or .npy file, or a folder of tensors; random tensors if absent. */
   readonly data?: string;
   readonly dim: Readonly<Record<string, number>>;
 }
@@ -21,5 +21,5 @@ export function feedsOf({ samples, data, dim }: FeedsOptions): ProofFeeds {
   return { samples, tensors: data, random: sample => seededRandom('tanren onnx', `sample ${sample}`), sizes: dim, freeSize: FREE_SIZE };
 }
 
-/** What helps where a model does not run on random inputs. */
+/** The help text if a model does not run on random inputs. */
 export const NO_RANDOM = 'give inputs that the model takes by --data';

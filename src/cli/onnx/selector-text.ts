@@ -1,11 +1,11 @@
-/** Which nodes does an argument mean? A name, or fields such as "op=MaxPool producer=Conv kernel_shape=[1,1]", or a selector as JSON. */
+/** Parses a node selector from an argument: a name, fields such as "op=MaxPool producer=Conv kernel_shape=[1,1]", or JSON. */
 import type { Json } from '../../base/json.js';
 import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import type { NodeFields, NodeSelector } from '../../onnx/selection/node-selector.js';
 
 const FIELDS = new Set(['name', 'op', 'output', 'input', 'producer', 'consumer']);
 
-/** @throws OnnxError `bad-selector` where it begins like JSON and is none. Its fields are checked when it is used. */
+/** @throws OnnxError `bad-selector` if the text begins like JSON and is not valid JSON. Its fields are checked when it is used. */
 export function parseSelector(text: string): NodeSelector {
   if (text.trimStart().startsWith('{')) return parseJson(text);
   const terms = text.trim().split(/\s+/);

@@ -1,11 +1,11 @@
-/** Output to a pipe or a file, several lines to a write: each write may wake its reader, and a build prints two lines per stage. */
+/** Batches output to a pipe or a file into few writes: each write may wake its reader, and a build prints two lines per stage. */
 
 export interface Streams {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
 }
 
-/** What is asked of an output; terminals have a size. */
+/** The parts of an output stream that are used; terminals have a size. */
 export interface OutputStream {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
@@ -18,10 +18,10 @@ const BATCH_MS = 20;
 const pending = { stdout: '', stderr: '' };
 let isTimed = false;
 
-/** The streams of this process. What is written to one of them comes after what was written to the other before. */
+/** The streams of this process. Text written to one stream appears after text written earlier to the other. */
 export const batchedStreams: Streams = { stdout: batched('stdout', 'stderr'), stderr: batched('stderr', 'stdout') };
 
-/** Writes what waits for its batch. To be called before this process writes in any other way, and when its work is done. */
+/** Writes all pending output. Call it before this process writes in any other way, and when its work is done. */
 export function flushOutput(): void {
   flush('stdout');
   flush('stderr');
@@ -36,7 +36,7 @@ function flush(name: Name): void {
   process[name].write(text);
 }
 
-/** Terminals get each text at once. */
+/** Text for a terminal is written at once. */
 function batched(name: Name, other: Name): OutputStream {
   const write = (text: string): void => {
     if (process[name].isTTY) {
@@ -61,7 +61,7 @@ function batched(name: Name, other: Name): OutputStream {
   };
 }
 
-/** A process that ends early writes the last batch as it ends. */
+/** A process that exits early writes the last batch on exit. */
 function startTimer(): void {
   isTimed = true;
   process.once('exit', flushOutput);

@@ -1,4 +1,4 @@
-/** How does a build look while it runs? On a terminal a live line per running stage under the lines of what has ended; elsewhere a plain line per event. */
+/** Renders a running build. A terminal shows a live line per running stage below the lines of ended stages; other outputs get a plain line per event. */
 import { assertNever } from '../../base/assert-never.js';
 import { formatDuration } from '../../base/format.js';
 import type { BuildEvent } from '../../engine/model/events.js';
@@ -11,7 +11,7 @@ import { trackTimeLeft } from './time-left.js';
 
 export interface BuildRenderer {
   readonly emit: (event: BuildEvent) => void;
-  /** Takes the live area away. */
+  /** Erases the live area. */
   readonly end: () => void;
 }
 
@@ -122,7 +122,7 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
   };
 }
 
-/** A line per running stage; where the terminal is too low for all of them, the last line says how many more there are. */
+/** One line per running stage. If the terminal is too low for all of them, the last line says how many more there are. */
 function liveLines(running: ReadonlyMap<StageId, Running>, height: number, idWidth: number): readonly string[] {
   const lines = [...running].map(([stage, { since, progress }]) =>
     `  ${stage.padEnd(idWidth)}  ${formatDuration(performance.now() - since)}  ${progress}`.trimEnd(),
@@ -131,7 +131,7 @@ function liveLines(running: ReadonlyMap<StageId, Running>, height: number, idWid
   return lines.length <= room ? lines : [...lines.slice(0, room - 1), `  and ${lines.length - room + 1} more`];
 }
 
-/** Messages may have many lines, such as a program's last output: all of them stand once, in the report at the end. */
+/** The first line of a message. Messages can have many lines, such as a program's last output; the report at the end prints them in full. */
 function firstLine(text: string): string {
   const end = text.indexOf('\n');
   return end < 0 ? text : `${text.slice(0, end).trimEnd()} …`;
@@ -143,7 +143,7 @@ function reasonsOf(reasons: readonly string[], attempt: number): string {
   return `${attempt > 1 ? `try ${attempt}; ` : ''}${first}${rest}`;
 }
 
-/** What is up to date is counted at the end, not listed. */
+/** Stages that are up to date are counted at the end, not listed. */
 function isNews(outcome: Outcome): boolean {
   return outcome.kind !== 'up-to-date';
 }

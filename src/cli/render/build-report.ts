@@ -1,4 +1,4 @@
-/** What is said when a build has ended? Metrics side by side, gates, failures, where artifacts lie, and one line that sums it up. */
+/** Formats the end of a build: metrics side by side, gates, failures, the artifacts folder, and one summary line. */
 import { assertNever } from '../../base/assert-never.js';
 import { formatDuration } from '../../base/format.js';
 import type { Outcome } from '../../engine/model/outcome.js';
@@ -12,7 +12,7 @@ import { formatLockLines } from './lock-lines.js';
 import type { MetricsColumn } from './metrics-table.js';
 import { artifactsLine, nothingToDo, printGates, printTables } from './settled-report.js';
 
-/** @param tables 'all', or only those in which a stage was executed or restored (watch). */
+/** @param tables 'all', or 'changed': only tables in which a stage was executed or restored (watch). */
 export function printBuildReport(plan: Plan, report: BuildReport, console: Console, tables: 'all' | 'changed'): void {
   if (tables === 'changed' && report.conclusion === 'built' && isNothing(report)) {
     console.line(summarize(report, console));
@@ -44,7 +44,7 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
 
 const MOST_NAMES = 10;
 
-/** Names of the stages that were not built as this one failed; of many the first. */
+/** Names of the stages that were skipped because this one failed; of many, only the first ones. */
 function skippedFor({ stages }: BuildReport, root: StageId): string {
   const names = [...stages.values()].flatMap(({ stage, outcome }) =>
     outcome.kind === 'skipped' && outcome.because === root ? [stage] : [],
@@ -53,7 +53,7 @@ function skippedFor({ stages }: BuildReport, root: StageId): string {
   return `${names.slice(0, MOST_NAMES).join(', ')}${more}`;
 }
 
-/** Stages with metrics, those of one plugin together, in the plan's order. */
+/** Stages with metrics, grouped by plugin, in the order of the plan. */
 function tablesOf(plan: Plan, report: BuildReport, tables: 'all' | 'changed'): readonly (readonly MetricsColumn[])[] {
   const byPlugin = new Map<string, { columns: MetricsColumn[]; changed: number }>();
   for (const { stage, metrics, previousMetrics, outcome } of report.stages.values()) {

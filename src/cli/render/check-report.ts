@@ -1,10 +1,10 @@
-/** How is it said whether a second run gave the same bytes? */
+/** Formats whether a second run gave the same bytes. */
 import { assertNever } from '../../base/assert-never.js';
 import type { CheckResult, Difference } from '../../engine/model/check-result.js';
 import type { Console } from './console.js';
 import { formatFailure } from './format-failure.js';
 
-/** One line per check, as it ends. */
+/** One line per check, printed when it ends. */
 export function checkLine(check: CheckResult, { style }: Pick<Console, 'style'>): string {
   switch (check.verdict) {
     case 'same':
@@ -22,7 +22,7 @@ export function checkLine(check: CheckResult, { style }: Pick<Console, 'style'>)
   }
 }
 
-/** What is wrong with a stage that did not give the same again, for the end of the build; nothing where nothing is. */
+/** The error of a stage that did not give the same result again, for the end of the build; no lines if there is no error. */
 export function formatUnreproduced(check: CheckResult, console: Console): readonly string[] {
   if (check.verdict === 'failed') return formatFailure(check.stage, check.failure, console);
   if (check.verdict !== 'different') return [];

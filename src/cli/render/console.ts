@@ -1,4 +1,7 @@
-/** Where output goes: results to stdout, problems to stderr; with --json, everything for people goes to stderr so that stdout is one JSON document. */
+/**
+ * The output streams of a command: results go to stdout, problems to stderr.
+ * With --json, all text for people goes to stderr, so that stdout is one JSON document.
+ */
 import { batchedStreams, type Streams } from './batched-output.js';
 import { makeStyle, type Style } from './style.js';
 
@@ -6,14 +9,14 @@ export interface Console {
   readonly style: Style;
   /** Whether a live area can be drawn. */
   readonly live: boolean;
-  /** Columns of the terminal; infinite where there is none, as files and pipes have no width. */
+  /** The number of terminal columns; infinite without a terminal, because files and pipes have no width. */
   readonly width: () => number;
   readonly height: () => number;
   line(text: string): void;
-  /** Writes as it is: for the live area. */
+  /** Writes text unchanged, for the live area. */
   raw(text: string): void;
   json(value: unknown): void;
-  /** What is wrong with the arguments or the pipeline file: on stderr always, so that a redirected result holds nothing else. */
+  /** Prints a problem in the arguments or the pipeline file. It always goes to stderr, so that a redirected result holds nothing else. */
   problem(severity: 'error' | 'warning', text: string): void;
 }
 

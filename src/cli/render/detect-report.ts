@@ -1,11 +1,11 @@
-/** How is what was found in pictures said? A line per picture and detector, then tables with a column per detector. */
+/** Formats detections in pictures: a line per picture and detector, then tables with a column per detector. */
 import { nameCategory } from '../../detection/coco/name-category.js';
 import type { CocoResult } from '../../detection/coco/results.js';
 import type { DetectionFigures } from '../../detection/compare/compare-detections.js';
 import type { Stability } from '../../detection/compare/frame-stability.js';
 import type { Timing } from '../detect/step-times.js';
 
-/** Objects that a line names. */
+/** The number of objects that a line names. */
 const NAMED = 6;
 
 /** "3 objects: star 0.98, circle 0.97, ring 0.81". */
@@ -17,7 +17,7 @@ export function describeObjects(results: readonly CocoResult[], categories: Read
   return `${shown.length} object${shown.length === 1 ? '' : 's'}: ${named.join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
 }
 
-/** One column per detector; steps in the order in which a picture meets them. */
+/** One column per detector; steps in the order of execution. */
 export function formatTiming(stages: readonly string[], timings: readonly (Timing | undefined)[]): readonly string[] {
   const steps = [...new Set(timings.flatMap(timing => timing?.steps.map(({ step }) => step) ?? []))];
   const msOf = (timing: Timing | undefined, step: string): string => formatMs(timing?.steps.find(one => one.step === step)?.ms);
@@ -50,7 +50,7 @@ export function formatStability(stages: readonly string[], stabilities: readonly
   ]);
 }
 
-/** How far a detector is from the first one. @param masks whether objects have any. */
+/** The agreement of a detector with the first one. @param masks whether objects have masks. */
 export function describeAgreement(stage: string, first: string, figures: DetectionFigures, masks: 'some' | 'none'): string {
   const { reference, candidate, missed, extra, meanBoxIou, meanMaskIou, meanScoreDifference } = figures;
   const counts = `${missed} of ${reference} objects lost, ${extra} of ${candidate} new`;
@@ -62,7 +62,7 @@ function formatMs(ms: number | undefined): string {
   return ms === undefined ? '–' : ms.toFixed(2);
 }
 
-/** The first row and column are headings; numbers stand to the right. */
+/** The first row and column are headings. Numbers are aligned right. */
 function formatTable(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0)));
   return rows.map(row =>

@@ -1,4 +1,4 @@
-/** How are two moments of a pipeline shown side by side? A block per stage: params, figures with their difference, gates with whether they held. */
+/** Formats the comparison of two snapshots: a block per stage with params, figures with their difference, and gates with their verdicts. */
 import { differenceOf, type Figure } from '../../base/figure.js';
 import { type Change, writeSides } from '../../engine/action/changes.js';
 import type {
@@ -76,7 +76,7 @@ function findDifference(before: Figure | undefined, after: Figure | undefined): 
   return before === undefined || after === undefined ? undefined : differenceOf(before, after);
 }
 
-/** The bound stands with the name where it is the same on both sides. */
+/** The bound follows the name if it is the same on both sides. */
 function rowOfGate({ metric, before, after }: GateDifference): Row {
   const bounds = [before, after].flatMap(gate => (gate === undefined ? [] : [`${gate.operator} ${gate.bound}`]));
   const isOne = new Set(bounds).size === 1;
@@ -89,7 +89,7 @@ function rowOfGate({ metric, before, after }: GateDifference): Row {
   return [`gate ${metric}${isOne ? ` ${bounds[0]}` : ''}`, side(before), side(after), verdicts];
 }
 
-/** Stable names, no terminal text. */
+/** The difference as JSON: stable names, no terminal text. */
 export function encodeDifference({ stages, ...difference }: SnapshotDifference): unknown {
   const withDifference = (row: MetricDifference): unknown => ({
     ...row,

@@ -1,4 +1,4 @@
-/** How is a failed stage shown? Its code and message, causes, the next step, and where its log is. */
+/** Formats a failed stage: its code and message, its causes, the next step, and the path of its log. */
 import type { Failure } from '../../engine/model/failure.js';
 import type { StageId } from '../../engine/model/plan.js';
 import type { Console } from './console.js';
@@ -8,7 +8,7 @@ export function formatFailure(stage: StageId, failure: Failure, { style }: Conso
   return [
     style('red', head),
     ...rest.map(line => `  ${line}`.trimEnd()),
-    // Most errors carry their cause's message in their own.
+    // Most error messages include the message of their cause.
     ...failure.causes.filter(cause => !failure.message.includes(cause)).map(cause => `  caused by: ${cause}`),
     ...(failure.help === undefined ? [] : [`  help: ${failure.help}`]),
     ...(failure.stack === undefined

@@ -1,4 +1,4 @@
-/** What is said while another process uses the cache? Who it is, and since when. */
+/** Formats the message printed while another process uses the cache: which process, and since when. */
 import { formatDuration } from '../../base/format.js';
 import type { BuildEvent } from '../../engine/model/events.js';
 

@@ -1,11 +1,11 @@
-/** How are findings shown? By what is wrong: the limit, its source and the fix once, and under them every node with what was measured. */
+/** Formats lint findings grouped by rule: the limit, its source and the fix once, then every node with its measured value. */
 import type { ModelReport, TargetIdentity, UnitReport } from '../../target/report/compile-report.js';
 import type { Finding, Severity } from '../../target/report/finding.js';
 import type { Style } from './style.js';
 
 export interface LintView {
   readonly style: Style;
-  /** 'some': so many nodes of each finding. */
+  /** 'some': at most `SOME` nodes of each finding. */
   readonly show: 'all' | 'some';
 }
 
@@ -25,7 +25,7 @@ interface Group {
   readonly places: readonly (readonly [UnitReport | undefined, Finding])[];
 }
 
-/** Findings of one rule with one limit and one source are one group; the gravest come first, then the first in the model. */
+/** Findings with the same rule, limit and source form one group. Groups are sorted by severity, then by first occurrence in the model. */
 function groupFindings({ findings, units }: ModelReport): readonly Group[] {
   const groups = new Map<string, [UnitReport | undefined, Finding][]>();
   const add = (unit: UnitReport | undefined, finding: Finding): void => {

@@ -1,8 +1,8 @@
-/** What is said at the end of a frozen build? How the results stand to the lock. */
+/** Formats how the results of a frozen build compare with the lock. */
 import type { BuildReport, LockVerdict } from '../../engine/model/report.js';
 import type { Console } from './console.js';
 
-/** None where the build was not frozen. */
+/** No lines if the build was not frozen. */
 export function formatLockLines({ stages }: BuildReport, { style }: Console): readonly string[] {
   const having = (verdict: LockVerdict): readonly string[] =>
     [...stages.values()].flatMap(({ stage, locked }) => (locked === verdict ? [stage] : []));

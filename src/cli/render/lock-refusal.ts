@@ -1,8 +1,8 @@
-/** What if the lock file cannot be used, or does not lock what stands here? It is said as what is wrong with the pipeline file is. */
+/** Reports a lock file that cannot be used or does not match, in the same form as errors of the pipeline file. */
 import { encodeDiagnostic, printDiagnostics } from '../open-plan.js';
 import type { Console } from './console.js';
 
-/** What `work` gives, or undefined after its refusal has been said: as a JSON document too with `json`. */
+/** The result of `work`; undefined after the refusal is printed, with `json` also as a JSON document. */
 export async function unlessRefused<T>(work: Promise<T>, console: Console, { json }: { readonly json: boolean }): Promise<T | undefined> {
   try {
     return await work;

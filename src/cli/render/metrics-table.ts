@@ -1,4 +1,7 @@
-/** How do the metrics of stages stand side by side? One table per plugin: a row per metric, a column per stage, differences to the baseline and to the last build in the cell. */
+/**
+ * Formats the metrics of stages as one table per plugin: a row per metric, a column per stage.
+ * A cell includes the difference from the baseline and from the last build.
+ */
 import { EQUAL, type Figure } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
 import { flattenMetrics, isHeadline } from '../../engine/model/metrics.js';
@@ -6,7 +9,7 @@ import { flattenMetrics, isHeadline } from '../../engine/model/metrics.js';
 export interface MetricsColumn {
   readonly stage: string;
   readonly metrics: JsonObject;
-  /** Of the result that this build replaced. */
+  /** The metrics of the result that this build replaced. */
   readonly previous: JsonObject | undefined;
 }
 
@@ -16,8 +19,8 @@ export interface MetricsBlock {
 }
 
 /**
- * The table, cut into blocks of columns where all of them do not fit into `width`. A cell reads "0.6791 (−0.0013)" against the baseline (the metrics under
- * `delta`), and "was 0.6802" where the last build had another value.
+ * The table, split into blocks of columns if not all columns fit into `width`.
+ * A cell reads "0.6791 (−0.0013)" relative to the baseline (the metrics under `delta`), and "was 0.6802" if the last build had another value.
  */
 export function formatMetricsTable(columns: readonly MetricsColumn[], width = Number.POSITIVE_INFINITY): readonly MetricsBlock[] {
   const flats = columns.map(column => flattenMetrics(column.metrics));
@@ -42,7 +45,7 @@ function padAll(texts: readonly string[]): readonly string[] {
   return texts.map(text => text.padEnd(width));
 }
 
-/** As many columns in a block as fit, one at least. */
+/** Splits columns into blocks. A block has as many columns as fit, and at least one. */
 function blocksOf(columns: readonly (readonly string[])[], width: number): readonly (readonly (readonly string[])[])[] {
   const blocks: (readonly string[])[][] = [];
   let used = 0;
@@ -69,7 +72,7 @@ function formatCell(flat: ReadonlyMap<string, Figure>, previous: ReadonlyMap<str
   return parts.join(' ');
 }
 
-/** "equal" and whole numbers as they are, others with four decimals, very small and very large ones in powers of ten. */
+/** "equal" and integers are printed unchanged, other numbers with four decimals, very small and very large ones in exponential notation. */
 export function formatMetric(value: Figure): string {
   if (value === EQUAL) return value;
   if (Number.isInteger(value)) return String(value);
@@ -77,7 +80,7 @@ export function formatMetric(value: Figure): string {
   return size >= 1e-3 && size < 1e6 ? value.toFixed(4) : value.toExponential(2);
 }
 
-/** With a sign, and as many decimals as the value that it stands beside. */
+/** Formats a difference with a sign and as many decimals as the value beside it. */
 export function formatSigned(delta: number, value: number): string {
   const size = Math.abs(delta);
   const text = Number.isInteger(delta) && Number.isInteger(value) ? String(size) : size.toFixed(4);

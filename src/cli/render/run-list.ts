@@ -1,4 +1,4 @@
-/** How are runs listed? A line per run; of one stage, a table with its figures. */
+/** Formats run lists: a line per run; for one stage, a table with its figures. */
 import { assertNever } from '../../base/assert-never.js';
 import { formatBytes, formatDuration } from '../../base/format.js';
 import type { RunRecord, RunStage } from '../../engine/insight/history/run-record.js';
@@ -7,7 +7,7 @@ import { headlineOf } from './build-report.js';
 import type { Console } from './console.js';
 import { formatMetric } from './metrics-table.js';
 
-/** "r2  2026-11-21 13:40:02  built: 4 executed (151 ms)", and what was asked where it was not everything. */
+/** "r2  2026-11-21 13:40:02  built: 4 executed (151 ms)", followed by the request if it was not for all stages. */
 export function formatRunList(runs: readonly RunRecord[], { style }: Console): readonly string[] {
   const width = Math.max(0, ...runs.map(({ run }) => run.length));
   return runs.map(run => {
@@ -57,7 +57,7 @@ export function formatDate(iso: string): string {
 
 const GAP = '  ';
 
-/** The runs in which the stage did not stay as it was: its headline figures, and how it ended. */
+/** The runs in which the stage was not up to date: its headline figures and its outcome. */
 export function formatStageRuns(stage: string, runs: readonly RunRecord[], { style, width }: Console): readonly string[] {
   const rows = runs.flatMap(run => {
     const one = run.stages.find(candidate => candidate.stage === stage && candidate.outcome !== 'up-to-date');

@@ -1,11 +1,14 @@
-/** What is said where nothing is to do, and at the end of every other build too? Metrics, gates, and where artifacts lie. Loads little: it may be all that a start needs. */
+/**
+ * Prints metrics, gates and the artifacts folder, at the end of every build and for a build with nothing to do.
+ * It imports few modules, because a build with nothing to do may load only this.
+ */
 import { formatDuration } from '../../base/format.js';
 import type { GateResult } from '../../engine/model/gate-result.js';
 import type { SettledReport } from '../../engine/noop/seal.js';
 import type { Console } from './console.js';
 import { formatMetric, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
 
-/** What `printBuildReport` prints of a build in which every stage was up to date, and every gate met. */
+/** Prints what `printBuildReport` prints of a build in which every stage was up to date and every gate was met. */
 export function printNothingToDo({ pipeline, stages, metrics, gates }: SettledReport, durationMs: number, console: Console): void {
   const byPlugin = new Map<string, MetricsColumn[]>();
   for (const { stage, plugin, metrics: found } of metrics) {

@@ -1,4 +1,4 @@
-/** How is everything that is known of one tensor of a quantized model said? One fact per line, its name first. */
+/** Formats everything that is known of one tensor of a quantized model: one fact per line, label first. */
 import { assertNever } from '../../base/assert-never.js';
 import type { PropagatedError } from '../../quant/compare/propagated-error.js';
 import { findPosition } from '../../quant/integers/power-of-two.js';
@@ -9,7 +9,7 @@ import type { TensorEntry, TensorExplanation } from '../../quant/report/explain-
 import type { ActivationEntry, Decibels } from '../../quant/report/report-entries.js';
 import { formatSqnr } from '../../tensor/compare.js';
 
-/** What a stage of `verify` found of the value. */
+/** The error of the value that a `verify` stage measured. */
 export interface Propagated {
   readonly stage: string;
   readonly samples: number;
@@ -18,7 +18,7 @@ export interface Propagated {
 
 type Fact = readonly [label: string, text: string];
 
-/** @param owner the stage or file that the tensor is of. */
+/** @param owner the stage or file that has the tensor. */
 export function formatExplanation(
   explanation: Exclude<TensorExplanation, { readonly kind: 'unknown' }>,
   owner: string,
@@ -53,7 +53,7 @@ function align(facts: readonly Fact[]): readonly string[] {
   return facts.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
 }
 
-/** Readers that a line names. */
+/** The number of consumers that a line names. */
 const NAMED = 4;
 
 function nodeFacts(producer: TensorNode | undefined, consumers: readonly TensorNode[]): Fact[] {
@@ -138,7 +138,7 @@ function formatRange([low = Number.NaN, high = Number.NaN]: readonly number[]): 
   return `${formatNumber(low)} … ${formatNumber(high)}`;
 }
 
-/** Six digits, without zeros that say nothing. */
+/** Formats a number with six significant digits, without trailing zeros. */
 function formatNumber(x: number): string {
   return `${Number(x.toPrecision(6))}`;
 }

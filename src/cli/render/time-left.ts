@@ -1,4 +1,4 @@
-/** How long will the build still take? Follows its events, and says nothing where that is not known. */
+/** Estimates the remaining time of a build from its events; gives no estimate if it is unknown. */
 
 import { forecast } from '../../engine/insight/history/forecast.js';
 import type { BuildEvent } from '../../engine/model/events.js';
@@ -6,11 +6,11 @@ import type { Outlook } from '../../engine/model/outlook.js';
 
 export interface TimeLeft {
   hear(event: BuildEvent, nowMs: number): void;
-  /** "about 2 min left"; undefined where it is not known, or not worth a word. */
+  /** "about 2 min left"; undefined if the time is unknown or too short to report. */
   describe(nowMs: number): string | undefined;
 }
 
-/** The live area is drawn more often, and of ten thousand stages the sum takes a while. */
+/** The live area is drawn more often than this. With ten thousand stages, the estimate takes a while. */
 const REFRESH_MS = 500;
 
 export function trackTimeLeft(): TimeLeft {
@@ -42,10 +42,10 @@ export function trackTimeLeft(): TimeLeft {
   };
 }
 
-/** Shorter ones are over before they are read. */
+/** Shorter times are over before they are read. */
 const SHORTEST_MS = 5_000;
 
-/** No more exact than it is: "25 s", "3 min", "2 h 10 min"; undefined for a few seconds. */
+/** Formats a time with the precision of the estimate: "25 s", "3 min", "2 h 10 min"; undefined for less than 5 s. */
 export function describeAbout(durationMs: number): string | undefined {
   if (durationMs < SHORTEST_MS) return undefined;
   if (durationMs < 87_500) return `${5 * Math.round(durationMs / 5_000)} s`;

@@ -1,4 +1,4 @@
-/** How is it said where a run's time went? */
+/** Formats where the time of a run went: critical path, slowest stages, waits and parts. */
 import { formatDuration } from '../../base/format.js';
 import type { StageTime, Timing } from '../../engine/insight/history/timing.js';
 import type { Console } from './console.js';
