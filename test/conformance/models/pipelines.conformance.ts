@@ -1,4 +1,4 @@
-/** Do the pipelines of the public models, built whole, give the figures that were recorded with the models' own code? */
+/** The pipelines of the public models, built end to end, against figures recorded with the models' own code. */
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ beforeAll(() => {
 });
 afterAll(() => world.remove());
 
-/** Builds a pipeline; its gates must hold. */
+/** Builds a pipeline; its gates must be met. */
 function build(name: string, ...args: readonly string[]): void {
   const { exitCode, stdout, stderr } = world.run('build', '-f', `pipelines/${name}.yaml`, ...args);
   expect([exitCode, exitCode === 0 ? '' : stdout + stderr]).toEqual([0, '']);
@@ -45,7 +45,7 @@ const reportOf = (name: string, stage: string): unknown => JSON.parse(world.read
 const detectionsOf = (name: string, stage: string): readonly Found[] =>
   JSON.parse(world.read(`artifacts/${name}/${stage}/detections.json`)) as readonly Found[];
 
-/** Figures of `found` that are further from `recorded` than 0.005. */
+/** Figures of `found` that differ from `recorded` by more than 0.005. */
 function differing(found: Figures | number | undefined, recorded: Readonly<Record<string, number>>): string[] {
   const figures = typeof found === 'object' ? found : {};
   return Object.entries(recorded)
@@ -70,7 +70,7 @@ suite('detectors on 12 images of COCO', () => {
     };
     const { AP = 0, AP50 = 0, AP75 = 0, AR100 = 0 } = recorded.figures;
     expect(differing(metricsOf('picodet', 'evaluate-float').bbox, { AP, AP50, AP75, AR100 })).toEqual([]);
-    // Half a pixel and five thousandths of score: single bytes of a resized image differ by a step, where OpenCV resizes with vector instructions.
+    // Tolerance: 0.5 pixels and 0.005 of score. Single bytes of a resized image differ by 1 where OpenCV resizes with vector instructions.
     const found = detectionsOf('picodet', 'evaluate-float');
     const alone = (some: readonly Found[], others: readonly Found[]) =>
       some.filter(one => !others.some(other => distance(one, other) <= 5 && boxDistance(one, other) < 0.5));
@@ -96,7 +96,7 @@ suite('detectors on 12 images of COCO', () => {
       readonly detections: readonly Found[];
     };
     const { images } = JSON.parse(await readFile(at('images/coco-mini12/instances.json'), 'utf8')) as { readonly images: unknown };
-    // The recorded detections are the faces to be found.
+    // The recorded detections serve as ground truth.
     const annotations = recorded.detections.map(({ image_id, bbox }, i) => ({
       id: i + 1,
       image_id,
@@ -119,7 +119,7 @@ suite('detectors on 12 images of COCO', () => {
     );
     const found = inOrder(detectionsOf('ultraface', 'evaluate-float'));
     expect(found).toHaveLength(10);
-    // A hundredth of a pixel and of a thousandth of score: the arithmetic of decoding alone differs.
+    // Tolerance: 0.01 pixels and 0.00001 of score, for different arithmetic in decoding.
     for (const [i, one] of inOrder(recorded.detections).entries()) expect(distance(one, found[i])).toBeLessThan(0.01);
   }, 300_000);
 
@@ -130,7 +130,7 @@ suite('detectors on 12 images of COCO', () => {
     ]);
     const own = [...models.flat(), ...COCO, '-p', 'leastBoxAP=0.421', '-p', 'leastMaskAP=0.389'];
     build('maskrcnn2go', ...own);
-    // The recorded figures of the QDQ file are those of ONNX Runtime's integer kernels.
+    // The recorded figures of the QDQ file come from ONNX Runtime's integer kernels.
     build('maskrcnn2go', 'evaluate-theirs', ...own, '-p', 'optimization=all');
     for (const [stage, box, mask] of [
       ['evaluate-float', 0.426, 0.394],
@@ -139,10 +139,10 @@ suite('detectors on 12 images of COCO', () => {
       const { bbox, segm } = metricsOf('maskrcnn2go', stage);
       expect([differing(bbox, { AP: box }), differing(segm, { AP: mask })]).toEqual([[], []]);
     }
-    // Simplifying was proved on a photograph with objects, not on none.
+    // The proof of `simplify` ran on a photograph with objects, so no output is empty.
     const { proof } = reportOf('maskrcnn2go', 'simplify') as { readonly proof: { readonly outputs: Readonly<Record<string, Figures>> } };
     for (const output of Object.values(proof.outputs)) expect([Number(output.elements) > 0, output.differentBits]).toEqual([true, 0]);
-    // An NPU takes the three parts whole, and nothing that multiplies is outside of them.
+    // An NPU runs each of the three parts as a whole, and no node outside of them has MACs.
     expect(metricsOf('maskrcnn2go', 'compile').total).toMatchObject({ npuMacShare: 1, cpuNodes: 0, npuParts: 3 });
     const { inNoPart } = reportOf('maskrcnn2go', 'parts') as { readonly inNoPart: readonly string[] };
     expect(inNoPart.filter(node => /^(Conv|ConvTranspose|Gemm|MatMul) /.test(node))).toEqual([]);
@@ -150,7 +150,7 @@ suite('detectors on 12 images of COCO', () => {
   }, 300_000);
 });
 
-/** The largest difference of two detections: pixels of the box, thousandths of the score; infinite where image or class differ. */
+/** The largest difference of two detections: pixels of the box, thousandths of the score; infinite if image or class differ. */
 function distance(a: Found, b: Found | undefined): number {
   if (b === undefined || a.image_id !== b.image_id || (a.category_id ?? 1) !== (b.category_id ?? 1)) return Number.POSITIVE_INFINITY;
   return Math.max(Math.abs(a.score - b.score) * 1000, boxDistance(a, b));

@@ -1,4 +1,4 @@
-/** Are images preprocessed as the public models' own code does, and do the models then give what was recorded? */
+/** Preprocessed images and model outputs against recordings made with the public models' own code. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeImage } from '../../../src/detection/image/decode-image.js';
@@ -21,7 +21,7 @@ interface PublicModel {
   readonly file: string;
   readonly image: string;
   readonly preprocessing: Preprocessing;
-  /** Steps of 255 by which the input may differ: 0 where it is the library's arithmetic, 1 where that library computes in floats. */
+  /** The allowed difference of the input in steps of 1/255: 0 if our arithmetic is that of the library, 1 if the library computes in floats. */
   readonly steps: 0 | 1;
 }
 
@@ -53,7 +53,7 @@ suite.each(MODELS)('$file', ({ file, image, preprocessing, steps }) => {
     const recorded = sample.get(`input:${name}`);
     expect(input.dims).toEqual(recorded.dims);
     const step = (preprocessing.range === '0..1' ? 1 / 255 : 1) / Math.min(...preprocessing.std);
-    // 1e-5: normalisation in another order of float32 operations.
+    // 1e-5: normalization in another order of float32 operations.
     expect(maxDifference(numbersOf(input), numbersOf(recorded))).toBeLessThan(steps * step + 1e-5);
   });
 
@@ -68,13 +68,13 @@ suite.each(MODELS)('$file', ({ file, image, preprocessing, steps }) => {
       const { values, std, every, dims } = readOutput(sample, output);
       expect([output, found?.dims]).toEqual([output, dims]);
       const taken = numbersOf(found as Tensor).filter((_, i) => i % every === 0);
-      // A thousandth of the deviation: other kernels on another machine.
+      // 0.001 of the standard deviation: other kernels on another machine.
       expect(maxDifference(taken, values)).toBeLessThanOrEqual(1e-3 * std);
     }
   });
 });
 
-/** A recorded output: whole, or every so-manieth element of it. */
+/** A recorded output: all elements, or every n-th element. */
 function readOutput(sample: NpzArchive, name: string) {
   const numbers = (key: string): number[] => numbersOf(sample.get(key));
   if (sample.names.includes(`output:${name}:samples`)) {

@@ -23,13 +23,16 @@ const MODELS: Readonly<Record<string, string>> = {
   'yolox-nano__model__yolox_nano': 'models/yolox-nano/yolox_nano.onnx',
 };
 
-/** Values of which ours says more: onnx propagates data from opset 13 on, ours in every opset, so it knows the rank behind opset 9's Reshape. */
+/**
+ * The number of values for which our inference knows more: onnx propagates data from opset 13 on, ours in every opset.
+ * It therefore knows the rank after the Reshape of opset 9.
+ */
 const MORE_IS_KNOWN: Readonly<Record<string, number>> = { 'ultraface__models__onnx__version-RFB-320': 27 };
 
 type Recorded = readonly [dtype: number, dims: readonly Dim[] | null];
 type Verdict = 'equal' | 'more' | 'less' | 'different';
 
-/** onnx names a size that it cannot tell "unk__n", as we do: the numbers are its own. */
+/** Compares one type. Like ours, onnx names a dim that it cannot infer "unk__n"; the numbers are its own. */
 function judge([dtype, dims]: Recorded, known: Known | undefined): Verdict {
   if (known?.dtype === undefined || DTYPES[known.dtype].onnx !== dtype) return 'different';
   if (dims === null) return known.dims === undefined ? 'equal' : 'more';
@@ -45,7 +48,7 @@ function judgeDim(recorded: Dim, ours: Dim): Verdict {
   return isMadeDim(ours) ? 'less' : 'different';
 }
 
-/** Do sizes with one name have one name on the other side? */
+/** Counts names of dims that map to more than one of our names. */
 function countNameClashes(recorded: Readonly<Record<string, Recorded>>, known: ReadonlyMap<string, Known>): number {
   const names = new Map<string, Dim>();
   let clashes = 0;

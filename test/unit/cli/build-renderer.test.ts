@@ -1,4 +1,4 @@
-/** Does a build look right while it runs, on a terminal and elsewhere? */
+/** The display of a running build, on a terminal and elsewhere. */
 import { makeBuildRenderer } from '../../../src/cli/render/build-renderer.js';
 import type { BuildEvent } from '../../../src/engine/model/events.js';
 import type { StageId } from '../../../src/engine/model/plan.js';

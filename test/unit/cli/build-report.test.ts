@@ -1,4 +1,4 @@
-/** Does the end of a build say all that matters, and each thing once? */
+/** The report at the end of a build, its exit code, and its JSON form. */
 import { encodeBuildReport, exitCodeOf, printBuildReport } from '../../../src/cli/render/build-report.js';
 import { formatFailure } from '../../../src/cli/render/format-failure.js';
 import type { StageId } from '../../../src/engine/model/plan.js';

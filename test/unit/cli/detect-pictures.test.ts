@@ -1,4 +1,4 @@
-/** Are pictures in the order in which people count, and are steps averaged without the first picture? */
+/** The natural order of picture names, and the mean step times without the first picture. */
 import { compareNames } from '../../../src/cli/detect/list-pictures.js';
 import { summarizeTimes } from '../../../src/cli/detect/step-times.js';
 

@@ -1,4 +1,4 @@
-/** Does the end of a frozen build say how the results stand to the lock? */
+/** The lines at the end of a frozen build that compare the results with the lock. */
 
 import { formatLockLines } from '../../../src/cli/render/lock-lines.js';
 import type { StageId } from '../../../src/engine/model/plan.js';

@@ -1,4 +1,4 @@
-/** Do metrics stand side by side so that a person can compare them? */
+/** The table that shows metrics of stages side by side, and the number format of metrics. */
 import { formatMetric, formatMetricsTable } from '../../../src/cli/render/metrics-table.js';
 import { flattenMetrics } from '../../../src/engine/model/metrics.js';
 

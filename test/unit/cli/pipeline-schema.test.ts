@@ -1,4 +1,4 @@
-/** Is docs/pipeline.schema.json what the plugins declare, and does it take and refuse what the planner does? */
+/** docs/pipeline.schema.json matches the plugins' declarations, and accepts and rejects what the planner does. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
@@ -53,7 +53,7 @@ function blocksOf(page: string): readonly (readonly [string, number, string])[] 
 const TOP = ['version', 'params', 'sources', 'plugins', 'pools', 'stages'];
 const OF_STAGE = ['uses', 'with', 'inputs', 'foreach', 'matrix', 'gate', 'resources', 'timeout', 'retries', 'env'];
 
-/** Examples show what they are about: part of a file, some stages, or part of a stage. */
+/** Completes an example to a whole file. An example is a part of a file, some stages, or a part of a stage. */
 function completed(example: JsonObject): JsonObject {
   const keys = Object.keys(example);
   const stages = { some: { uses: 'some' } };

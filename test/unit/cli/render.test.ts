@@ -1,4 +1,4 @@
-/** Does a build look, while it runs and when it has ended, as people last approved it? */
+/** The display of a running and of an ended build against approved golden files. */
 
 import type { JsonObject } from '../../../src/base/json.js';
 import { makeBuildRenderer } from '../../../src/cli/render/build-renderer.js';

@@ -1,4 +1,4 @@
-/** Do graphs, statuses, styles, the console and usage errors read as they should? */
+/** The text of graphs, statuses, styles and usage errors, and the streams of the console. */
 import { CommanderError } from 'commander';
 import { formatGraph } from '../../../src/cli/commands/graph.js';
 import { formatStatus } from '../../../src/cli/commands/status.js';

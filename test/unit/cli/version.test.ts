@@ -1,4 +1,4 @@
-/** Is the version that `tanren --version` prints the package's? */
+/** `tanren --version` prints the version in package.json. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { VERSION } from '../../../src/cli/version.js';

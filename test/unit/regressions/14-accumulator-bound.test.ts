@@ -1,4 +1,4 @@
-/** Is a layer whose sums may pass what float32 adds exactly ever called exact? 518 products of uint8 and int8 stay below 2²⁴; one more may not. */
+/** A layer is called exact only if float32 adds all its sums exactly: 518 products of uint8 and int8 stay below 2²⁴, 519 may not. */
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { boundAccumulators } from '../../../src/quant/exact/accumulator-bounds.js';
 

@@ -1,4 +1,4 @@
-/** What is in a key, and what does the difference of two say? */
+/** The contents of action keys, and the differences between two manifests. */
 import { digestBytes } from '../../../../src/base/digest.js';
 import { describeChange, findChanges } from '../../../../src/engine/action/changes.js';
 import type { ActionFacts } from '../../../../src/engine/action/manifest.js';

@@ -1,8 +1,8 @@
-/** Is everything that is wrong with a pipeline file said, at its place, with help? */
+/** Every error in a pipeline file is reported at its position, with help. */
 import { formatDiagnostic } from '../../../../src/engine/model/diagnostic.js';
 import { headsOf, type PipelineCase, planText } from '../../../support/pipeline-file.js';
 
-/** Code, file, start of the message with its place, part of the help, and what else is given. */
+/** Code, file text, start of the message with its position, part of the help, and further options. */
 type Case = readonly [code: string, text: string, head: string, help: string | undefined, options?: PipelineCase];
 
 const STAGES = 'version: 1\nstages:\n';

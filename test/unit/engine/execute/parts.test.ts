@@ -1,4 +1,4 @@
-/** What does a worker do with a part: digest what enters the key, run it, and keep it only if nothing moved under it? */
+/** How a worker handles a part: it digests the inputs of the key, runs the part, and keeps the result only if no input changed meanwhile. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

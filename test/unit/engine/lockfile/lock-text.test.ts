@@ -1,4 +1,4 @@
-/** Is the text of a lock its content, exactly, also for YAML's readers; and is everything else refused at its line? */
+/** The text of a lock file equals its content, also for YAML parsers; all other text is rejected with its line. */
 import fc from 'fast-check';
 import { parse as parseYaml } from 'yaml';
 import { digestBytes } from '../../../../src/base/digest.js';

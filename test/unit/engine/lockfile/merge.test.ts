@@ -1,4 +1,4 @@
-/** Do two branches that change different stages merge without a conflict, to the lock that holds both changes? By git itself. */
+/** Lock files of two branches that change different stages merge without a conflict to a lock with both changes. Git performs the merge. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const hasGit = spawnSync('git', ['--version']).status === 0;
 
-/** A stage of which everything follows from a word. */
+/** A stage whose facts and results all derive from one word. */
 function stage(word: string): LockedStage {
   const content = (of: string) => ({ kind: 'file' as const, digest: digestBytes(`${of} ${word}`), executable: false });
   return {
@@ -44,7 +44,7 @@ function merge(ours: Lock, base: Lock, theirs: Lock): { readonly conflicts: numb
 
 const ids = Array.from({ length: 12 }, (_, index) => `stage-${String.fromCharCode(97 + index)}`);
 
-/** Which branch does what with each stage. What stands next to each other cannot be removed by both: to git that is one place. */
+/** The change of each stage by each branch. Both branches cannot remove adjacent stages, because Git treats them as one place. */
 const histories = fc
   .array(fc.constantFrom('nothing', 'ours edits', 'theirs edits', 'ours removes', 'theirs removes'), {
     minLength: ids.length,

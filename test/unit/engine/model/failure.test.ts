@@ -1,4 +1,4 @@
-/** Does everything that can be thrown become a failure with a code? */
+/** Every thrown value becomes a failure with a code. */
 import { fileURLToPath } from 'node:url';
 import { InternalError } from '../../../../src/base/invariant.js';
 import { createModuleGraph } from '../../../../src/engine/action/code/module-graph.js';

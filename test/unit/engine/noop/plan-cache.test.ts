@@ -1,4 +1,4 @@
-/** Is a kept plan taken only where everything that decides it is as it was? */
+/** A cached plan is used only if everything that determines it is unchanged. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What does a pipeline file mean, once everything in it is expanded? */
+/** The plan of a pipeline file after expansion. */
 import { headsOf, planText } from '../../../support/pipeline-file.js';
 
 describe('a plan', () => {

@@ -1,4 +1,4 @@
-/** Does the queue start the most urgent stage that fits? */
+/** The queue starts the most urgent stage that fits. */
 
 import type { PlannedStage, StageId } from '../../../../src/engine/model/plan.js';
 import { computePriority, computeUrgency } from '../../../../src/engine/schedule/critical-path.js';

@@ -1,4 +1,4 @@
-/** Does the state survive whatever happens to its file? */
+/** The state log survives damage to its file. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ describe('the state log', () => {
     const whole = readFileSync(path);
     for (let length = 0; length < whole.length; length++) {
       const loaded = parseState(whole.toString('utf8', 0, length));
-      // As a killed build leaves it: nothing to warn of.
+      // A killed build leaves the file like this, so there is no warning.
       expect(loaded.damagedLines).toBe(0);
       for (const [id, stage] of loaded.state.stages) expect(stage).toEqual(accepted(Number(id.slice(5))));
       if (length % 97 !== 0) continue;

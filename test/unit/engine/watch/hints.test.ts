@@ -1,9 +1,9 @@
-/** Are many hints one more look, and is none lost? */
+/** Many hints lead to one further look, and no hint is lost. */
 import { LONGEST_QUIET_MS, makeHints } from '../../../../src/engine/watch/hints.js';
 
 const never = new AbortController().signal;
 
-/** A delay that ends when the test says so. */
+/** A delay that the test ends. */
 function manualDelay() {
   const pending: (() => void)[] = [];
   return {

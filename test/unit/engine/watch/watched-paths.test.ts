@@ -1,4 +1,4 @@
-/** What does a watcher look at? */
+/** The paths that a watcher observes. */
 import type { Plan, PlannedStage, StageId } from '../../../../src/engine/model/plan.js';
 import { watchedPaths } from '../../../../src/engine/watch/watched-paths.js';
 import { givenWorld, type World } from '../../../support/world.js';

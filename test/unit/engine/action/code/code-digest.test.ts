@@ -1,4 +1,4 @@
-/** Does a plugin's code digest see what changes its results, and nothing else? */
+/** The code digest of a plugin changes with the modules that affect its results, and with nothing else. */
 import {
   cpSync,
   existsSync,
@@ -39,7 +39,7 @@ const FILES: Readonly<Record<string, string>> = {
   'p/stranger.js': "import './a.js';",
 };
 
-/** Writes files, and gives the digest of what `main` reaches. */
+/** Writes files and returns the digest of the import closure of `main`. */
 async function digestOf(files: Readonly<Record<string, string>>, main = 'p/stage.js', reads: readonly string[] = []): Promise<string> {
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -206,7 +206,7 @@ describe("the built product's code digests", () => {
     expect(closureDigest(random, join(DIST, path), DIST)).not.toBe(table[path]);
   });
 
-  /** Decoders are texts in recipes, which are inputs; the threads run a module that is named by its URL. */
+  /** Modules with computed imports that keys cover: decoders are text in recipes, which are inputs; the threads run a module named by its URL. */
   const COVERED = [
     'src/detection/families/single/decoder/decoder-module.js',
     'src/runtime/session/session-thread.js',
@@ -271,7 +271,7 @@ describe('the table of an installation', () => {
   });
 });
 
-/** Modules that read differently. */
+/** Options of a module graph whose files have other contents. */
 function readAs(read: (path: string) => string): Parameters<typeof createModuleGraph>[0] {
   return { read };
 }

@@ -1,4 +1,4 @@
-/** Does the resolver find the files that Node finds? Node itself, in a process of its own, is the oracle. */
+/** The resolver finds the files that Node finds. Oracle: Node in a separate process. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What does a record of strace say? Lines as strace 6.1 writes them with -y -xx, shortened. */
+/** Parsing of strace output: lines in the form of strace 6.1 with -y -xx, shortened. */
 import { type Access, readTrace } from '../../../../../src/engine/execute/guard/trace.js';
 
 const hex = (text: string): string => [...Buffer.from(text)].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('');

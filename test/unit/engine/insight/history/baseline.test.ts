@@ -1,4 +1,4 @@
-/** Is a saved baseline read as it was written, and nothing else taken for one? */
+/** Saved baselines are read as they were written, and other files are rejected. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What is said to differ between two moments, and what is left out? */
+/** The reported differences between two snapshots. */
 import { formatDifference } from '../../../../../src/cli/render/diff-table.js';
 import { compareSnapshots } from '../../../../../src/engine/insight/history/compare-snapshots.js';
 import type { RunGate } from '../../../../../src/engine/insight/history/run-record.js';

@@ -1,4 +1,4 @@
-/** What is said of the time of a build that is not begun? */
+/** The expected time of a build that has not started. */
 import { expectBuild } from '../../../../../src/engine/insight/history/expect-build.js';
 import type { Examined, StageStatus } from '../../../../../src/engine/insight/status/status.js';
 import { planWith } from '../../../../support/report-of.js';
@@ -8,7 +8,7 @@ const stale: StageStatus = { kind: 'stale', reasons: [], changes: [], after: [] 
 const undecided: StageStatus = { kind: 'undecided', because: [], changes: [] };
 const upToDate: StageStatus = { kind: 'up-to-date' };
 
-/** Each stage took 10 s last; 'new': it has never run. */
+/** The expectation if each stage last took 10 s. `never`: a stage that has never run. */
 function expected(statuses: Readonly<Record<string, StageStatus>>, options: { readonly jobs?: number; readonly never?: string } = {}) {
   const examined = Object.entries(statuses).map(([stage, status]) => {
     const accepted = stage === options.never ? undefined : { durationMs: 10_000 };

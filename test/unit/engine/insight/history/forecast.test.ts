@@ -1,4 +1,4 @@
-/** Is the time that is left computed from what is known, and nothing said where it is not? */
+/** The forecast of the remaining time from known durations; no forecast if a duration is unknown. */
 import { describeAbout, trackTimeLeft } from '../../../../../src/cli/render/time-left.js';
 import { forecast } from '../../../../../src/engine/insight/history/forecast.js';
 import type { BuildEvent } from '../../../../../src/engine/model/events.js';

@@ -1,4 +1,4 @@
-/** Which commit is checked out, whatever form git keeps it in? The repositories are written by hand; test/e2e/cli/records.test.ts asks git itself. */
+/** The checked-out commit in every form in which Git stores it. The repositories are written by hand; test/e2e/cli/records.test.ts uses Git itself. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Does the history survive whatever happens to its file, and stay small? */
+/** The history file survives damage and stays small. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Is it said rightly where a run's time went? */
+/** The timing of a run: critical path, shares, waits and parts. */
 import { formatTiming } from '../../../../../src/cli/render/timing-report.js';
 import { findCriticalPath } from '../../../../../src/engine/insight/history/find-critical-path.js';
 import type { RunSpan } from '../../../../../src/engine/insight/history/run-record.js';

@@ -1,4 +1,4 @@
-/** Is the timeline of a run what the Trace Event Format asks for, whatever the run was? */
+/** The timeline of any run conforms to the Trace Event Format. */
 import fc from 'fast-check';
 import { assignLanes } from '../../../../../src/engine/insight/history/lanes.js';
 import type { RunRecord, RunSpan } from '../../../../../src/engine/insight/history/run-record.js';
@@ -36,7 +36,7 @@ const run: RunRecord = runOf({
 
 const complete = (events: readonly TraceEvent[]): readonly CompleteEvent[] => events.flatMap(event => (event.ph === 'X' ? [event] : []));
 
-/** Pairs of one row that overlap and lie in neither. */
+/** Pairs of events in one row that overlap without one containing the other. */
 function crossing(events: readonly CompleteEvent[]): readonly string[] {
   return events.flatMap((a, index) =>
     events.slice(index + 1).flatMap(b => {
@@ -74,7 +74,7 @@ describe('the trace of a run', () => {
     expect([one?.tid, two?.tid, three?.tid]).toEqual([1, 2, 1]);
     expect(find('run', 'run')).toMatchObject({ pid: one?.pid, tid: one?.tid, ts: 8000, dur: 30_000, args: { stage: 'one' } });
     expect(find('three', 'wait')).toMatchObject({ ts: 47_000, dur: 10_000 });
-    // A piece that lies in no slot, such as the second run of --check, is not shown in one.
+    // A span outside every slot, such as the second run of --check, is not shown in a slot.
     expect(events.filter(({ name }) => name === 'run')).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-/** Is an archive read back as it was written, in whatever pieces it comes, and is anything else told apart? */
+/** Archives are read as they were written, in chunks of any size, and other input is rejected. */
 import fc from 'fast-check';
 import type { Digest } from '../../../../../src/base/digest.js';
 import { digestBytes } from '../../../../../src/base/digest.js';

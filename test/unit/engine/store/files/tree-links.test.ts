@@ -1,4 +1,4 @@
-/** Is every way out of a folder found that links open, and none that they do not? */
+/** Links that lead out of a folder are found, and links that stay inside are allowed. */
 import { findEscape } from '../../../../../src/engine/store/files/tree-links.js';
 
 const link = (path: string, target: string) => ({ kind: 'symlink', path, target }) as const;

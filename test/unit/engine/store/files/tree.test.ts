@@ -1,4 +1,4 @@
-/** Does a folder's document say all that matters, and can a forged one do harm? */
+/** The tree document of a folder covers all relevant content, and forged documents are rejected. */
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

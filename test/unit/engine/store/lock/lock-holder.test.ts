@@ -1,4 +1,4 @@
-/** Is what a lock's holder says of itself read without trusting it? */
+/** The description that a lock's holder writes is parsed as untrusted input. */
 import { describeSelf, parseHolder } from '../../../../../src/engine/store/lock/lock-holder.js';
 
 const holder = { command: 'tanren build', pid: 7, user: 'smith', host: 'forge', sinceMs: 1_700_000_000_000 };
