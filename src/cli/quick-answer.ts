@@ -28,7 +28,7 @@ export function answerQuickly(argv: readonly string[]): boolean {
   return true;
 }
 
-/** True for a terminal or another character device, whose output is more than bytes. */
+/** Whether stdout is a terminal or another character device, whose output is more than bytes and needs its stream. */
 function isTerminal(): boolean {
   return fstatSync(1).isCharacterDevice();
 }

@@ -58,7 +58,7 @@ export function hasExternalData({ graph }: Model): boolean {
 }
 
 /**
- * Writes a result atomically under its name.
+ * Writes a result. The file gets its name only when it is complete.
  * @throws OnnxError as `writeModel`; `not-writable`; `model-invalid` if a command would write an unsound model, which is a defect.
  */
 export async function writeResult(path: string, model: Model, weights: Weights): Promise<void> {
