@@ -1,18 +1,18 @@
-/** Which values break a JSON Schema, and where do they stand? ajv's errors as diagnostics. */
+/** JSON Schema validation of located values: errors of ajv become diagnostics with file positions. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { findClosest } from '../../base/did-you-mean.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import { type Located, locate, toJson } from './located.js';
 
-/** 'foreign': written by a third party, and checked itself; a test checks our own, as that takes longer than all the rest. */
+/** 'foreign': written by a third party, so the schema itself is validated too. 'own': shipped with Tanren. A test validates those schemas, because validation takes longer than all other work here. */
 export type SchemaOrigin = 'own' | 'foreign';
 
 const OPTIONS = { allErrors: true, strict: false, useDefaults: true, verbose: true, allowUnionTypes: true } as const;
 const compilers: Partial<Record<SchemaOrigin, Ajv>> = {};
 const compiled = new WeakMap<JsonObject, ValidateFunction>();
 
-/** @throws Error of ajv where `schema` is foreign and no schema. */
+/** @throws Error from ajv where `schema` is foreign and is not a valid schema. */
 export function compileSchema(schema: JsonObject, origin: SchemaOrigin): ValidateFunction {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
@@ -23,8 +23,8 @@ export function compileSchema(schema: JsonObject, origin: SchemaOrigin): Validat
 }
 
 /**
- * The JSON of `located` with the schema's defaults filled in, or undefined where it breaks the schema: every way it does is in `diagnostics`.
- * @param what how messages call the whole value: 'the pipeline', 'stage "quantize"'.
+ * Returns the JSON of `located` with the schema's defaults filled in, or undefined if it violates the schema. Every violation is then in `diagnostics`.
+ * @param what the name of the whole value in messages: 'the pipeline', 'stage "quantize"'.
  */
 export function checkSchema(
   { schema, origin }: { readonly schema: JsonObject; readonly origin: SchemaOrigin },
@@ -40,10 +40,10 @@ export function checkSchema(
   return undefined;
 }
 
-/** What is compared with each other below. */
+/** Maximum number of ajv errors that `withoutEchoes` compares with each other. */
 const MAX_ERRORS = 2000;
 
-/** Leaves out what only repeats a deeper error: `anyOf` and `if` wrappers, and the branches of an `anyOf` that the value was never meant for. */
+/** Removes errors that only repeat a deeper error: `anyOf` and `if` wrappers, and the branches of an `anyOf` that the value was not meant to match. */
 function withoutEchoes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const own = errors.filter(error => error.keyword !== 'if');
   const unions = own.filter(error => error.keyword === 'anyOf' || error.keyword === 'oneOf');
@@ -141,7 +141,7 @@ function lastKeys(pointer: string): string {
   return keys.join('.');
 }
 
-/** More names than anybody reads. */
+/** Maximum number of names in one message. */
 const MAX_LISTED = 40;
 
 export function listOf(names: readonly string[]): string {

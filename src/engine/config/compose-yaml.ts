@@ -1,19 +1,19 @@
-/** Composes YAML text with the `yaml` package token by token, so that neither deep nesting nor large files exhaust stack or memory. */
+/** Composition of YAML text with the `yaml` package, token by token, so that neither deep nesting nor large files exhaust the stack or memory. */
 import { Composer, type CST, type Document, Lexer, type LineCounter, type ParsedNode, Parser } from 'yaml';
 import { MAX_DEPTH } from './convert-yaml.js';
 import { createReducer, type TakeItems } from './reduce-yaml.js';
 
-/** Pieces of text that the parser takes at a time: they bound its memory. */
+/** Maximum number of lexer tokens in a file. It bounds the memory of the parser. */
 const MAX_TOKENS = 5_000_000;
 
 export type Composed =
   | { readonly kind: 'document'; readonly document: Document<ParsedNode>; readonly second: number | undefined }
   | { readonly kind: 'too-large'; readonly offset: number; readonly message: string };
 
-/** As the options of the package's `parseDocument`. Unique keys are checked by the converter: the package compares each key with all others. */
+/** The same options as for the package's `parseDocument`. The converter checks for duplicate keys, because the package compares each key with all others. */
 const OPTIONS = { version: '1.2', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const;
 
-/** @param take gets the finished items of large collections, which are in no document then. */
+/** @param take receives the finished items of large collections. They are not in the returned document. */
 export function composeDocument(text: string, lineCounter: LineCounter, take: TakeItems): Composed {
   const parser = new Parser(lineCounter.addNewLine);
   const composer = new Composer({ ...OPTIONS, lineCounter });
@@ -41,7 +41,7 @@ export function composeDocument(text: string, lineCounter: LineCounter, take: Ta
   };
 }
 
-/** A document whose only value is `value`. */
+/** Returns a document whose only value is `value`. */
 function composePart(value: Token, offset: number): Document {
   const [document] = new Composer(OPTIONS).compose([{ type: 'document', offset, start: [], value }]);
   return document as Document;
@@ -49,7 +49,10 @@ function composePart(value: Token, offset: number): Document {
 
 type Token = CST.Token;
 
-/** What has left the parser's stack grows no more. @param open what was on it before. */
+/**
+ * Tightens the tokens that have left the parser's stack, because they grow no further.
+ * @param open the tokens that were on the stack before. Updated to `stack`.
+ */
 function tightenClosed(open: Token[], stack: readonly Token[]): void {
   while (open.length > stack.length) tighten(open.pop());
   for (let at = stack.length - 1; at >= 0 && open[at] !== stack[at]; at--) {
@@ -59,7 +62,7 @@ function tightenClosed(open: Token[], stack: readonly Token[]): void {
   }
 }
 
-/** The parser grows lists of one or two tokens by 16: copies of the right size take a third less memory for the whole file. */
+/** Replaces lists of a token by copies of the exact size. The parser grows lists of one or two tokens by 16; the copies save a third of the memory for the whole file. */
 function tighten(token: Token | undefined): void {
   if (token === undefined || !('items' in token)) return;
   for (const item of token.items) {
@@ -68,5 +71,5 @@ function tighten(token: Token | undefined): void {
   }
 }
 
-/** The parser's stack holds the document and the scalar that is being read besides the collections. */
+/** Number of entries on the parser's stack besides the collections, such as the document and the scalar that is being read. */
 const STACK_BASE = 4;

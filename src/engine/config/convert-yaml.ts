@@ -1,14 +1,14 @@
-/** Turns nodes of the `yaml` package into located values, and bounds what aliases, merges and nesting multiply out to. */
+/** Conversion of nodes of the `yaml` package to located values, with limits on what aliases, merges and nesting expand to. */
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import type { SourceSpan } from '../model/source-span.js';
 import type { Located, Member } from './located.js';
 
-/** Values over the whole file, those that aliases and merges stand for included: a chain of 50,000 stages has 650,000. */
+/** Maximum number of values in the whole file, including those that aliases and merges expand to. For comparison: a chain of 50,000 stages has 650,000. */
 const MAX_VALUES = 1_000_000;
 export const MAX_DEPTH = 100;
 
-/** How many values something stands for with all aliases written out, and how many levels it has. */
+/** The number of values with all aliases expanded, and the number of nesting levels. */
 export interface Extent {
   readonly values: number;
   readonly levels: number;
@@ -16,18 +16,18 @@ export interface Extent {
 
 export interface Converted extends Extent {
   readonly located: Located;
-  /** Of a map: each member's, for maps that merge it. */
+  /** For a map: the extent of each member. Maps that merge this one need it. */
   readonly members?: ReadonlyMap<string, Extent>;
-  /** Of a list, for the same. */
+  /** For a list: its items. Maps that merge the list need them. */
   readonly items?: readonly Converted[];
 }
 
-/** What stands behind an anchor. 'open' while its own value is read: an alias in it would never end. */
+/** The value of an anchor. 'open' while that value is still being read: an alias inside it would never end. */
 type Anchored = Converted | 'open';
 
 export type SpanOf = (from: number, to: number) => SourceSpan;
 
-/** Thrown where the limits are exceeded; `parseYaml` catches it. */
+/** Thrown if a limit is exceeded. `parseYaml` catches it. */
 export class TooLarge extends Error {
   readonly span: SourceSpan;
   constructor(span: SourceSpan, message: string) {
@@ -37,13 +37,13 @@ export class TooLarge extends Error {
 }
 
 export interface Converter {
-  /** @param depth how many collections the node stands in. @throws TooLarge. */
+  /** @param depth the number of collections that contain the node. @throws TooLarge. */
   convert(node: Node | null, fallback: SourceSpan, depth: number): Converted;
-  /** The first items, or the next ones, of the collection at `offset`: when that is converted, they come before its own. @throws TooLarge. */
+  /** Takes the first or the next items of the collection at `offset`. When that collection is converted, they precede its own items. @throws TooLarge. */
   takeItems(items: Node, offset: number, depth: number): void;
 }
 
-/** Each anchor is converted once, and its aliases share the value: the work is linear in the text, whatever it would multiply out to. */
+/** Each anchor is converted once and its aliases share the value. The work is therefore linear in the text, whatever the text expands to. */
 export function openConverter(
   spanOf: SpanOf,
   mistake: (span: SourceSpan, message: string) => void,
@@ -81,7 +81,7 @@ export function openConverter(
     return { ...target, located: { ...target.located, span } };
   };
 
-  /** The last anchor of the name that stands before the alias. */
+  /** Returns the last anchor of the name that precedes the alias. */
   const findAnchored = (name: string, span: SourceSpan): Converted => {
     const target = anchors.get(name);
     if (target !== undefined && target !== 'open') return target;
@@ -98,7 +98,7 @@ export function openConverter(
     return { located, values: values - before + 1, levels: levels + 1, items };
   };
 
-  /** Those that were taken before, and the node's own. */
+  /** Returns the items that were taken before, followed by the node's own. */
   const takeList = (node: YAMLSeq, depth: number, span: SourceSpan, use?: 'merged'): Converted[] => {
     const known = begun.get(offsetOf(node));
     const items = Array.isArray(known) ? known : [];
@@ -120,7 +120,7 @@ export function openConverter(
     return null;
   };
 
-  /** JSON keeps half a character apart from another, and no file and no program gets it: two keys would stand for equal bytes. */
+  /** Reports a lone surrogate. JSON distinguishes lone surrogates, but files and programs do not receive them: two keys would stand for equal bytes. */
   const checkText = (text: string, span: SourceSpan): string => {
     if (HALF_CHARACTER.test(text))
       diagnostics.error(
@@ -138,7 +138,7 @@ export function openConverter(
     return { located, values: extent.values, levels: extent.levels + 1, ...(extents === undefined ? {} : { members: extents }) };
   };
 
-  /** Those that were taken before, and the node's own. */
+  /** Returns the members that were taken before, together with the node's own. */
   const takeMembers = (node: YAMLMap, span: SourceSpan, depth: number, isMergeable: boolean): OpenMap => {
     const known = begun.get(offsetOf(node));
     const map = known === undefined || Array.isArray(known) ? openMap(isMergeable) : known;
@@ -163,7 +163,7 @@ export function openConverter(
     return map;
   };
 
-  /** What is written in the map itself goes first, and what stands earlier in a list of maps goes before what stands later. */
+  /** Members written in the map itself take precedence. In a list of merged maps, an earlier map takes precedence over a later one. */
   const merge = (
     node: Node | null,
     into: { readonly members: ReadonlyMap<string, Member>; readonly add: (name: string, value: Member, extent: Extent) => void },
@@ -199,10 +199,10 @@ export function openConverter(
 /** A map whose members are being converted. */
 interface OpenMap {
   readonly members: Map<string, Member>;
-  /** Of a map that may be merged. */
+  /** Defined only for a map that may be merged. */
   readonly extents: Map<string, Extent> | undefined;
   readonly extent: { values: number; levels: number };
-  /** Keys that stand in the text, so that each stands there once. */
+  /** Keys that appear in the text. Each may appear once. */
   readonly written: Set<string>;
 }
 
@@ -210,7 +210,7 @@ function openMap(isMergeable: boolean): OpenMap {
   return { members: new Map(), extents: isMergeable ? new Map() : undefined, extent: { values: 1, levels: 0 }, written: new Set() };
 }
 
-/** Where a collection begins: no two begin at one place. */
+/** Returns the offset at which a collection begins. It is unique, because no two collections begin at the same offset. */
 function offsetOf({ range }: Node): number {
   return range?.[0] ?? -1;
 }
@@ -221,7 +221,7 @@ function leaf(located: Located): Converted {
 
 const HALF_CHARACTER = /\p{Surrogate}/u;
 
-/** An integer beyond 2⁵³ would silently become its neighbor. */
+/** An integer beyond ±2⁵³ would silently become a neighboring value. */
 function losesDigits(value: number, source: string | undefined): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(source ?? '');
 }

@@ -1,21 +1,21 @@
-/** What does "${…}" stand for? A value of the scope: alone it keeps the value's type, inside text it becomes text; "$${" is a plain "${". */
+/** Replacement of "${…}" references by values of a scope: a reference alone keeps the value's type, inside text it becomes text; "$${" is a literal "${". */
 import { findClosest } from '../../base/did-you-mean.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import type { SourceSpan } from '../model/source-span.js';
 import { listOf } from './check-schema.js';
 import { findMember, type Located } from './located.js';
 
-/** Looks names up; remembers which were used, for the warning about parameters that nothing uses. */
+/** Looks up names and records which were used, for the warning about unused parameters. */
 export interface Scope {
   readonly names: readonly string[];
   find(name: string): Located | undefined;
-  /** Takes characters from what references may multiply out to; false when there is no more, which is said once. */
+  /** Takes characters from the budget for expanded references. Returns false when the budget is exhausted, which is reported once. */
   readonly spend: (characters: number, span: SourceSpan) => boolean;
 }
 
-/** Of everything in which references are replaced, over the whole file. */
+/** Maximum number of characters in everything in which references are replaced, over the whole file. */
 const MAX_CHARACTERS = 100_000_000;
-/** What a value that is no text costs in memory, in characters. */
+/** The memory cost of a value that is not text, in characters. */
 const VALUE_CHARACTERS = 25;
 
 export function makeBudget(diagnostics: DiagnosticSink): Scope['spend'] {
@@ -35,13 +35,13 @@ export function makeBudget(diagnostics: DiagnosticSink): Scope['spend'] {
   };
 }
 
-/** References to parameters that are references: more than this go round. */
+/** Maximum depth of references to parameters that are themselves references. A deeper chain is circular. */
 const MAX_REFERENCES = 50;
 
 const WHOLE = /^\$\{([^{}]*)\}$/;
 const ANY = /\$\$\{|\$\{([^{}]*)\}/g;
 
-/** `located` with every reference replaced. Names under "sources." are left as they are: they name artifacts, not values. */
+/** Returns `located` with every reference replaced. References to "sources." are left unchanged, because they name artifacts, not values. */
 export function interpolate(located: Located, scope: Scope, diagnostics: DiagnosticSink, depth = 0): Located {
   const characters = located.kind === 'scalar' && typeof located.value === 'string' ? located.value.length : 0;
   if (!scope.spend(VALUE_CHARACTERS + characters, located.span)) return { kind: 'scalar', value: null, span: located.span };
@@ -93,7 +93,7 @@ function isSource(name: string): boolean {
   return name.trim().startsWith('sources.');
 }
 
-/** `item.backbone` walks into maps. */
+/** A dotted path such as `item.backbone` walks into maps. */
 function lookUp(path: string, span: SourceSpan, scope: Scope, diagnostics: DiagnosticSink): Located | undefined {
   const direct = scope.find(path);
   if (direct !== undefined) return direct;

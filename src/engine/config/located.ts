@@ -1,4 +1,4 @@
-/** What is a YAML value that still knows where it stands? */
+/** Parsed YAML values with their positions in the file. */
 import { isJsonObject, type Json } from '../../base/json.js';
 import type { SourceSpan } from '../model/source-span.js';
 
@@ -38,7 +38,7 @@ export function toJson(located: Located): Json {
   }
 }
 
-/** A value from elsewhere, standing as a whole at `span`. */
+/** A JSON value from another source. `span` is the position of the whole value and of every part. */
 export function locateJson(value: Json, span: SourceSpan): Located {
   if (Array.isArray(value)) return { kind: 'list', items: value.map(item => locateJson(item, span)), span };
   if (isJsonObject(value)) {
@@ -52,12 +52,12 @@ export function findMember(located: Located | undefined, key: string): Located |
   return located?.kind === 'map' ? located.members.get(key)?.value : undefined;
 }
 
-/** The members of a map; none for anything else, as the structure was checked before. */
+/** Returns the members of a map. Returns an empty map for anything else, because the structure was checked before. */
 export function membersOf(located: Located | undefined): ReadonlyMap<string, Member> {
   return located?.kind === 'map' ? located.members : new Map();
 }
 
-/** The innermost place that a JSON pointer ("/stages/a/with/0") reaches, and the key's place where the last step is a map key. */
+/** Returns the innermost value that a JSON pointer ("/stages/a/with/0") reaches, and the position of its key where the last step is a map key. */
 export function locate(root: Located, pointer: string): { readonly value: Located; readonly keySpan: SourceSpan | undefined } {
   let value = root;
   let keySpan: SourceSpan | undefined;

@@ -1,4 +1,4 @@
-/** Which value does each pipeline parameter have? The file's default, a params file, then `-p`: the later wins, and each must have the parameter's type. */
+/** Values of the pipeline parameters from the file's defaults, params files and `-p`. The later one wins, and each must have the parameter's type. */
 import { findClosest } from '../../base/did-you-mean.js';
 import type { Json } from '../../base/json.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
@@ -15,14 +15,14 @@ export interface PipelineParam {
   readonly span: SourceSpan;
 }
 
-/** An override and where it was given; `span` undefined: on the command line. */
+/** An override and its position; `span` is undefined for the command line. */
 export interface ParamOverride {
   readonly name: string;
   readonly value: Located | string;
   readonly span: SourceSpan | undefined;
 }
 
-/** The `params` map of a checked pipeline file. */
+/** Parses the `params` map of a checked pipeline file. */
 export function parseParams(declared: Located | undefined, diagnostics: DiagnosticSink): ReadonlyMap<string, PipelineParam> {
   const params = new Map<string, PipelineParam>();
   for (const [name, member] of membersOf(declared)) {
@@ -44,7 +44,7 @@ export function parseParams(declared: Located | undefined, diagnostics: Diagnost
   return params;
 }
 
-/** `params` with the overrides applied in order; unknown names and wrong types are diagnostics. */
+/** Returns `params` with the overrides applied in order. Unknown names and wrong types become diagnostics. */
 export function overrideParams(
   params: ReadonlyMap<string, PipelineParam>,
   overrides: readonly ParamOverride[],
@@ -66,7 +66,7 @@ export function overrideParams(
   return result;
 }
 
-/** The value that text on the command line means for a parameter of `type`; text that does not fit stays text, which the check then refuses. */
+/** Converts text from the command line to a value of `type`. Text that does not fit stays text, and the check then rejects it. */
 function parseText(text: string, type: ParamType): Json {
   if (type === 'number' || type === 'integer') return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text;
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;

@@ -1,4 +1,4 @@
-/** Parses YAML text to located values, by the `yaml` package: every mistake is a diagnostic. */
+/** Parser from YAML text to located values, based on the `yaml` package. Every mistake becomes a diagnostic. */
 import { setFlagsFromString } from 'node:v8';
 import { LineCounter } from 'yaml';
 import type { DiagnosticSink } from '../model/diagnostic.js';
@@ -8,13 +8,16 @@ import { openConverter, type SpanOf, TooLarge } from './convert-yaml.js';
 import type { Located } from './located.js';
 import { MAX_CHARACTERS } from './read-text.js';
 
-/** From here on the heap grows by 40 % between two collections, as in builds: V8's own choice is several times that. */
+/** Size in characters from which the heap may grow by only 40 % between two garbage collections, as in builds. The default of V8 is several times that. */
 const LARGE_CHARACTERS = 2_000_000;
 
 const TOO_LARGE = 'yaml-too-large';
 const HELP = 'docs/pipeline-format.md lists the limits of a file';
 
-/** The root value, or undefined for an empty file or one with syntax errors, which are in `diagnostics` then. YAML 1.2 core schema; anchors and merge keys (`<<`) work. */
+/**
+ * Returns the root value, or undefined for an empty file or one with syntax errors, which are then in `diagnostics`.
+ * Accepts the YAML 1.2 core schema with anchors and merge keys (`<<`).
+ */
 export function parseYaml(file: string, text: string, diagnostics: DiagnosticSink): Located | undefined {
   if (text.length > MAX_CHARACTERS) {
     diagnostics.error(TOO_LARGE, undefined, `${file} has more than ${MAX_CHARACTERS.toLocaleString('en')} characters`, HELP);

@@ -1,4 +1,4 @@
-/** The name of a pipeline, which its file gives it: pipelines/x.yaml is "x". */
+/** Pipeline names, which come from the file name: pipelines/x.yaml is "x". */
 import { basename } from 'node:path';
 
 const ENDING = /\.ya?ml$/;
@@ -7,7 +7,7 @@ export function pipelineNameOf(file: string): string {
   return withoutEnding(basename(file));
 }
 
-/** The path without .yaml or .yml. */
+/** Returns the path without .yaml or .yml. */
 export function withoutEnding(path: string): string {
   return path.replace(ENDING, '');
 }

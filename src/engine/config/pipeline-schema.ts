@@ -1,14 +1,14 @@
-/** Which shape does a pipeline file have? One JSON Schema: with the plugins' own schemas it is what editors get; without them it checks the structure. */
+/** The JSON Schema of a pipeline file. Alone it checks the structure; together with the plugins' own schemas it is the schema for editors. */
 import type { Json, JsonObject } from '../../base/json.js';
 
-/** What the schema needs to know of a plugin. */
+/** The facts about a plugin that the schema needs. */
 export interface PluginSchema {
   readonly name: string;
   readonly description: string;
   readonly params: JsonObject;
 }
 
-/** `__proto__` is no plain key of a JavaScript object. */
+/** `__proto__` is excluded because it is not an ordinary key of a JavaScript object. */
 const NAME = '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_-]*$';
 const SCALAR = { type: ['string', 'number', 'integer', 'boolean', 'null'] };
 
@@ -44,7 +44,7 @@ const source: JsonObject = {
   ],
 };
 
-/** Such as "500MB" or "4GB". */
+/** A size such as "500MB" or "4GB". */
 const size: JsonObject = { description: 'Such as "500MB" or "4GB".', type: 'string', pattern: '^\\d+(\\.\\d+)?\\s*([kKMGT]?B)$' };
 
 const stage = (withSchema: Json, uses: Json): JsonObject => ({
@@ -105,10 +105,10 @@ const stage = (withSchema: Json, uses: Json): JsonObject => ({
   },
 });
 
-/** The structure alone: `with` is any map, as each plugin's schema is checked after interpolation. */
+/** The structure alone. `with` is any map here, because each plugin's schema is checked after interpolation. */
 export const PIPELINE_STRUCTURE: JsonObject = pipelineOf(stage({ type: 'object' }, { type: 'string' }));
 
-/** The whole schema for editors and docs/pipeline.schema.json. */
+/** Returns the complete schema for editors and docs/pipeline.schema.json. */
 export function makePipelineSchema(plugins: readonly PluginSchema[]): JsonObject {
   const known = { type: 'string', description: 'The plugin.', anyOf: [{ enum: plugins.map(plugin => plugin.name) }, { type: 'string' }] };
   const branches = plugins.map(plugin => ({
@@ -150,7 +150,7 @@ function pipelineOf(stageSchema: JsonObject): JsonObject {
   };
 }
 
-/** A schema under which "${…}" may stand for any value that is not text, as interpolation happens before the plugin's check. */
+/** Returns a schema that also accepts "${…}" for any value that is not text, because interpolation precedes the plugin's check. */
 function allowReferences(schema: Json): JsonObject {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return {};
   const relaxed = relax(schema as JsonObject);

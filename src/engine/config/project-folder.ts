@@ -1,8 +1,8 @@
-/** Where do relative sources start, and where do artifacts/ and cache/ stand? */
+/** The project folder: relative sources start there, and it holds artifacts/ and cache/. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** The pipeline file's folder; for a file in pipelines/, the folder above where that is a project. */
+/** Returns the pipeline file's folder. For a file in pipelines/ it returns the parent folder if that is a project. */
 export function findProjectFolder(pipelineFile: string): string {
   const own = dirname(pipelineFile);
   if (basename(own) !== 'pipelines') return own;

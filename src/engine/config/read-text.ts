@@ -1,12 +1,12 @@
-/** Reads a pipeline or params file: a regular file of bounded size, so that neither a pipe nor a device can hold the command up. */
+/** Reading of pipeline and params files. Only regular files of bounded size are accepted, so that no pipe or device can block the command. */
 import { readFileSync, statSync } from 'node:fs';
 
-/** Of one file: what is parsed within a gigabyte. */
+/** Maximum size of one file. A file of this size is parsed within one gigabyte of memory. */
 export const MAX_CHARACTERS = 16_000_000;
-/** UTF-8. */
+/** In UTF-8, per UTF-16 code unit. */
 const MOST_BYTES_PER_CHARACTER = 3;
 
-/** @throws Error where it is no such file, or what the file system throws. */
+/** @throws Error if it is not such a file, or the file system's error. */
 export function readConfigText(path: string): string {
   const stats = statSync(path);
   if (stats.isDirectory()) throw new Error('it is a folder');

@@ -1,4 +1,4 @@
-/** The accepted result of a stage, and what of it stands under artifacts/. */
+/** The accepted result of a stage and its published files under artifacts/. */
 import type { JsonObject } from '../../base/json.js';
 import type { ActionKey } from './action-key.js';
 import type { Artifact } from './artifact.js';
@@ -6,22 +6,22 @@ import type { Artifact } from './artifact.js';
 /** The last accepted result of a stage, as it was published. */
 export interface AcceptedStage extends Published {
   readonly key: ActionKey;
-  /** Of the manifest, as it was written when the result was accepted. */
+  /** Quick key of the manifest at the time the result was accepted. */
   readonly quickKey: string;
   readonly metrics: JsonObject | undefined;
-  /** Of the result before, where it was another. */
+  /** Metrics of the previous result, if that was a different one. */
   readonly previousMetrics: JsonObject | undefined;
   readonly durationMs: number;
 }
 
-/** What stands under artifacts/ for a stage. */
+/** The published files of a stage under artifacts/. */
 export interface Published {
   readonly outputs: Readonly<Record<string, PublishedArtifact>>;
-  /** Stamp of the stage's folder: while it is this, no name in it has come or gone. */
+  /** Stamp of the stage's folder. While it is unchanged, no entry was added to or removed from the folder. */
   readonly folderStamp: string;
 }
 
 export interface PublishedArtifact extends Artifact {
-  /** Stamps of all that was published: equal ones mean that nobody has touched it. */
+  /** Stamps of all published files. Equal signatures mean that the files are unchanged since publication. */
   readonly signature: string;
 }

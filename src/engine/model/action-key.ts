@@ -1,4 +1,4 @@
-/** The key of an action: the digest of its manifest. */
+/** The action key: the digest of an action's manifest. */
 import type { Brand } from '../../base/brand.js';
 
 export type ActionKey = Brand<string, 'ActionKey'>;

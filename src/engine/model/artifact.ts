@@ -1,22 +1,22 @@
-/** Content by digest and size: of artifacts, and of single blobs. */
+/** Content of artifacts and single blobs, identified by digest and size. */
 import type { Digest } from '../../base/digest.js';
 import { parseDigest } from '../../base/digest.js';
 import type { Json } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import { findMeeting } from '../../stage/fold-name.js';
 
-/** A file by the digest of its bytes, a folder by the digest of its tree document. `sizeBytes` of a folder is the sum of its files. */
+/** A file is identified by the digest of its bytes, a folder by the digest of its tree document. `sizeBytes` of a folder is the sum of its files. */
 export interface Artifact {
   readonly kind: 'file' | 'tree';
   readonly digest: Digest;
   readonly sizeBytes: number;
-  /** Of a folder: the size of its tree document. Absent in what Tanren 0.1 wrote. */
+  /** For a folder: the size of its tree document. Absent in data written by Tanren 0.1. */
   readonly treeSizeBytes?: number;
-  /** Of a file: may the owner execute it? Always false of a folder, whose tree says it per file. */
+  /** For a file: whether the owner may execute it. Always false for a folder, whose tree records it per file. */
   readonly executable: boolean;
 }
 
-/** One blob. `sizeBytes` is absent in what Tanren 0.1 wrote. */
+/** One blob. `sizeBytes` is absent in data written by Tanren 0.1. */
 export interface BlobRef {
   readonly digest: Digest;
   readonly sizeBytes?: number | undefined;
@@ -26,7 +26,7 @@ export type Artifacts = Readonly<Record<string, Artifact>>;
 
 export type Contents = Readonly<Record<string, Content>>;
 
-/** As of an artifact, without its size. */
+/** The content of an artifact, without its size. */
 export type Content = Pick<Artifact, 'kind' | 'digest' | 'executable'>;
 
 export function parseArtifact(value: Json | undefined): Artifact | undefined {
@@ -42,12 +42,12 @@ function isByteCount(value: Json | undefined): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** Names become those of files: none leaves its folder, and no two of them are one on any file system. */
+/** The names become file names. They must stay inside their folder, and no two may coincide on any file system. */
 function areFileNames(names: readonly string[]): boolean {
   return names.every(name => /^[^/\\\0]+$/.test(name) && name !== '.' && name !== '..') && findMeeting(names) === undefined;
 }
 
-/** Every port's artifact, or undefined where one is malformed. */
+/** Returns the artifact of every port, or undefined if one is malformed. */
 export function parseArtifacts(value: Json | undefined): Artifacts | undefined {
   if (!isJsonObject(value) || !areFileNames(Object.keys(value))) return undefined;
   const artifacts: Record<string, Artifact> = {};
@@ -59,12 +59,12 @@ export function parseArtifacts(value: Json | undefined): Artifacts | undefined {
   return artifacts;
 }
 
-/** Plain JSON of artifacts. */
+/** Returns the artifacts as plain JSON. */
 export function encodeArtifacts(artifacts: Artifacts): Json {
   return Object.fromEntries(Object.entries(artifacts).map(([port, artifact]) => [port, { ...artifact }]));
 }
 
-/** Are both the same bytes under the same ports? */
+/** Whether both have the same bytes under the same ports. */
 export function sameArtifacts(a: Artifacts, b: Artifacts): boolean {
   return differingPorts(a, b).length === 0;
 }

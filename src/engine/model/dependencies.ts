@@ -1,7 +1,7 @@
-/** Which stages does a stage depend on? */
+/** The dependencies of stages, and the selection of targets with all their dependencies. */
 import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from './plan.js';
 
-/** Every stage whose outputs it reads, once each. */
+/** Returns every stage whose outputs the stage reads, each once. */
 export function dependenciesOf(stage: Pick<PlannedStage, 'inputs'>): readonly StageId[] {
   const found = new Set<StageId>();
   for (const binding of Object.values(stage.inputs)) {
@@ -14,7 +14,7 @@ export function refsOf(binding: InputBinding): readonly InputRef[] {
   return binding.kind === 'record' ? Object.values(binding.entries) : [binding];
 }
 
-/** The targets and all that they depend on, in the plan's order. */
+/** Returns the targets and all their direct and indirect dependencies, in the plan's order. */
 export function selectStages(plan: Plan, targets: 'all' | readonly StageId[]): readonly PlannedStage[] {
   const all = [...plan.stages.values()];
   if (targets === 'all') return all;

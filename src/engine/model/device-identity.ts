@@ -1,10 +1,10 @@
-/** The bound of what a device says that it is: the identity is part of keys, records and messages. */
+/** The size limit of a device identity, which is part of keys, records and messages. */
 import type { JsonObject } from '../../base/json.js';
 import { EngineError } from './engine-error.js';
 
 const MAX_CHARACTERS = 1 << 16;
 
-/** @throws EngineError `device-unidentified` where the identity is larger than that. */
+/** @throws EngineError `device-unidentified` if the identity has more characters as JSON than the limit. */
 export function checkIdentitySize(identity: JsonObject): void {
   const characters = JSON.stringify(identity).length;
   if (characters <= MAX_CHARACTERS) return;

@@ -1,4 +1,4 @@
-/** What is wrong with the pipeline file or the arguments? Collected, so that everything is said at once. */
+/** Diagnostics about the pipeline file and the arguments. They are collected so that all problems are reported at once. */
 import type { SourceSpan } from './source-span.js';
 
 export interface Diagnostic {
@@ -6,29 +6,29 @@ export interface Diagnostic {
   /** Stable; documented in docs/errors.md. */
   readonly code: string;
   readonly message: string;
-  /** undefined: it concerns the command line. */
+  /** undefined: the diagnostic concerns the command line. */
   readonly span: SourceSpan | undefined;
   readonly help: string | undefined;
 }
 
-/** What to do next. A function is called only for a diagnostic that is kept: the closest of many names takes long to find. */
+/** The next step for the user. A function is called only for a diagnostic that is kept, because finding the closest of many names is slow. */
 export type Help = string | undefined | (() => string | undefined);
 
-/** Where parsers and planners put what they find. */
+/** Receives the diagnostics of parsers and planners. */
 export interface DiagnosticSink {
   error(code: string, span: SourceSpan | undefined, message: string, help?: Help): void;
   warning(code: string, span: SourceSpan | undefined, message: string, help?: Help): void;
 }
 
 export interface DiagnosticList extends DiagnosticSink {
-  /** The first ones. */
+  /** The first diagnostics, up to a limit. */
   readonly items: readonly Diagnostic[];
-  /** Of all that were found. */
+  /** The number of all diagnostics that were found. */
   readonly count: number;
   hasErrors(): boolean;
 }
 
-/** More than anybody reads, and few enough to be written out with their source lines. */
+/** Maximum number of diagnostics that are kept. It also bounds the output with source lines. */
 const MAX_KEPT = 200;
 
 export function makeDiagnosticList(): DiagnosticList {
@@ -37,7 +37,7 @@ export function makeDiagnosticList(): DiagnosticList {
   const total = (): number => counts.error + counts.warning;
   const add = (severity: Diagnostic['severity'], code: string, span: SourceSpan | undefined, message: string, help: Help): void => {
     counts[severity]++;
-    // Warnings leave room for an error.
+    // Warnings fill at most half of the list, so that errors still fit.
     if (kept.length >= (severity === 'error' ? MAX_KEPT : MAX_KEPT / 2)) return;
     kept.push({ severity, code, span, message: clip(message), help: clip(typeof help === 'function' ? help() : help) });
   };
@@ -52,7 +52,7 @@ export function makeDiagnosticList(): DiagnosticList {
   };
 }
 
-/** Messages quote what a file says, which may be megabytes long. */
+/** Maximum length of a message. Messages quote the file, and a quote may be megabytes long. */
 const MAX_CHARACTERS = 2000;
 
 function clip<Text extends string | undefined>(text: Text): Text | string {
@@ -60,8 +60,9 @@ function clip<Text extends string | undefined>(text: Text): Text | string {
 }
 
 /**
- * Diagnostics in the order of the file, those of the command line first. What is wrong in the same way at the same place for several instances of a stage is
- * said once. A last one counts those that were not kept.
+ * Returns the diagnostics in the order of the file, those of the command line first.
+ * The same problem at the same place in several instances of a stage is reported once.
+ * A last diagnostic counts those that were not kept.
  */
 export function sortDiagnostics(list: DiagnosticList): readonly Diagnostic[] {
   const line = ({ span }: Diagnostic): number => span?.line ?? 0;
@@ -84,8 +85,8 @@ function countOthers(more: number, severity: Diagnostic['severity']): Diagnostic
 }
 
 /**
- * `file:line:col: error[code]: message`, the source line with a mark under the place, and the help.
- * @param sources texts by file name, as the spans name them.
+ * Formats as `file:line:col: error[code]: message`, followed by the source line with a mark under the position, and the help.
+ * @param sources texts by file name, as used in the spans.
  */
 export function formatDiagnostic(diagnostic: Diagnostic, sources: ReadonlyMap<string, string>): string {
   const { span, severity, code, message, help } = diagnostic;
@@ -108,7 +109,7 @@ function findLine(text: string | undefined, number: number): string | undefined 
   return text.slice(start, end < 0 ? undefined : end).replace(/\r$/, '');
 }
 
-/** A longer line is shown around the place alone. */
+/** Maximum length of a displayed line. Of a longer line, only the text around the position is shown. */
 const MAX_LINE = 400;
 
 function excerpt(whole: string, span: SourceSpan): string[] {

@@ -1,4 +1,4 @@
-/** How does the engine itself say that a stage cannot be built? */
+/** Errors of the engine itself, and helpers that read system error codes and messages from any thrown value. */
 import { CodedError } from '../../base/coded-error.js';
 import { explainForbidden } from '../../base/file-owner.js';
 
@@ -7,18 +7,21 @@ export class EngineError extends CodedError {
   override readonly name = 'EngineError';
 }
 
-/** The system's code of a failed call ("ENOENT"), where `error` has one. */
+/** Returns the system's code of a failed call ("ENOENT"), if `error` has one. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Did a call fail because there is nothing at its path? A link that leads to itself leads to nothing. */
+/** Whether a call failed because nothing exists at its path. A link that leads to itself counts as missing. */
 export function isMissing(error: unknown): boolean {
   const code = systemCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP';
 }
 
-/** What went wrong; of a file that another user owns, also whose it is and what to do. A third party's code may throw anything, also what has no text. */
+/**
+ * Returns the message of anything thrown, since code of third parties may throw any value, even one that has no text.
+ * For a file that another user owns, it also names the owner and the next step.
+ */
 export function messageOf(error: unknown): string {
   try {
     if (!(error instanceof Error)) return String(error);

@@ -1,10 +1,10 @@
-/** Why did a stage fail, as plain data that a report can hold? */
+/** The failure of a stage as plain data for reports. */
 import { isCodedError } from '../../base/coded-error.js';
 import { InternalError } from '../../base/invariant.js';
 import type { Json } from '../../base/json.js';
 import { messageOf } from './engine-error.js';
 
-/** One failed stage: the error's stable code and message, what caused it, and where its log is. */
+/** One failed stage: the error's stable code and message, its causes, and the path of its log. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -12,13 +12,13 @@ export interface Failure {
   readonly details: Json;
   /** Messages of the causes, outermost first. */
   readonly causes: readonly string[];
-  /** Set for internal errors and for errors without a code: whoever mends the plugin needs it. */
+  /** Set for internal errors and for errors without a code, because the plugin's author needs it. */
   readonly stack: string | undefined;
   /** Relative to the project folder. */
   readonly logPath: string | undefined;
 }
 
-/** Turns anything thrown into a Failure. An error without a code is the plugin's defect: `stage-crashed`. */
+/** Converts anything thrown to a Failure. An error without a code is a defect of the plugin: `stage-crashed`. */
 export function toFailure(error: unknown): Failure {
   if (isCodedError(error)) {
     return { ...blank, code: error.code, message: error.message, help: error.help, details: error.details, causes: causesOf(error) };
@@ -32,7 +32,7 @@ export function toFailure(error: unknown): Failure {
   return { ...blank, code: 'stage-crashed', message: String(error) };
 }
 
-/** What the user can mend: a full disk, a folder that cannot be written. */
+/** Returns a failure that the user can fix: a full disk, a folder that cannot be written, a name that is too long. */
 function systemFailure(error: Error): Failure | undefined {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') {

@@ -1,4 +1,4 @@
-/** Whether a metric meets its bound. */
+/** The check of a metric against its gate. */
 import { assertNever } from '../../base/assert-never.js';
 import { type Figure, isFigure, rankOf } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
@@ -8,18 +8,18 @@ import type { Gate, StageId } from './plan.js';
 export interface GateResult {
   readonly stage: StageId;
   readonly gate: Gate;
-  /** undefined: the stage's metrics have no figure of that name. */
+  /** undefined: the stage's metrics have no value of that name. */
   readonly value: Figure | undefined;
   readonly verdict: 'met' | 'missed';
 }
 
-/** A metric that is absent misses its gate. "equal" is above every bound. */
+/** A missing metric misses its gate. "equal" is above every bound. */
 export function checkGate(stage: StageId, gate: Gate, metrics: JsonObject | undefined): GateResult {
   const value = findMetric(metrics, gate.metric);
   return { stage, gate, value, verdict: value !== undefined && holds(rankOf(value), gate) ? 'met' : 'missed' };
 }
 
-/** The figure at a dotted path; names with dots in them are found too. */
+/** Returns the value at a dotted path. Keys that contain dots are found too. */
 function findMetric(metrics: JsonObject | undefined, path: string): Figure | undefined {
   if (metrics === undefined) return undefined;
   const direct = metrics[path];

@@ -1,9 +1,9 @@
-/** What must be known of a stage's result for the key of a stage that reads it? */
+/** The part of a stage's result that determines the keys of the stages that read it. */
 import type { ActionKey } from './action-key.js';
 import type { Artifact } from './artifact.js';
 
 export interface KnownResult {
   readonly key: ActionKey;
-  /** With the signature of what is published, or '' where it is only predicted. */
+  /** Outputs with the signature of the published files, or '' for a predicted result. */
   readonly outputs: Readonly<Record<string, Artifact & { readonly signature: string }>>;
 }

@@ -1,11 +1,11 @@
-/** What the holder of a lock says of itself, for people. */
+/** The description of a lock's holder, for messages. */
 
 export interface Holder {
-  /** "tanren build quantize". */
+  /** Such as "tanren build quantize". */
   readonly command: string;
   readonly pid: number;
   readonly user: string;
   readonly host: string;
-  /** Of its clock, which is most often ours too. */
+  /** Measured by the holder's clock, which is usually the same as ours. */
   readonly sinceMs: number;
 }

@@ -1,8 +1,8 @@
-/** The figures of a metrics document, by dotted path. */
+/** Flattening, selection and joining of metrics documents. */
 import { type Figure, isFigure } from '../../base/figure.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 
-/** Figures by dotted path, in the order of the document. */
+/** Returns the metric values by dotted path, in the order of the document. */
 export function flattenMetrics(metrics: Json): ReadonlyMap<string, Figure> {
   const flat = new Map<string, Figure>();
   addFigures(metrics, '', flat);
@@ -19,12 +19,15 @@ function addFigures(metrics: Json, prefix: string, flat: Map<string, Figure>): v
 
 const DEPTH = 2;
 
-/** Is it one of the figures that tables show? Deeper ones, such as one per value of a model, stay in the artifact; differences to a baseline stand beside their figure. */
+/**
+ * Whether tables show the metric. Deeper metrics, such as one per value of a model, stay in the artifact.
+ * Differences to a baseline are shown beside their metric.
+ */
 export function isHeadline(path: string): boolean {
   return !path.startsWith('delta.') && path.split('.').length <= DEPTH;
 }
 
-/** The metrics of a stage from its ports of that kind: the document of the only one, or one by port. */
+/** Joins the metrics of a stage's ports of that kind: the document of a single port, or the documents by port name. */
 export function joinMetrics(found: readonly (readonly [port: string, metrics: JsonObject])[]): JsonObject | undefined {
   return found.length > 1 ? Object.fromEntries(found) : found[0]?.[1];
 }

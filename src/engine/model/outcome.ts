@@ -1,4 +1,4 @@
-/** How did a stage end? */
+/** The outcome of a stage in a build. */
 import { assertNever } from '../../base/assert-never.js';
 import { formatBytes, formatDuration } from '../../base/format.js';
 import type { Failure } from './failure.js';
@@ -9,7 +9,7 @@ export type Outcome =
   | { readonly kind: 'restored'; readonly sizeBytes: number }
   | { readonly kind: 'executed'; readonly durationMs: number }
   | { readonly kind: 'failed'; readonly failure: Failure }
-  /** Not started, as `because` failed: a stage that it depends on, or, where the build stops at the first failure, any stage. */
+  /** Not started because the stage `because` failed: a stage that it depends on, or any stage if the build stops at the first failure. */
   | { readonly kind: 'skipped'; readonly because: StageId }
   | { readonly kind: 'cancelled' };
 

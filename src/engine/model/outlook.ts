@@ -1,4 +1,4 @@
-/** What a build may have to run, and how long each stage took last. */
+/** The stages that a build may have to run, with the durations of their last runs. */
 
 /** A stage that may have to run. */
 export interface Task {
@@ -6,13 +6,13 @@ export interface Task {
   readonly dependsOn: readonly string[];
   /** Units that it takes of each pool. */
   readonly units: Readonly<Record<string, number>>;
-  /** What its last run took; undefined where it has never run. */
+  /** Duration of its last run; undefined if it has never run. */
   readonly expectedMs: number | undefined;
 }
 
 export interface Outlook {
   /** In topological order. */
   readonly tasks: readonly Task[];
-  /** Units of each pool; of one that is not named, 1. */
+  /** Units of each pool; 1 for a pool that is not listed. */
   readonly capacity: Readonly<Record<string, number>>;
 }

@@ -1,26 +1,26 @@
-/** What does the engine need from outside? The composition root supplies it; tests supply doubles. */
+/** The services that the engine needs from outside. The composition root supplies them; tests supply doubles. */
 import type { BuildEvent } from './events.js';
 
 export interface EnginePorts {
   /** The folder that holds `src/`, `stages/` and `code-digests.json` as compiled, unbundled modules: dist/ of the installation. */
   readonly installRoot: string;
-  /** Where `env` names of stages, and what workers may see, are read. */
+  /** Source of the `env` variables of stages and of the environment of workers. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platformClass: PlatformClassPort;
-  /** 'links': published files are the store's own, read only, where the file system can. Copies where absent. */
+  /** 'links': published files are links to the store's own files, read-only, where the file system supports it. Copies if absent. */
   readonly artifacts?: 'copies' | 'links';
-  /** Gets every event in order. Must not throw. */
+  /** Receives every event in order. Must not throw. */
   readonly emit: (event: BuildEvent) => void;
-  /** The clock: ms since 1970. What is dated by it is told and kept, and never decides what is built. */
+  /** The clock, in ms since 1970. Its dates are shown and stored, and never decide what is built. */
   readonly nowMs: () => number;
-  /** Aborts the build: everything started is killed, the rest is 'cancelled'. */
+  /** Aborts the build: all started processes are killed, and the remaining stages are 'cancelled'. */
   readonly signal: AbortSignal;
 }
 
-/** Which machines compute equal bytes with a model? */
+/** The platform class: machines of one class compute equal bytes with a model. */
 export interface PlatformClassPort {
-  /** Cheap, and different wherever the class may differ: CPU, OS, library. The class is cached under it. */
+  /** Cheap; differs wherever the class may differ: CPU, OS, library. The class is cached under it. */
   readonly guard: () => string;
-  /** Runs the probe models. Slow, loads ONNX Runtime. */
+  /** Runs the probe models. Slow, because it loads ONNX Runtime. */
   readonly compute: () => Promise<string>;
 }

@@ -1,4 +1,4 @@
-/** How does a watcher tell a running build that the plan, or what it reads, may be another by now? */
+/** Revisions of the plan and the targets, by which a watcher tells a running build that its inputs may have changed. */
 import { setMaxListeners } from 'node:events';
 import type { Plan, StageId } from './plan.js';
 
@@ -9,18 +9,18 @@ export interface Revision {
 
 /** The build's side. */
 export interface RevisionSource {
-  /** The newest revision, which counts as taken from now on. */
+  /** Returns the newest revision and marks it as taken. */
   take(): Revision;
-  /** Aborted when there is a newer revision than the one taken last: the build looks at everything again, and what is not reached by a change goes on. */
+  /** Aborted when a newer revision exists than the one taken last. The build then checks everything again, and runs that the change does not affect continue. */
   superseded(): AbortSignal;
 }
 
 export interface Revisions extends RevisionSource {
-  /** From now on this is to be built, from what files hold now. */
+  /** Sets the revision to build from now on, with the current content of the files. */
   revise(revision: Revision): void;
-  /** Is there one that the build has not taken? */
+  /** Whether there is a revision that the build has not taken. */
   hasNews(): boolean;
-  /** The one that the build took last. */
+  /** The revision that the build took last. */
   taken(): Revision;
 }
 
@@ -44,13 +44,13 @@ export function createRevisions(first: Revision): Revisions {
   };
 }
 
-/** Of a build that nobody revises. */
+/** For a build whose plan never changes. */
 export function onlyRevision(revision: Revision): RevisionSource {
   const never = newController().signal;
   return { take: () => revision, superseded: () => never };
 }
 
-/** Every stage that waits listens to it. */
+/** The listener limit is off, because every waiting stage listens to the signal. */
 function newController(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);

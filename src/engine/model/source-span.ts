@@ -1,6 +1,6 @@
-/** Where in a file does something stand? */
+/** Positions in source files. */
 
-/** Lines and columns count from 1; `end` is exclusive. Points into the file that `file` names, as the user wrote its path. */
+/** Lines and columns count from 1; `end` is exclusive. `file` is the path as the user wrote it. */
 export interface SourceSpan {
   readonly file: string;
   readonly line: number;

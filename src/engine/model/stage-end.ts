@@ -1,9 +1,9 @@
-/** How did a stage end, and with which result? */
+/** The end of a stage in a build: its outcome and its result. */
 import type { JsonObject } from '../../base/json.js';
 import type { AcceptedStage } from './accepted-stage.js';
 import type { Outcome } from './outcome.js';
 
-/** `accepted` is the result that its readers take; absent where the stage did not succeed. */
+/** `accepted` is the result that dependent stages use; absent if the stage did not succeed. */
 export interface StageEnd {
   readonly outcome: Outcome;
   readonly accepted: AcceptedStage | undefined;
