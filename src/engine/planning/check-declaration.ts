@@ -1,9 +1,12 @@
-/** Is what a third party's plugin declares of the kind that a key can be made of? */
+/** Checks of a third-party plugin's declaration: the values must be usable in an action key. */
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
 
-/** Its JavaScript may say anything; its ports are checked apart. @throws Error that names the field and what it should be. */
+/**
+ * The plugin's JavaScript may declare any value. Its ports are checked separately.
+ * @throws Error that names the field and its expected value.
+ */
 export function checkDeclaration(plugin: StagePlugin<Json>, params: JsonObject, determinism: string): void {
   const runsModels: string = plugin.runsModels;
   const reads = plugin.reads ?? [];
@@ -19,7 +22,7 @@ export function checkDeclaration(plugin: StagePlugin<Json>, params: JsonObject, 
   encodeCanonicalJson(device);
 }
 
-/** A NUL character is in no path. */
+/** No path contains a NUL character. */
 function isListOfTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every(one => typeof one === 'string' && !one.includes('\0'));
 }

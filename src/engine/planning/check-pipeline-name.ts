@@ -1,4 +1,4 @@
-/** Whether a pipeline's name may be that of a folder in artifacts/ and of files in cache/, and is nobody else's there. */
+/** Checks of a pipeline's name, which names a folder in artifacts/ and files in cache/ and must be unique there. */
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { foldName } from '../../stage/fold-name.js';
@@ -9,12 +9,12 @@ import { findProjectFolder } from '../config/project-folder.js';
 import { DEFAULT_PIPELINE } from '../model/artifact-path.js';
 import { type DiagnosticList, makeDiagnosticList } from '../model/diagnostic.js';
 
-/** Names of logs and temporary files are longer, and file systems take 255 bytes. */
+/** Maximum length of a name. Names of logs and temporary files are longer, and file systems allow 255 bytes. */
 const LONGEST_BYTES = 100;
 
 const DEVICES = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
 
-/** What is wrong with the name itself. */
+/** Returns the problem with the name itself, if there is one. */
 export function findNameProblem(name: string): string | undefined {
   if (name === '') return 'is empty';
   if (name.startsWith('.')) return 'starts with a dot, and Tanren keeps such names in artifacts/ for itself';
@@ -25,7 +25,11 @@ export function findNameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** Adds what is wrong with the name that the file gives its pipeline. @param path absolute. @param shown the path as the user wrote it. */
+/**
+ * Adds the problem with the name that the file gives its pipeline.
+ * @param path absolute.
+ * @param shown the path as the user wrote it.
+ */
 export function checkPipelineName(path: string, shown: string, diagnostics: DiagnosticList): void {
   const name = pipelineNameOf(path);
   const problem = findNameProblem(name);
@@ -34,7 +38,7 @@ export function checkPipelineName(path: string, shown: string, diagnostics: Diag
   diagnostics.error('bad-pipeline-name', undefined, message, 'rename the file: its name becomes that of a folder in artifacts/');
 }
 
-/** Adds what else would stand in the pipeline's folder in artifacts/: another file of its name, or a stage of pipeline.yaml. */
+/** Adds collisions in the pipeline's folder in artifacts/: with another file of the same name, or with a stage of pipeline.yaml. */
 export function checkNamesakes(path: string, diagnostics: DiagnosticList): void {
   const project = findProjectFolder(path);
   const name = pipelineNameOf(path);
@@ -52,7 +56,7 @@ export function checkNamesakes(path: string, diagnostics: DiagnosticList): void 
   }
 }
 
-/** Other pipeline files of the project with this file's name. A link to this file is this file. */
+/** Returns other pipeline files of the project with this file's name. A link to this file counts as this file. */
 function findNamesakes(path: string, project: string): readonly string[] {
   const own = realpathSync(path);
   const folders = new Set([dirname(path), project, join(project, 'pipelines')]);
@@ -62,7 +66,7 @@ function findNamesakes(path: string, project: string): readonly string[] {
     .filter(file => findProjectFolder(file) === project && isPipeline(file) && realpathSync(file) !== own);
 }
 
-/** Pipeline files of the project beside pipeline.yaml, by the name of each. */
+/** Returns the project's pipeline files other than pipeline.yaml, by folded pipeline name. */
 export function listOtherPipelines(project: string): ReadonlyMap<string, string> {
   const inside = listNames(join(project, 'pipelines')).map(name => join(project, 'pipelines', name));
   const beside = listNames(project).map(name => join(project, name));
@@ -70,12 +74,12 @@ export function listOtherPipelines(project: string): ReadonlyMap<string, string>
   return new Map(files.map(file => [foldName(pipelineNameOf(file)), file]));
 }
 
-/** Other tools have YAML files too. */
+/** YAML files of other tools are ignored. */
 function isPipeline(file: string): boolean {
   return /(^|[{,\s])["']?stages["']?\s*:/.test(readText(file) ?? '');
 }
 
-/** The stage of that pipeline file whose folder in artifacts/ would have the name. */
+/** Returns the stage of the pipeline file whose folder in artifacts/ would have the name. */
 function findStageInFolder(file: string, name: string): string | undefined {
   const text = readText(file);
   const root = text === undefined ? undefined : parseYaml(file, text, makeDiagnosticList());
@@ -92,7 +96,7 @@ function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder).sort();
   } catch {
-    return []; // Not there, or closed: what is in it has no name here.
+    return []; // The folder is missing or not readable: its entries cause no collision.
   }
 }
 
@@ -100,6 +104,6 @@ function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // No file, or closed: no build can take it for a pipeline.
+    return undefined; // The file is missing or not readable: no build can use it as a pipeline.
   }
 }

@@ -1,4 +1,4 @@
-/** Refuses sources that the build itself writes: no order of stages would be right for them, and no build the last one. */
+/** Rejection of sources that the build itself writes. No stage order would be right for them, and no build would ever be up to date. */
 import { type Located, membersOf } from '../config/located.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import type { Source } from './connect.js';

@@ -1,4 +1,4 @@
-/** What does each input port read? References resolved against sources and the other stages' outputs, with every mismatch said. */
+/** Connection of input ports: references are resolved against sources and outputs of other stages, and every mismatch is a diagnostic. */
 
 import { findClosest } from '../../base/did-you-mean.js';
 import { findOwn } from '../../base/find-own.js';
@@ -15,12 +15,12 @@ export type Source =
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'record'; readonly paths: ReadonlyMap<string, string> };
 
-/** What inputs can refer to. */
+/** Everything that inputs can refer to. */
 export interface Surroundings {
   readonly sources: ReadonlyMap<string, Source>;
-  /** Group → its instances, by what stands behind the "@". */
+  /** The instances of each group, by the text after the "@". */
   readonly groups: ReadonlyMap<string, ReadonlyMap<string | undefined, StageId>>;
-  /** Output ports of an instance; undefined where its plugin or params are wrong, which is said elsewhere. */
+  /** Returns the output ports of an instance; undefined if its plugin or params are wrong, which is reported elsewhere. */
   findOutputs(stage: StageId): Ports | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The instances of a stage of the file: one, or one per item of `foreach` or combination of `matrix`, each with what its names stand for. */
+/** Expansion of a stage to its instances: one, or one per item of `foreach` or combination of `matrix`, each with a scope for its names. */
 import type { Scope } from '../config/interpolate.js';
 import { interpolate } from '../config/interpolate.js';
 import { findMember, type Located, membersOf } from '../config/located.js';
@@ -9,7 +9,7 @@ import type { SourceSpan } from '../model/source-span.js';
 export interface Instance {
   readonly id: StageId;
   readonly group: string;
-  /** What stands behind the "@"; undefined for the only instance of a stage. */
+  /** The text after the "@"; undefined for the only instance of a stage. */
   readonly item: string | undefined;
   readonly definition: Located;
   readonly scope: Scope;
@@ -18,18 +18,18 @@ export interface Instance {
 
 const ITEM = /^[\w.-]+$/;
 
-/** Stages of a pipeline, instances counted one by one: what can be planned in a minute and a gigabyte. */
+/** Maximum number of stages of a pipeline, where each instance counts. This many can be planned in one minute and one gigabyte. */
 export const MAX_STAGES = 100_000;
 
-/** How many rows `foreach` or `matrix` have is known before one of them is made. */
+/** The rows of `foreach` or `matrix`. Their number is known before any row is made. */
 interface Rows {
   readonly count: number;
   readonly make: () => readonly Row[];
 }
 
 /**
- * @param scope what holds for the whole file: the parameters.
- * @param room how many more stages the pipeline may have.
+ * @param scope the names that apply to the whole file: the parameters.
+ * @param room the number of stages that the pipeline may still add.
  */
 export function expandStage(
   group: string,

@@ -1,4 +1,4 @@
-/** How does a pipeline file on disk become a plan? Read, parse, check, plan; all that is wrong with it comes back at once. */
+/** Loading of a pipeline file from disk as a plan: read, parse, check, plan. All problems are reported at once. */
 import { relative, resolve } from 'node:path';
 import { foldName } from '../../stage/fold-name.js';
 import { checkSchema, compileSchema } from '../config/check-schema.js';
@@ -22,25 +22,25 @@ export interface PipelineRequest {
   /** As the user gave it, relative to `cwd`. */
   readonly file: string;
   readonly cwd: string;
-  /** `-p name=value`, in order. */
+  /** The `-p name=value` options, in order. */
   readonly assignments: readonly string[];
   readonly paramsFiles: readonly string[];
-  /** Text of a file at an absolute path, where not from the disk. @throws as `readFileSync` does. */
+  /** Returns the text of the file at an absolute path, if files are not read from disk. @throws as `readFileSync` does. */
   readonly readText?: (path: string) => string;
   readonly builtIn: PluginRegistry;
-  /** Loads a third party's plugin: a path or a package name, as seen from the project folder. */
+  /** Loads a third-party plugin. `specifier` is a path or a package name, resolved from the project folder. */
   readonly loadPlugin: (name: string, specifier: string, projectFolder: string) => Promise<PluginEntry>;
-  /** The modules that such a plugin consists of, for watching; also of one that does not load. */
+  /** Returns the modules of such a plugin, for watching, even if the plugin does not load. */
   readonly findPluginFiles?: (specifier: string, projectFolder: string) => Promise<readonly string[]>;
 }
 
 export interface LoadedPipeline {
-  /** undefined where there are errors. */
+  /** undefined if there are errors. */
   readonly plan: Plan | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** Texts of the files read, by the names that spans use. */
+  /** Texts of the files that were read, by the names used in spans. */
   readonly sources: ReadonlyMap<string, string>;
-  /** Absolute paths of the files that decide the plan, for watching: the pipeline file, params files, local plugins. */
+  /** Absolute paths of the files that determine the plan, for watching: the pipeline file, params files, local plugins. */
   readonly files: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   const projectFolder = findProjectFolder(path);
   const plugins = await loadPlugins(root, projectFolder, request, diagnostics);
   files.push(...plugins.files);
-  // What stands beside a file of an earlier revision is not that revision's.
+  // Files on disk are not compared with a file of an earlier revision, because they do not belong to that revision.
   if (request.readText === undefined) checkNamesakes(path, diagnostics);
   const pipeline = pipelineNameOf(path);
   const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins: plugins.registry }, diagnostics);
@@ -134,7 +134,7 @@ function parseAssignment(text: string, diagnostics: DiagnosticList): ParamOverri
   return [];
 }
 
-/** The first line of the project that the stack of an error names, as "plugins/mine.cjs:3:7: "; nothing where there is none. */
+/** Returns the first position inside the project in the stack of an error, as "plugins/mine.cjs:3:7: "; empty if there is none. */
 function describePlace(error: unknown, projectFolder: string): string {
   if (!(error instanceof Error) || typeof error.stack !== 'string') return '';
   const places = [...error.stack.matchAll(/(?:file:\/\/)?(\/[^\n():?]+)(?:\?[^\n():]*)?:(\d+)(?::(\d+))?/g)];
@@ -183,7 +183,7 @@ async function loadPlugins(
   return { registry, files };
 }
 
-/** The default pipeline's stages stand beside the folders of the other pipelines in artifacts/: one name cannot be both. */
+/** Stages of the default pipeline and folders of other pipelines are siblings in artifacts/. The same name cannot be both. */
 function checkArtifactNames(plan: Plan, root: Located, diagnostics: DiagnosticList): void {
   if (plan.pipeline !== DEFAULT_PIPELINE) return;
   const names = listOtherPipelines(plan.projectFolder);

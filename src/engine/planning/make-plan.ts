@@ -1,4 +1,7 @@
-/** How does a parsed pipeline file become a plan? Params, sources, expansion, plugins, ports, connections, order: each step adds diagnostics and goes on where it can. */
+/**
+ * Planning of a parsed pipeline file: params, sources, expansion, plugins, ports, connections, order.
+ * Each step adds diagnostics and continues where it can.
+ */
 import { findClosest } from '../../base/did-you-mean.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
@@ -24,7 +27,7 @@ import { parseResources, unitsOf } from './parse-resources.js';
 export interface PlanRequest {
   readonly pipeline: string;
   readonly projectFolder: string;
-  /** The file's root, already of the right structure. */
+  /** The file's root. Its structure was already checked. */
   readonly root: Located;
   readonly overrides: readonly ParamOverride[];
   readonly plugins: PluginRegistry;
@@ -40,7 +43,7 @@ interface Prepared {
   readonly determinism: 'exact' | 'measured';
 }
 
-/** The plan, or undefined where `diagnostics` has errors. */
+/** Returns the plan, or undefined if `diagnostics` has errors. */
 export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Plan | undefined {
   const { root } = request;
   const params = overrideParams(parseParams(findMember(root, 'params'), diagnostics), request.overrides, diagnostics);
@@ -63,7 +66,7 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
   const around: Surroundings = { sources, groups: groupsOf(root, instances), findOutputs: stage => prepared.get(stage)?.outputPorts };
   const pools = Object.fromEntries([...membersOf(findMember(root, 'pools'))].map(([name, member]) => [name, unitsOf(member.value)]));
   const planned = new Map([...prepared.values()].map(ready => [ready.instance.id, planStage(ready, around, pools, diagnostics)]));
-  // An unresolved stage may be what would have used a parameter.
+  // With errors there is no warning, because an unresolved stage may be the one that uses the parameter.
   if (!diagnostics.hasErrors())
     for (const [name, param] of params)
       if (!used.has(name)) diagnostics.warning('unused-param', param.span, `nothing uses the parameter "${name}"`);
@@ -84,7 +87,7 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
   };
 }
 
-/** More of a cycle than anybody follows. */
+/** Maximum number of references shown of a cycle. */
 const CYCLE_SHOWN = 40;
 
 function describeCycle(refs: readonly { readonly stage: StageId; readonly port: string }[]): string {
@@ -93,11 +96,11 @@ function describeCycle(refs: readonly { readonly stage: StageId; readonly port: 
   return [...names, ...(rest.length === 0 ? [] : [`… ${rest.length} more …`]), names[0]].join(' → ');
 }
 
-/** File systems take 255 bytes; endings and temporary names come on top. */
+/** Maximum length of a name. File systems allow 255 bytes, and extensions and temporary names are appended. */
 const MAX_NAME = 200;
 const NAME_RULE = `it becomes that of a folder and may have at most ${MAX_NAME}`;
 
-/** A stage's folder under artifacts/ is called by its name, and many file systems take names for one that differ by case alone. */
+/** The name of a stage is the name of its folder under artifacts/, and many file systems ignore case. Names that differ only in case collide there. */
 function checkFolders(instances: readonly Instance[], diagnostics: DiagnosticList): void {
   const seen = new Map<string, StageId>();
   for (const { id, span } of instances) {
@@ -159,7 +162,7 @@ function prepare(instance: Instance, plugins: PluginRegistry, diagnostics: Diagn
   const name = uses?.kind === 'scalar' ? String(uses.value) : '';
   const entry = plugins.find(name);
   if (entry === undefined) {
-    // Why it does not load has been said.
+    // The reason why it does not load was already reported.
     if (plugins.failed.has(name)) return undefined;
     const help = (): string => {
       const closest = findClosest(name, plugins.names);
@@ -178,7 +181,7 @@ function prepare(instance: Instance, plugins: PluginRegistry, diagnostics: Diagn
   return evaluateDeclaration(instance, entry, params, located.span, diagnostics);
 }
 
-/** Calls the declaration's functions of the params; what a third party's throws is a diagnostic at its `with`. */
+/** Calls the declaration's functions of the params. Whatever a third-party plugin throws becomes a diagnostic at its `with`. */
 function evaluateDeclaration(
   instance: Instance,
   entry: PluginEntry,
@@ -186,7 +189,7 @@ function evaluateDeclaration(
   span: SourceSpan,
   diagnostics: DiagnosticList,
 ): Prepared | undefined {
-  // The params have just been checked against the plugin's own schema, which is what its Params type stands for.
+  // The cast is safe: the params were just checked against the plugin's own schema, which its Params type describes.
   const plugin = entry.plugin as unknown as StagePlugin<Json>;
   try {
     const problems = plugin.checkParams?.(params) ?? [];
@@ -216,7 +219,10 @@ function evaluateDeclaration(
 
 const PORT_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** A third party's JavaScript may say anything; a port's name becomes a file's. @throws Error that names the port and what it should be. */
+/**
+ * A third-party plugin's JavaScript may declare any value, and a port's name becomes a file name.
+ * @throws Error that names the port and its expected value.
+ */
 function checkPorts(ports: Ports): Ports {
   if (typeof ports !== 'object' || ports === null) throw new Error(`ports are an object of port() by name; it gives ${String(ports)}`);
   const meeting = findMeeting(Object.keys(ports));
@@ -289,7 +295,7 @@ function parseGates(instance: Instance, outputPorts: Ports, diagnostics: Diagnos
   });
 }
 
-/** Ten years: longer ones are a slip of the finger. */
+/** Maximum timeout: ten years. A longer one is a typing error. */
 const MAX_TIMEOUT_MS = 3650 * 86_400_000;
 
 function parseTimeout(instance: Instance, diagnostics: DiagnosticList): number | undefined {

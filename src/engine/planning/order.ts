@@ -1,7 +1,7 @@
-/** The order in which stages can run, and the first cycle where there is none. */
+/** Topological order of the stages, or the first dependency cycle. */
 import type { InputRef, PlannedStage, StageId } from '../model/plan.js';
 
-/** The artifact references of a stage, record entries included. */
+/** Returns the artifact references of a stage, including record entries. */
 function artifactRefs(stage: Pick<PlannedStage, 'inputs'>): readonly ArtifactRef[] {
   return Object.values(stage.inputs)
     .flatMap(binding => (binding.kind === 'record' ? Object.values(binding.entries) : [binding]))
@@ -10,7 +10,7 @@ function artifactRefs(stage: Pick<PlannedStage, 'inputs'>): readonly ArtifactRef
 
 type ArtifactRef = Extract<InputRef, { kind: 'artifact' }>;
 
-/** A stage whose references are being followed: how many of them are done, and the one that led to the next stage of the trail. */
+/** A stage whose references are being followed: the number of followed references, and the one that led to the next stage of the trail. */
 interface Visit {
   readonly stage: PlannedStage;
   readonly refs: readonly ArtifactRef[];
@@ -19,8 +19,9 @@ interface Visit {
 }
 
 /**
- * Stages after all that they read, ties in the given order; or the first cycle, as "a.x → b.y → a.x" in the direction that data flows.
- * The trail is a list, not the call stack: a chain may be as long as the plan.
+ * Returns the stages such that each follows all stages that it reads, with ties in the given order.
+ * If there is a cycle, returns the first one, as "a.x → b.y → a.x" in the direction of data flow.
+ * The trail is a list instead of the call stack, because a chain may be as long as the plan.
  */
 export function orderStages(
   stages: ReadonlyMap<StageId, PlannedStage>,
@@ -52,7 +53,7 @@ function open(stage: PlannedStage, state: Map<StageId, 'open' | 'done'>): Visit 
   return { stage, refs: artifactRefs(stage), next: 0, through: undefined };
 }
 
-/** The references from `stage` back to itself, in the direction that data flows. */
+/** Returns the references from `stage` back to itself, in the direction of data flow. */
 function loopOf(trail: readonly Visit[], stage: StageId): readonly ArtifactRef[] {
   const start = trail.findIndex(visit => visit.stage.id === stage);
   return trail

@@ -1,4 +1,4 @@
-/** How much of which pool does a stage take? */
+/** Parsing of a stage's `resources`: the units that it takes of each pool. */
 import { findClosest } from '../../base/did-you-mean.js';
 import { formatBytes } from '../../base/format.js';
 import { findMember, type Located, membersOf, toJson } from '../config/located.js';
@@ -6,10 +6,10 @@ import { parseSize } from '../config/scalars.js';
 import type { DiagnosticList } from '../model/diagnostic.js';
 import type { Instance } from './expand.js';
 
-/** Pools that the machine has. */
+/** Pools that every machine has without a declaration. */
 const UNDECLARED = ['cpu', 'memory'];
 
-/** A number, or of memory bytes. */
+/** Returns a number of units; for memory, a number of bytes. */
 export function unitsOf(located: Located): number {
   const value = toJson(located);
   return typeof value === 'string' ? (parseSize(value) ?? 0) : Number(value);

@@ -1,4 +1,4 @@
-/** The places that a build writes to: artifacts of its stages, and caches. A source that leads to one of them is read before or after it is written. */
+/** The places that a build writes to: artifacts of its stages, and caches. A source inside one of them would be read before or after it is written. */
 import { join, relative, resolve, sep } from 'node:path';
 import { realPathOf } from '../../base/real-path.js';
 
@@ -6,22 +6,25 @@ export interface WrittenPlaces {
   readonly projectFolder: string;
   /** The folders of the plan's stages under artifacts/, relative to the project. */
   readonly stageFolders: ReadonlySet<string>;
-  /** Absolute paths of caches that stand elsewhere. */
+  /** Absolute paths of caches outside the project. */
   readonly caches: readonly string[];
 }
 
-/** Why a path is no source. */
+/** The reason why a path is not a valid source. */
 export interface Written {
-  /** Follows the name of the source: "is in the cache: cache/logs". */
+  /** The predicate after the name of the source: "is in the cache: cache/logs". */
   readonly what: string;
   readonly help: string;
 }
 
-/** @returns what says of a path (absolute, or relative to the project) why it is no source: as it is written, and where it really leads. */
+/**
+ * @returns a function that gives the reason why a path (absolute, or relative to the project) is not a valid source.
+ * The function checks the path as written and its real path without links.
+ */
 export function createWrittenCheck({ projectFolder, stageFolders, caches }: WrittenPlaces): (path: string) => Written | undefined {
   const folders = [
     ...['artifacts', 'cache'].map(name => ({ name, real: realPathOf(join(projectFolder, name)) })),
-    // Such a folder may hold other things too.
+    // Such a folder may contain other things too, so only the cache's own folders count.
     ...caches.flatMap(root => CONTENT.map(name => ({ name: 'cache', real: realPathOf(join(root, name)) }))),
   ];
 
@@ -50,14 +53,14 @@ export function createWrittenCheck({ projectFolder, stageFolders, caches }: Writ
   };
 }
 
-/** What a cache consists of that no checkout has to itself. */
+/** The folders of a cache that checkouts may share. */
 const CONTENT = ['cas', 'actions', 'turns'];
 
 function holding(folder: string, path: string): Written {
   return { what: `holds ${folder}/, which every build writes to: ${path}`, help: 'name the folders in it that are meant' };
 }
 
-/** The path itself, and every folder that it lies in. */
+/** Returns the path itself and every folder that contains it. */
 function foldersAbove(path: string): readonly string[] {
   const parts = path.split('/');
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
