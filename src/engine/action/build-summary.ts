@@ -1,4 +1,4 @@
-/** What is a stage told of the build, and how much of that is in its key? */
+/** The summary of a build that a stage may receive, and the part of it that is in the stage's key. */
 import type { Digest } from '../../base/digest.js';
 import { digestJson } from '../../base/digest.js';
 import { getDefined, invariant } from '../../base/invariant.js';
@@ -11,7 +11,7 @@ import type { KnownResult } from '../model/known-result.js';
 import type { Gate, InputRef, Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 
-/** Every stage that `stage` depends on, directly or not, in the plan's order. */
+/** Returns every stage that `stage` depends on, directly or indirectly, in the plan's order. */
 function stagesBefore(plan: Plan, stage: PlannedStage): readonly PlannedStage[] {
   const wanted = new Set<StageId>();
   const visit = (one: PlannedStage): void => {
@@ -25,7 +25,7 @@ function stagesBefore(plan: Plan, stage: PlannedStage): readonly PlannedStage[] 
   return [...plan.stages.values()].filter(({ id }) => wanted.has(id));
 }
 
-/** What of the summary is the same in every build with the same results: a digest per stage before this one, for the manifest. */
+/** Returns a digest per dependency for the manifest. Each covers the part of the summary that is the same in every build with the same results. */
 export function digestStagesBefore(
   plan: Plan,
   stage: PlannedStage,
@@ -42,7 +42,7 @@ export function digestStagesBefore(
   return digests;
 }
 
-/** @param endOf how each stage before this one has ended. */
+/** @param endOf the end of each stage that `stage` depends on. */
 export function summarizeBuild(plan: Plan, stage: PlannedStage, endOf: (stage: StageId) => StageEnd | undefined): BuildSummary {
   const summarize = (before: PlannedStage): SummarizedStage => {
     const { outcome, accepted } = getDefined(endOf(before.id), `end of ${before.id}`);

@@ -1,4 +1,4 @@
-/** Whether an input or a program of an action is still what was pinned. */
+/** Checks whether an input or a program of an action has changed since it was pinned. */
 import { EngineError } from '../model/engine-error.js';
 import type { InputDigests, PinnedSource } from '../store/input-digests.js';
 import { publishedSignature } from '../store/published.js';
@@ -15,7 +15,7 @@ export async function hasChanged(input: PinnedInput, digests: InputDigests): Pro
   }
 }
 
-/** Also where another file is found under its name now. */
+/** Also true if another file is now found under the program's name. */
 export async function hasToolChanged(tool: PinnedTool, read: (name: string) => Promise<PinnedTool>): Promise<boolean> {
   try {
     const now = await read(tool.name);

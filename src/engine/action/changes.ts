@@ -1,18 +1,18 @@
-/** How do two action manifests differ, in words that name the thing? */
+/** Differences between two action manifests, and their descriptions for users. */
 
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { findOwn } from '../../base/find-own.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 
-/** One difference of two manifests: `label` is where ("params.percentile", "inputs.model"); a side is absent where the thing is. */
+/** One difference of two manifests. `label` is its place ("params.percentile", "inputs.model"). A side is undefined if the value is absent there. */
 export interface Change {
   readonly label: string;
   readonly before: Json | undefined;
   readonly after: Json | undefined;
 }
 
-/** Every leaf that differs, in the order of the labels. Lists are compared as wholes, artifacts (`{kind, digest}`) too. */
+/** Returns every leaf that differs, in the order of the labels. Lists and artifacts (`{kind, digest}`) are compared as wholes. */
 export function findChanges(before: JsonObject, after: JsonObject): readonly Change[] {
   return compareObjects(before, after, '');
 }
@@ -34,7 +34,7 @@ function isArtifact(value: JsonObject): boolean {
   return typeof value.digest === 'string' && typeof value.kind === 'string';
 }
 
-/** One sentence for a change: `params.percentile: 99.9 → 99.99`. Digests are said as "changed", as nobody reads them. */
+/** Returns one sentence for a change: `params.percentile: 99.9 → 99.99`. A changed digest is described as "changed", without its value. */
 export function describeChange({ label, before, after }: Change): string {
   const what = nameOf(label);
   if (before === undefined) return `${what} is new${isReadable(after) ? `: ${shorten(after)}` : ''}`;
@@ -44,7 +44,7 @@ export function describeChange({ label, before, after }: Change): string {
   return `${what}: ${from} → ${to}`;
 }
 
-/** Both sides as JSON, cut to where they differ. */
+/** Returns both sides as JSON, cut to the place where they differ. */
 export function writeSides(before: Json, after: Json): readonly [string, string] {
   const [from, to] = [JSON.stringify(before), JSON.stringify(after)];
   const start = Math.max(0, lengthOfCommonStart(from, to) - LEAD);
@@ -72,14 +72,14 @@ function isReadable(value: Json | undefined): value is Json {
 
 const LONGEST = 60;
 
-/** How much of what is equal is shown before the difference. */
+/** Number of equal characters shown before the difference. */
 const LEAD = 20;
 
 function shorten(value: Json): string {
   return cut(JSON.stringify(value), 0);
 }
 
-/** Long text from near where it differs. */
+/** Returns at most LONGEST characters of the text, beginning at `start`. */
 function cut(text: string, start: number): string {
   if (text.length <= LONGEST) return text;
   const piece = text.slice(start, start + LONGEST);

@@ -1,4 +1,4 @@
-/** What a stage's plugin declares by its params: the programs that it starts, and the device that it measures on. */
+/** Declarations of a stage's plugin that depend on its params: the programs that it starts, and the device that it measures on. */
 import type { Digest } from '../../base/digest.js';
 import { digestJson } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
@@ -6,23 +6,23 @@ import type { StagePlugin } from '../../stage/define-stage.js';
 import type { PlannedStage } from '../model/plan.js';
 import type { KnownDevice } from '../store/state-log.js';
 
-/** What is known of the device that the stage measures on; undefined where it has none, or where it was never started. */
+/** Returns the known device that the stage measures on; undefined if the stage declares none, or if no run has identified it yet. */
 export function findDevice(stage: PlannedStage, devices: ReadonlyMap<Digest, KnownDevice>): KnownDevice | undefined {
   const description = describeDevice(stage);
   return description === undefined ? undefined : devices.get(description);
 }
 
-/** The digest of the plugin's description of the device; undefined where the stage has none. */
+/** Returns the digest of the plugin's description of the device; undefined if the stage declares none. */
 export function describeDevice(stage: PlannedStage): Digest | undefined {
-  // As for `toolsOf`.
+  // The cast is safe for the same reason as in `toolsOf`.
   const plugin = stage.plugin.plugin as unknown as StagePlugin<JsonObject>;
   const description = plugin.device?.(stage.params);
   return description === undefined ? undefined : digestJson(description);
 }
 
-/** The programs that the stage starts, as it names them. */
+/** Returns the programs that the stage starts, by the names that it uses. */
 export function toolsOf(stage: PlannedStage): readonly string[] {
-  // A plugin takes params of its own type: these were checked against its schema when the plan was made.
+  // The cast is safe: the params were checked against the plugin's schema when the plan was made.
   const plugin = stage.plugin.plugin as unknown as StagePlugin<JsonObject>;
   return plugin.tools?.(stage.params) ?? [];
 }

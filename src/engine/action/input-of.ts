@@ -1,10 +1,10 @@
-/** Which input is meant by a label of a manifest ("inputs.model", "inputs.images.val")? */
+/** Lookup of inputs by their manifest labels ("inputs.model", "inputs.images.val"), and their names for users. */
 
 import type { InputRef, PlannedStage } from '../model/plan.js';
 import type { Change } from './changes.js';
 import { describeChange } from './changes.js';
 
-/** Where the input comes from in the plan as it is now; undefined where the label names none. */
+/** Returns the source of the input in the current plan; undefined if the label names no input. */
 export function inputOf(stage: Pick<PlannedStage, 'inputs'>, label: string): InputRef | undefined {
   if (!label.startsWith('inputs.')) return undefined;
   const name = label.slice('inputs.'.length);
@@ -16,12 +16,12 @@ export function inputOf(stage: Pick<PlannedStage, 'inputs'>, label: string): Inp
   return undefined;
 }
 
-/** "source notes.txt", "shout.text": what users wrote in the pipeline file. */
+/** Returns "source notes.txt" or "shout.text", as users write it in the pipeline file. */
 export function nameOfInput(ref: InputRef): string {
   return ref.kind === 'source' ? `source ${ref.path}` : `${ref.stage}.${ref.port}`;
 }
 
-/** As `describeChange`, with inputs named by where they come from. */
+/** Describes a change like `describeChange`, but names inputs by their sources. */
 export function describeChangeOf(stage: Pick<PlannedStage, 'inputs'>, change: Change): string {
   const ref = change.before === undefined || change.after === undefined ? undefined : inputOf(stage, change.label);
   return ref === undefined ? describeChange(change) : `${nameOfInput(ref)} changed`;

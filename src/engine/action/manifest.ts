@@ -1,4 +1,4 @@
-/** What can change the bytes of a stage's outputs? The action manifest names it all; its digest is the action's key. */
+/** The action manifest, which lists everything that can change the bytes of a stage's outputs. Its digest is the action key. */
 import type { Digest } from '../../base/digest.js';
 import { digestBytes, digestJson } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
@@ -6,7 +6,7 @@ import type { ActionKey } from '../model/action-key.js';
 import type { Artifact } from '../model/artifact.js';
 import { labelVariable } from './variable.js';
 
-/** An input port with its content pinned: one artifact, or a record of them. */
+/** An input port with its pinned content: one artifact, or a record of artifacts. */
 export type PinnedPort = Artifact | { readonly entries: Readonly<Record<string, Artifact>> };
 
 export interface ActionFacts {
@@ -21,17 +21,17 @@ export interface ActionFacts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Which declared secrets are set. */
   readonly secrets: Readonly<Record<string, 'set' | 'not set'>>;
-  /** Only where the plugin runs models. */
+  /** Defined only if the plugin runs models. */
   readonly platformClass: string | undefined;
-  /** Only where the plugin measures. */
+  /** Defined only if the plugin measures. */
   readonly host: string | undefined;
-  /** Digest of what is known of each stage before this one; only where the plugin needs a summary of the build. */
+  /** Digests that describe the stages it depends on. Defined only if the plugin needs a summary of the build. */
   readonly build: Readonly<Record<string, Digest>> | undefined;
-  /** Only where the plugin measures on a device that was started before: what it said it is. */
+  /** The identity that the device reported. Defined only if the plugin measures on a device that was identified before. */
   readonly device: JsonObject | undefined;
 }
 
-/** The labelled document of an action: canonical, without times, paths or anything else that does not change bytes. */
+/** Returns the labeled document of an action. It is canonical and free of times, paths and anything else that does not change bytes. */
 export function makeManifest(facts: ActionFacts): JsonObject {
   return {
     format: 1,
@@ -50,17 +50,17 @@ export function makeManifest(facts: ActionFacts): JsonObject {
   };
 }
 
-/** The manifest of the same action on the device as it says it is now. */
+/** Returns the manifest of the same action on the device with its current identity. */
 export function withDevice(manifest: JsonObject, device: JsonObject): JsonObject {
   return { ...withoutDevice(manifest), device };
 }
 
-/** The manifest under which a result stands that only a lock pairs with this action. */
+/** Returns the manifest for a result that only a lock assigns to this action. */
 export function asLocked(manifest: JsonObject): JsonObject {
   return { ...manifest, locked: true };
 }
 
-/** What a run gets its random numbers from: the key of the action on whatever device, so that every device is measured on the same ones. */
+/** Returns the seed of a run's random numbers: the key of the action without its device, so that all devices are measured with the same numbers. */
 export function seedOf(manifest: JsonObject): string {
   return keyOf(withoutDevice(manifest));
 }
@@ -74,7 +74,8 @@ export function keyOf(manifest: JsonObject): ActionKey {
 }
 
 /**
- * A digest that is cheap to compute: equal ones mean equal manifests. Different ones mean nothing, as the order of params may differ; then keys are compared.
+ * Returns a digest that is cheap to compute. Equal digests mean equal manifests.
+ * Different ones prove nothing, because the order of params may differ; the keys are then compared.
  */
 export function quickKeyOf(manifest: JsonObject): Digest {
   return digestBytes(JSON.stringify(manifest));
@@ -84,8 +85,7 @@ function encodeInput(artifact: Artifact): JsonObject {
   return { kind: artifact.kind, digest: artifact.digest, ...(artifact.executable ? { executable: true } : {}) };
 }
 
-/** A variable may hold a secret, and manifests are kept and shown: its digest stands for it. */
-/** A digest: the value may be a secret. Null where the variable is not set. */
+/** Returns a digest in place of the value, because the value may be a secret, and manifests are stored and shown. Returns null if the variable is not set. */
 export function encodeVariable(value: string | undefined): Digest | null {
   return value === undefined ? null : digestBytes(labelVariable(value));
 }

@@ -1,4 +1,4 @@
-/** Pins a stage: its action as the files are now, from stamps where they prove it, else read. */
+/** Pinning of stages: the action for the current files. Stamps are used if they prove the content; otherwise files are read. */
 import { isAbsolute, resolve } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
@@ -24,9 +24,9 @@ import { makeManifest } from './manifest.js';
 import { type Looked, nameOf, type PinnedInput, type PinnedStage, pinnedStage } from './pinned-stage.js';
 import { type PinnedTool, resolveTool } from './tools.js';
 
-/** What is looked at in one moment: each thing once, for any number of stages. */
+/** Everything observed at one moment. Each item is observed once, for any number of stages. */
 export interface Moment {
-  /** By path, as the pipeline file writes it; undefined where files must be read. */
+  /** By path as written in the pipeline file; undefined if files must be read. */
   readonly sources: Map<string, PinnedSource | undefined>;
   /** By the name that stages use. */
   readonly tools: Map<string, PinnedTool | undefined>;
@@ -40,17 +40,17 @@ export function newMoment(): Moment {
 
 export interface Pinner {
   /**
-   * The action where stamps prove every input; undefined where something must be read or computed. `moment` holds what was looked at already.
+   * Returns the action if stamps prove every input; undefined if something must be read or computed. `moment` holds the items that were already observed.
    * @throws EngineError.
    */
   find(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined, moment: Moment): PinnedStage | undefined;
-  /** The action. `moment` holds what was looked at already: without it, everything is looked at now. @throws EngineError. */
+  /** Returns the action. `moment` holds the items that were already observed; without it, everything is observed now. @throws EngineError. */
   pin(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined, moment?: Moment): Promise<PinnedStage>;
-  /** Looks at the stages' sources, reading small files of which stamps prove nothing, for `find`. */
+  /** Observes the stages' sources for `find`. Small files without conclusive stamps are read. */
   seeSmall(stages: readonly PlannedStage[], moment: Moment): Promise<void>;
-  /** What a folder among the sources holds now; undefined where it is none, or cannot be read. */
+  /** Returns the current entries of a source folder; undefined if it is not a folder or cannot be read. */
   treeOf(path: string): Promise<readonly TreeEntry[] | undefined>;
-  /** Names the first input, program or module that is not what was pinned. */
+  /** Returns the name of the first input, program or module that has changed since it was pinned. */
   findChanged(pinned: Looked): Promise<string | undefined>;
 }
 
@@ -63,7 +63,7 @@ export interface PinnerNeeds {
   readonly devices: ReadonlyMap<Digest, KnownDevice>;
 }
 
-/** How the pieces of an action are got. */
+/** The functions that supply the parts of an action. */
 interface Pieces {
   readonly source: (path: string) => PinnedSource | undefined;
   readonly tool: (name: string) => PinnedTool | undefined;
@@ -165,7 +165,7 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
           const found = digests.find(path) ?? (isSmallFile(resolve(plan.projectFolder, path)) ? await digests.digest(path) : undefined);
           sources.set(path, found);
         } catch (error) {
-          // What is wrong with it is said when it is built.
+          // A problem with the source is reported when its stage is built.
           if (!(error instanceof EngineError)) throw error;
         }
       }

@@ -1,4 +1,4 @@
-/** An action with everything that was looked at to decide it. */
+/** A pinned stage: its action, with all observations that determined it. */
 import type { JsonObject } from '../../base/json.js';
 import type { ActionKey } from '../model/action-key.js';
 import type { Artifact } from '../model/artifact.js';
@@ -8,7 +8,7 @@ import type { PinnedCode } from './code/pinned-code.js';
 import { keyOf, withDevice } from './manifest.js';
 import type { PinnedTool } from './tools.js';
 
-/** One input with its content, and how to see whether it has changed since. */
+/** One input with its content, and the stamps that show whether it has changed since. */
 export interface PinnedInput {
   readonly port: string;
   readonly entry: string | undefined;
@@ -17,32 +17,32 @@ export interface PinnedInput {
   readonly path: string;
   readonly artifact: Artifact;
   readonly signature: string;
-  /** Stamps of the links that the path of a source leads over; '' of an artifact. */
+  /** Stamps of the links on the path of a source; '' for an artifact. */
   readonly links: string;
   readonly proof: 'settled' | 'racy';
-  /** Of a folder among the sources: what its digest is of. */
+  /** For a source folder: the entries behind its digest. */
   readonly tree?: readonly TreeEntry[];
 }
 
-/** An action, and all that was looked at to decide it. */
+/** An action, with all observations that determined it. */
 export interface PinnedStage extends Looked {
   readonly key: ActionKey;
   readonly manifest: JsonObject;
 }
 
-/** What decides an action besides the plan: everything that can be other a moment later, as it was. */
+/** The observations that determine an action besides the plan: everything that may change later, in its observed state. */
 export interface Looked {
   readonly inputs: readonly PinnedInput[];
   readonly tools: readonly PinnedTool[];
   readonly code: PinnedCode;
 }
 
-/** "source a.txt", "artifact a.text". */
+/** Returns "source a.txt" or "artifact a.text". */
 export function nameOf({ ref }: PinnedInput): string {
   return ref.kind === 'source' ? `source ${ref.path}` : `artifact ${ref.stage}.${ref.port}`;
 }
 
-/** Its key is computed when it is asked for: where a quick key says enough, it is not. */
+/** The key is computed on demand, because a quick key is often sufficient. */
 export function pinnedStage(manifest: JsonObject, { inputs, tools, code }: Looked): PinnedStage {
   let key: ActionKey | undefined;
   return {
@@ -57,7 +57,7 @@ export function pinnedStage(manifest: JsonObject, { inputs, tools, code }: Looke
   };
 }
 
-/** The same action on the device as it says it is now. */
+/** Returns the same action on the device with its current identity. */
 export function pinDevice(pinned: PinnedStage, identity: JsonObject): PinnedStage {
   return pinnedStage(withDevice(pinned.manifest, identity), pinned);
 }

@@ -6,7 +6,7 @@ import { messageOf } from '../model/engine-error.js';
 import { findExposure } from '../store/exposure.js';
 import type { Session } from './session.js';
 
-/** Damaged lines of the state, folders of the cache that other users may write to, and a build by root of another user's project. */
+/** Warns of damaged lines in the state, of cache folders that other users may write to, and of a build by root in another user's project. */
 export function warnOfOpenedCache({ loaded, ports, cache, plan }: Session): void {
   if (loaded.damagedLines > 0) {
     const message = `${loaded.damagedLines} of ${loaded.lines} lines of ${cache.state(plan.pipeline)} are damaged or of another version, and left out`;
@@ -22,7 +22,7 @@ export function warnOfOpenedCache({ loaded, ports, cache, plan }: Session): void
     if (message !== undefined) ports.emit({ kind: 'warning', stage: undefined, code: 'cache-exposed', message });
 }
 
-/** Says which folder of the cache may not be read, so that an answer without it is not taken for the whole. */
+/** Names the first cache folder that is not readable, so that an incomplete answer is not mistaken for a complete one. */
 export function warnOfUnreadableCache({ cache, ports }: Pick<Session, 'cache' | 'ports'>): void {
   for (const folder of [cache.root, ...['state', 'actions', 'cas'].map(name => join(cache.root, name))]) {
     try {
@@ -35,14 +35,14 @@ export function warnOfUnreadableCache({ cache, ports }: Pick<Session, 'cache' | 
   }
 }
 
-/** The owner of the project folder, where root builds in another user's folder. */
+/** Returns the owner of the project folder if root builds in another user's folder. */
 function findOwnerUnderRoot(folder: string): number | undefined {
   if (process.geteuid?.() !== 0) return undefined;
   const { uid } = statSync(folder);
   return uid === 0 ? undefined : uid;
 }
 
-/** Writes the state that is still in memory. A failed write is a warning: the next build looks at more than it needs to. */
+/** Writes the state that is still in memory. A failed write is a warning: the next build checks more than necessary. */
 export function flushState({ writer, ports }: Session): void {
   try {
     writer?.flush();

@@ -1,4 +1,4 @@
-/** What does one build, or one look at the state, work with? The opened cache and everything that reads it. */
+/** The session of a build or query: the opened cache and everything that reads it. */
 import { isAbsolute } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
@@ -42,16 +42,16 @@ export interface Session {
   readonly pinner: Pinner;
   /** Code digests whose documents are known to be in the store. */
   readonly noted: Set<Digest>;
-  /** What builds have published under artifacts/. */
+  /** Names that builds have published under artifacts/. */
   readonly published: PublishedNames;
-  /** Only of a session that may write. */
+  /** Defined only for a session that may write. */
   readonly writer: StateWriter | undefined;
 }
 
-/** What stays as it is when a session turns to a newer plan. */
+/** The parts that stay the same when a session switches to a newer plan. */
 type Opened = Pick<Session, 'ports' | 'cache' | 'loaded' | 'writer' | 'noted' | 'published'>;
 
-/** Opens the cache. 'write' only under the lock. */
+/** Opens the cache. 'write' is allowed only under the lock. */
 export function openSession(
   plan: Plan,
   ports: EnginePorts,
@@ -66,7 +66,7 @@ export function openSession(
   return sessionOf(plan, { ports, cache, loaded, writer, noted: new Set(), published });
 }
 
-/** The same state under a newer plan of the same pipeline; what is known of code and tools is looked at anew. */
+/** Returns the same state under a newer plan of the same pipeline. Code and tools are observed again. */
 export function turnSession(session: Session, plan: Plan): Session {
   return sessionOf(plan, session);
 }
@@ -108,7 +108,7 @@ function warnOfSharedCache({ emit }: EnginePorts): (message: string) => void {
   return message => emit({ kind: 'warning', stage: undefined, code: 'shared-cache-failed', message });
 }
 
-/** Made when the first source is read: with nothing to do, none is. */
+/** The check is made when the first source is read, because a no-op build needs none. */
 function writtenCheckOf(plan: Plan, cache: CacheFolder): ReturnType<typeof createWrittenCheck> {
   let check: ReturnType<typeof createWrittenCheck> | undefined;
   return path => {
@@ -121,7 +121,7 @@ function writtenCheckOf(plan: Plan, cache: CacheFolder): ReturnType<typeof creat
   };
 }
 
-/** Absolute path of the stage's folder under artifacts/, and the names in it by port. */
+/** Returns the absolute path of the stage's folder under artifacts/, and the names in it by port. */
 export function placeOf(plan: Plan, stage: PlannedStage): { readonly folder: string; readonly names: Readonly<Record<string, string>> } {
   const names: Record<string, string> = {};
   for (const port of Object.keys(stage.outputPorts)) names[port] = artifactName(stage, port);
@@ -129,8 +129,8 @@ export function placeOf(plan: Plan, stage: PlannedStage): { readonly folder: str
 }
 
 /**
- * The stages that stamps alone prove up to date, with their accepted results: without reading content, writing, or waiting.
- * What is not among them has to be looked at closely. `moment` gets everything that was looked at.
+ * Returns the stages that stamps alone prove up to date, with their accepted results. It does not read content, write or wait.
+ * All other stages need a full check. `moment` receives everything that was observed.
  */
 export function findSettled(
   session: Session,
@@ -159,14 +159,14 @@ function hasSettledInputs(stage: PlannedStage, settled: ReadonlyMap<StageId, Acc
   return true;
 }
 
-/** Is an accepted result one of this action? May throw EngineError: then it is not. */
+/** Whether an accepted result belongs to this action. If it throws EngineError, it does not. */
 export type Proof = (accepted: AcceptedStage, pinned: PinnedStage, stage: PlannedStage) => boolean;
 
 export function isResultOf(accepted: AcceptedStage, pinned: PinnedStage): boolean {
   return quickKeyOf(pinned.manifest) === accepted.quickKey || pinned.key === accepted.key;
 }
 
-/** A stage whose inputs cannot be read is not settled: what is wrong is said when it is built. */
+/** A stage whose inputs cannot be read is not settled. The problem is reported when the stage is built. */
 function hasAction(
   stage: PlannedStage,
   accepted: AcceptedStage,
@@ -183,13 +183,13 @@ function hasAction(
 }
 
 export interface Comparison {
-  /** 'never': no result was accepted yet. 'lost': its record is gone from the cache. */
+  /** 'never': no result was accepted yet. 'lost': its record is no longer in the cache. */
   readonly last: 'known' | 'never' | 'lost';
   readonly changes: readonly Change[];
   readonly reasons: readonly string[];
 }
 
-/** How does an action differ from the one whose result was accepted last? */
+/** Compares an action with the one whose result was accepted last. */
 export async function compareWithLast(session: Session, stage: PlannedStage, manifest: JsonObject): Promise<Comparison> {
   const accepted = session.state.stages.get(stage.id);
   if (accepted === undefined) return { last: 'never', changes: [], reasons: ['never built'] };

@@ -1,4 +1,4 @@
-/** Which file is a program that a stage starts? As the system finds it: a path, or a name on the PATH. */
+/** Resolution of the programs that stages start: by path, or by name on the PATH. */
 import { delimiter, isAbsolute, join } from 'node:path';
 import { EngineError } from '../model/engine-error.js';
 import { lookAt } from '../store/files/stamp.js';
@@ -6,13 +6,17 @@ import type { PinnedSource } from '../store/input-digests.js';
 
 /** A program that a stage starts, with its content. */
 export interface PinnedTool {
-  /** As the stage names it. */
+  /** The name that the stage uses. */
   readonly name: string;
   readonly path: string;
   readonly source: PinnedSource;
 }
 
-/** The path of a tool. A name with a slash is relative to `projectFolder`. Relative folders of the PATH do not count: they mean another folder to every program. @throws EngineError `tool-missing`. */
+/**
+ * Returns the path of a tool. A name with a slash is relative to `projectFolder`.
+ * Relative folders of the PATH are ignored, because they mean a different folder in every working directory.
+ * @throws EngineError `tool-missing`.
+ */
 export function resolveTool(tool: string, projectFolder: string, path: string | undefined): string {
   if (isAbsolute(tool)) return existing(tool, tool);
   if (tool.includes('/')) return existing(tool, join(projectFolder, tool));
@@ -31,7 +35,7 @@ function existing(tool: string, path: string): string {
   return path;
 }
 
-/** As a shell does it: a folder of the PATH that we may not look into holds no program. */
+/** Like a shell, treats a PATH folder without read access as one that contains no program. */
 function isProgram(path: string): boolean {
   try {
     const look = lookAt(path);

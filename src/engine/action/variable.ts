@@ -1,4 +1,4 @@
-/** Of what is the digest of an environment variable's value? Of the value with a label, so that it is nobody else's digest of the same text. */
+/** The text that is digested for an environment variable. The label keeps the digest different from that of a file with the same text. */
 export function labelVariable(value: string): string {
   return `tanren-env:${value}`;
 }

@@ -1,4 +1,4 @@
-/** The code digests of plugins and parts: of the modules that each reaches, from the table of built-in ones, from stamps, or read now. */
+/** Code digests of plugins and parts. A digest covers all modules that the root reaches; it comes from the table of built-in modules, from stamps, or from reading the modules. */
 import { encodeCanonicalJson } from '../../../base/canonical-json.js';
 import type { Json } from '../../../base/json.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
@@ -9,23 +9,23 @@ import { describeCode } from './describe-code.js';
 import type { CodeRoot, PinnedCode } from './pinned-code.js';
 
 export interface CodeDigests {
-  /** The code where a table or stamps prove it now; undefined where modules must be read. @throws EngineError `installation-changed`. */
+  /** Returns the code if a table or stamps prove it; undefined if modules must be read. @throws EngineError `installation-changed`. */
   find(root: CodeRoot): PinnedCode | undefined;
-  /** The code, read where necessary. @throws EngineError `plugin-module`, `installation-changed`. */
+  /** Returns the code, and reads modules if necessary. @throws EngineError `plugin-module`, `installation-changed`. */
   read(root: CodeRoot): Promise<PinnedCode>;
-  /** The first file that is not as it was when the code was pinned. */
+  /** Returns the first file that has changed since the code was pinned. */
   findChanged(code: PinnedCode): Promise<string | undefined>;
-  /** What the digest is of: modules and packages, read now. @throws EngineError `plugin-module`. */
+  /** Returns the document behind the digest: modules and packages, read now. @throws EngineError `plugin-module`. */
   describe(root: CodeRoot): Promise<Json>;
 }
 
-/** @param remember keeps the digest of a third party's module for later builds. */
+/** @param remember stores the digest of a third-party module for later builds. */
 export function createCodeDigests(
   installRoot: string,
   state: Pick<State, 'code'>,
   remember: (name: string, code: StampedCode) => void,
 ): CodeDigests {
-  /** What this process has read, also where it may write no state. */
+  /** Code that this process has read. Needed because the process may not be allowed to write state. */
   const own = new Map<string, StampedCode>();
   const find = (root: CodeRoot): PinnedCode | undefined => {
     const table = tableOf(installRoot);
@@ -68,7 +68,7 @@ function nameOf({ modulePath, reads, pluginPath }: CodeRoot): string {
   return reads.length === 0 ? modulePath : encodeCanonicalJson({ modulePath, reads, pluginPath });
 }
 
-/** A folder that is gone, and what may not be looked at any more, has changed. */
+/** A missing folder, or a file that is no longer accessible, counts as changed. */
 function findDifference(sights: Sights): string | undefined {
   try {
     return findDifferent(sights, '');

@@ -1,4 +1,4 @@
-/** The table of code digests that the build of Tanren writes for its own modules, so that no build of a pipeline has to read them. */
+/** The table of code digests of Tanren's own modules. The build of Tanren writes it, so that no pipeline build has to read these modules. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
@@ -12,8 +12,8 @@ import type { ModuleGraph } from './module-graph.js';
 export const CODE_TABLE = 'code-digests.json';
 
 /**
- * The table's text: every module under the install root's `src` and `stages`, with its closure's digest.
- * The digests name the versions of installed packages, so the table names them too: where others are installed, it does not count.
+ * Returns the table's text: every module under the install root's `src` and `stages`, with the digest of its closure.
+ * The digests depend on the versions of installed packages, so the table lists these versions too. With other installed versions the table is not used.
  */
 export function encodeCodeTable(graph: ModuleGraph, modulePaths: readonly string[], installRoot: string): string {
   const rows = modulePaths.map(path => [toTablePath(installRoot, path), closureDigest(graph, path, installRoot)] as const);
@@ -22,7 +22,7 @@ export function encodeCodeTable(graph: ModuleGraph, modulePaths: readonly string
   return `${JSON.stringify({ packages, modules }, null, 1)}\n`;
 }
 
-/** How the files look that say whether this is the code that it was. */
+/** Returns the stamps of the files that show whether the code is unchanged. */
 export function seeCode(installRoot: string): Sights {
   const packages = ownDependencies(installRoot).flatMap(name => findPackageFile(name, installRoot) ?? []);
   return { ...NO_SIGHTS, followed: [...tableFiles(installRoot), ...packages].flatMap(path => [path, stampOf(path)]) };
@@ -33,7 +33,7 @@ export interface CodeTable {
   readonly sights: Sights;
 }
 
-/** Each is read once per process: the engine and the plugins in its process are of that moment too. */
+/** Each table is read once per process, because the loaded code of the engine and of in-process plugins is from that time too. */
 const tables = new Map<string, CodeTable>();
 
 export function tableOf(installRoot: string): CodeTable {
@@ -49,12 +49,12 @@ export function toTablePath(installRoot: string, path: string): string {
   return slashed(relative(installRoot, path));
 }
 
-/** The table, and what the compiler writes when it runs. */
+/** The table, and a file that the compiler writes when it runs. */
 function tableFiles(installRoot: string): readonly [string, string] {
   return [join(installRoot, CODE_TABLE), join(installRoot, '.tsbuildinfo')];
 }
 
-/** Empty where there is no table, where the compiler ran after it was written, or where other packages are installed than those it was written with. */
+/** Empty if there is no table, if the compiler ran after it was written, or if other package versions are installed than those it lists. */
 function readTable(installRoot: string): ReadonlyMap<string, Digest> {
   const [path, compilerFile] = tableFiles(installRoot);
   const written = lookAt(path);
@@ -72,7 +72,7 @@ function readTable(installRoot: string): ReadonlyMap<string, Digest> {
   );
 }
 
-/** Names of the packages that Tanren itself depends on. */
+/** Returns the names of the packages that Tanren itself depends on. */
 function ownDependencies(installRoot: string): readonly string[] {
   const dependencies = readManifest(join(dirname(installRoot), 'package.json'))?.dependencies;
   return isJsonObject(dependencies) ? Object.keys(dependencies).sort() : [];
@@ -83,7 +83,7 @@ function installedVersion(name: string, installRoot: string): Json | undefined {
   return file === undefined ? undefined : readManifest(file)?.version;
 }
 
-/** As Node finds the package: in the nearest node_modules upwards. */
+/** Finds the package as Node does: in the nearest node_modules of the folder or its parents. */
 function findPackageFile(name: string, installRoot: string): string | undefined {
   for (let folder = installRoot; ; folder = dirname(folder)) {
     const file = join(folder, 'node_modules', name, 'package.json');

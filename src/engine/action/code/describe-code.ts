@@ -1,4 +1,4 @@
-/** Of which document is a code digest? The modules and packages that a module reaches, by names that are the same on every machine. */
+/** The document behind a code digest: the modules and packages that a module reaches, by names that are the same on every machine. */
 import systemPath, { dirname, join, type PlatformPath, relative } from 'node:path';
 import { type Digest, digestJson } from '../../../base/digest.js';
 import type { Json, JsonObject } from '../../../base/json.js';
@@ -6,7 +6,7 @@ import type { Module, ModuleGraph } from './module-graph.js';
 import type { CodeRoot } from './pinned-code.js';
 import { isInstalled } from './resolve-module.js';
 
-/** What the context offers and can change bytes: part of every plugin's code. Relative to the install root. */
+/** Modules of the stage context that can change output bytes, and are therefore part of every plugin's code. Relative to the install root. */
 const STAGE_RUNTIME = ['src/stage/random.js'];
 
 /** @throws EngineError `plugin-module`. */
@@ -17,12 +17,12 @@ export function describeCode(graph: ModuleGraph, root: CodeRoot, installRoot: st
   };
 }
 
-/** The digest of all that a module reaches, by paths relative to the install root (built-in) or to its own folder (third parties). */
+/** Returns the digest of everything that a module reaches. Paths are relative to the install root (built-in) or to the module's folder (third-party). */
 export function closureDigest(graph: ModuleGraph, modulePath: string, installRoot: string): Digest {
   return digestJson(describeCode(graph, { modulePath, reads: [], pluginPath: modulePath }, installRoot));
 }
 
-/** Everything that is code of `root`, its module first. @throws EngineError `plugin-module`. */
+/** Returns all modules that are code of `root`, its own module first. @throws EngineError `plugin-module`. */
 export function closureOf(graph: ModuleGraph, { modulePath, reads, pluginPath }: CodeRoot): readonly Module[] {
   return graph.closureOf(modulePath, graph.resolveReads(pluginPath, reads));
 }
@@ -33,7 +33,7 @@ function describeClosure(graph: ModuleGraph, modules: readonly Module[], install
   for (const { path } of modules) {
     const scope = isInside(installRoot, path) || isInstalled(path) ? undefined : graph.findScope(path);
     const fields = scope === undefined ? {} : fieldsOf(scope.manifest);
-    // The whole file may be among the modules; then that says it all.
+    // The whole package.json may be one of the modules. Its digest then covers these fields.
     if (scope !== undefined && Object.keys(fields).length > 0 && !entries.has(label(scope.path)))
       entries.set(label(scope.path), digestJson(fields));
   }
@@ -43,13 +43,16 @@ function describeClosure(graph: ModuleGraph, modules: readonly Module[], install
   };
 }
 
-/** What of a package.json decides how its modules are read, and what specifiers mean. */
+/** Returns the fields of a package.json that determine how its modules are read and what specifiers mean. */
 function fieldsOf({ type, main, exports, imports, name }: JsonObject): JsonObject {
   const fields = { type, main, exports, imports, ...(exports === undefined ? {} : { name }) };
   return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined));
 }
 
-/** Names without places: of a linked package by the package's name, else relative to the install root (built-in) or to the module's folder. */
+/**
+ * Returns names that do not depend on the place of installation. In a linked package they start with the package's name;
+ * otherwise they are relative to the install root (built-in) or to the module's folder.
+ */
 function labelsOf(modules: readonly Module[], installRoot: string): (path: string) => string {
   const [first] = modules;
   const own = first === undefined || isInside(installRoot, first.path) ? installRoot : dirname(first.path);
@@ -62,7 +65,7 @@ function labelsOf(modules: readonly Module[], installRoot: string): (path: strin
   };
 }
 
-/** By the rules of `flavor`, those of this system unless it says otherwise. */
+/** Follows the path rules of `flavor`; by default those of this system. */
 export function isInside(folder: string, path: string, flavor: PlatformPath = systemPath): boolean {
   const inner = flavor.relative(folder, path);
   return inner !== '..' && !inner.startsWith(`..${flavor.sep}`) && !flavor.isAbsolute(inner);

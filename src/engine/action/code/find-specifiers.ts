@@ -1,21 +1,21 @@
-/** Which files does a module name? Read from the JavaScript as Node runs it, where type imports are gone. */
+/** The files that a module refers to, found in the JavaScript that Node runs. Type imports are already removed there. */
 import { parse } from 'es-module-lexer';
 
 export interface NamedFile {
   readonly specifier: string;
-  /** 'import': as ES modules resolve it. 'require': as CommonJS does. 'url': a file beside the module, which it may read. */
+  /** 'import': resolved as by ES modules. 'require': resolved as by CommonJS. 'url': a file beside the module, which the module may read. */
   readonly how: 'import' | 'require' | 'url';
-  /** 'must': a static import, without which the module does not load. 'may': what stands in a call, or in a comment that looks like one. */
+  /** 'must': a static import, without which the module does not load. 'may': found in a call, or in a comment that looks like one. */
   readonly need: 'must' | 'may';
 }
 
 export interface NamedFiles {
   readonly files: readonly NamedFile[];
-  /** 'computed': it may import what no literal in it names. 'unknown': it is no JavaScript. */
+  /** 'computed': the module may import files that no literal in it names. 'unknown': the file is not JavaScript. */
   readonly imports: 'named' | 'computed' | 'unknown';
 }
 
-/** What is no JavaScript names nothing: it may be data with such an ending. `init` of es-module-lexer must have ended. */
+/** A file that is not JavaScript refers to nothing: it may be data with such an extension. `init` of es-module-lexer must have resolved. */
 export function findSpecifiers(path: string, text: string): NamedFiles {
   const imports = findImports(path, text);
   if (imports === undefined) return { files: [], imports: 'unknown' };
@@ -24,7 +24,7 @@ export function findSpecifiers(path: string, text: string): NamedFiles {
   for (const found of imports) {
     if (found.type === 'import-meta') continue;
     const { type, specifier } = found;
-    // What is written into a `data:` URL may import files too.
+    // Code inside a `data:` URL may import files too.
     if (specifier === undefined || (type === 'dynamic' && found.glob) || specifier.startsWith('data:')) isComputed = true;
     else if (type === 'dynamic' || !found.typeOnly) files.push({ specifier, how: 'import', need: type === 'dynamic' ? 'may' : 'must' });
   }
@@ -39,7 +39,7 @@ function findImports(path: string, text: string): ReturnType<typeof parse>[0] | 
   }
 }
 
-/** What is made of text while the program runs may import anything. */
+/** Code that is created from text at run time may import anything. */
 const MAKES_CODE = /\beval\s*\(|\bFunction\s*\(|['"](?:node:)?(?:vm|worker_threads)['"]/;
 
 const LITERAL = String.raw`\(\s*(?:'([^'\n]+)'|"([^"\n]+)"|${'`'}([^${'`'}$\n]+)${'`'})`;

@@ -1,4 +1,4 @@
-/** Which modules and packages does a module reach? All that it imports, requires or names as a file beside it, and what these do. */
+/** The graph of modules and packages that a module reaches: everything it imports, requires or names as a file beside it, and what these reach. */
 import { readFileSync, realpathSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,30 +12,31 @@ import { findSpecifiers, type NamedFile, type NamedFiles } from './find-specifie
 import { createResolver, isInstalled, type ModuleFiles, type PackageFolder, type Resolver } from './resolve-module.js';
 
 export interface Module {
-  /** Without links. */
+  /** Real path, without links. */
   readonly path: string;
   readonly digest: Digest;
-  /** Paths of modules that it imports, and of files that it names. */
+  /** Paths of the modules that it imports and of the files that it names. */
   readonly imports: readonly string[];
-  /** Installed packages that it imports: "name@version", with their dependencies. */
+  /** Installed packages that it imports, as "name@version", with their dependencies. */
   readonly packages: readonly string[];
-  /** Folders of the installed packages that it imports itself. */
+  /** Folders of the installed packages that it imports directly. */
   readonly packageFolders: readonly string[];
-  /** Packages that it imports by name and that are not installed but linked: their modules are among `imports`. */
+  /** Packages that it imports by name and that are linked, not installed. Their modules are in `imports`. */
   readonly linked: readonly PackageFolder[];
-  /** 'computed': it may import what no literal in it names. 'unknown': it is no JavaScript. */
+  /** 'computed': it may import files that no literal in it names. 'unknown': it is not JavaScript. */
   readonly loads: NamedFiles['imports'];
 }
 
 export interface ModuleGraph {
   /**
-   * The module and all it reaches, itself first. @param further absolute paths of files and folders that belong to it.
+   * Returns the module itself first, then everything it reaches.
+   * @param further absolute paths of files and folders that also belong to it.
    * @throws EngineError `plugin-module`.
    */
   closureOf(path: string, further?: readonly string[]): readonly Module[];
-  /** The package.json that decides how a module is read and what its specifiers mean. */
+  /** Returns the package.json that determines how a module is read and what its specifiers mean. */
   findScope: Resolver['findScope'];
-  /** Paths, without links, of what `reads` names. @throws EngineError `plugin-module`. */
+  /** Returns the real paths of the entries of `reads`. @throws EngineError `plugin-module`. */
   resolveReads(path: string, reads: readonly string[]): readonly string[];
 }
 
@@ -48,7 +49,7 @@ const FILES: ModuleFiles = {
   realPath: path => realpathSync.native(path),
 };
 
-/** @param files how files are looked at; tests pass changed ones. */
+/** @param files file access; tests replace parts of it. */
 export async function createModuleGraph(files: Partial<ModuleFiles> = {}): Promise<ModuleGraph> {
   await init;
   const all = { ...FILES, ...files };
@@ -116,10 +117,10 @@ function readOne(path: string, files: ModuleFiles, resolver: Resolver): Module {
   };
 }
 
-/** What is larger is data, and is not read for names. */
+/** A larger file is treated as data. It is not searched for specifiers. */
 const MOST_SCRIPT_BYTES = 64 << 20;
 
-/** With any other ending `require` takes it for JavaScript too: what it then imports is in no digest, and may not be loaded. */
+/** `require` treats a file with any other extension as JavaScript too. Its imports are in no digest and may not be loaded. */
 function findNamed(path: string, content: Buffer | string): NamedFiles {
   const ending = extname(path);
   if (content.length > MOST_SCRIPT_BYTES) return { files: [], imports: ending === '.json' ? 'named' : 'computed' };
@@ -128,7 +129,7 @@ function findNamed(path: string, content: Buffer | string): NamedFiles {
   return { files: [], imports: mayImport ? 'computed' : 'named' };
 }
 
-/** @throws EngineError `plugin-module` where the module does not load without it. */
+/** @throws EngineError `plugin-module` if the module does not load without the file. */
 function noteMissing({ specifier, need }: NamedFile, path: string, packages: Set<string>): void {
   if (need === 'may') return;
   if (/^[./#]/.test(specifier) || specifier.startsWith('file:')) {
@@ -156,7 +157,10 @@ interface InstalledPackage {
   readonly modules: readonly { readonly path: string; readonly linked: PackageFolder }[];
 }
 
-/** "name@version" of an installed package and of all it depends on; of dependencies that are linked, their modules. Platform packages are pinned by their parent's version. */
+/**
+ * Returns "name@version" of an installed package and of all its dependencies. For linked dependencies, returns their modules.
+ * Platform packages are pinned by the version of their parent.
+ */
 function describePackage(root: PackageFolder, { manifestOf, findPackage, resolve }: Resolver): InstalledPackage {
   const found = new Map<string, string>();
   const modules: InstalledPackage['modules'][number][] = [];

@@ -1,10 +1,10 @@
-/** What is the code of a plugin or a part, and what is known of it once it was looked at? */
+/** The code of a plugin or part: the root that defines it, and its pinned state. */
 import type { Digest } from '../../../base/digest.js';
 import type { PluginEntry } from '../../model/plugin-entry.js';
 import type { Sights } from '../../store/files/sights.js';
 import type { LoadableModules } from '../../store/state-log.js';
 
-/** What is code of a plugin or of a part? All that its module reaches, and what the plugin declares besides. */
+/** The root of a plugin's or part's code: everything that its module reaches, and the files that the plugin declares in addition. */
 export interface CodeRoot {
   readonly modulePath: string;
   /** Files and folders: relative to the plugin's module, or file: URLs. */
@@ -13,19 +13,19 @@ export interface CodeRoot {
   readonly pluginPath: string;
 }
 
-/** The code of a plugin or a part, as it was when it was looked at. */
+/** The code of a plugin or part at the time it was pinned. */
 export interface PinnedCode {
   readonly root: CodeRoot;
   readonly digest: Digest;
-  /** How everything looked that the digest depends on. */
+  /** Stamps of everything that the digest depends on. */
   readonly sights: Sights;
-  /** 'racy': a change since may not show in the sights. */
+  /** 'racy': a later change may leave the stamps unchanged. */
   readonly proof: 'settled' | 'racy';
-  /** What the digest is of, as far as it may be loaded; undefined where a table knows the digest alone. */
+  /** The modules and packages behind the digest that may be loaded; undefined if only a table's digest is known. */
   readonly modules: LoadableModules | undefined;
 }
 
-/** The code of a plugin. */
+/** Returns the code root of a plugin. */
 export function codeOf({ plugin, modulePath }: PluginEntry): CodeRoot {
   return { modulePath, reads: plugin.reads ?? [], pluginPath: modulePath };
 }

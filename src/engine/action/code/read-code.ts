@@ -1,4 +1,4 @@
-/** The code of a plugin or a part, read now, with how everything looked that its digest depends on. */
+/** Reading of a plugin's or part's code, with stamps of everything that its digest depends on. */
 import { readFileSync, realpathSync } from 'node:fs';
 import { digestJson } from '../../../base/digest.js';
 import { NO_SIGHTS, seeTree, type TreeSight } from '../../store/files/sights.js';
@@ -30,7 +30,7 @@ export async function readCode(root: CodeRoot, installRoot: string): Promise<Pin
   };
 }
 
-/** Notes how each path looked, before it is read. */
+/** File access that records the stamp of each path before it is read. */
 function createLooks() {
   const seen = new Map<string, FileLook | undefined>();
   const links = new Map<string, string>();
@@ -57,7 +57,7 @@ function createLooks() {
   return {
     files,
     all: () => [...seen.values()].filter(one => one !== undefined && one.kind !== 'folder'),
-    // What matters in a folder was looked at by itself, and what else comes into it changes nothing.
+    // Folders are left out: each relevant entry is recorded itself, and other entries that are added do not change the code.
     sights: () => ({
       followed: [...seen].flatMap(([path, one]) => (one?.kind === 'folder' ? [] : [path, one?.stamp ?? ''])),
       itself: [...links].flat(),

@@ -1,20 +1,20 @@
-/** To which file does a specifier lead? As Node resolves it, from the files as they are now: Node itself remembers what it saw for as long as a process lives. */
+/** Resolution of module specifiers by Node's rules against the current files. Node's own resolver caches what it saw for the lifetime of a process. */
 import { builtinModules } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../base/json.js';
 import type { NamedFile } from './find-specifiers.js';
 
-/** The files as a resolver sees them. Every path that is asked for decides the answer, whether something stands there or not. */
+/** The file system as a resolver sees it. Every path that is queried affects the result, whether or not a file exists there. */
 export interface ModuleFiles {
-  /** What stands there, links followed. */
+  /** Returns the type of the file at the path, with links followed. */
   kindOf(path: string): 'file' | 'folder' | undefined;
   read(path: string): Buffer | string;
-  /** The path without links of what stands there. */
+  /** Returns the path of the existing file without links. */
   realPath(path: string): string;
 }
 
-/** A package's folder, without links. */
+/** The folder of a package, without links. */
 export interface PackageFolder {
   readonly name: string;
   readonly folder: string;
@@ -22,18 +22,18 @@ export interface PackageFolder {
 
 export type Resolution =
   | { readonly kind: 'built-in' }
-  /** `linked`: the package by whose name it was found, where that is no installed one. */
+  /** `linked`: the package by whose name the module was found, if it is linked, not installed. */
   | { readonly kind: 'module'; readonly path: string; readonly linked?: PackageFolder }
-  /** In a folder of installed packages: it counts by its manifest. */
+  /** In a folder of installed packages. Its manifest stands for its content. */
   | { readonly kind: 'installed'; readonly package: PackageFolder }
   | { readonly kind: 'missing' };
 
 export interface Resolver {
-  /** @param from the path, without links, of the module that names it. */
+  /** @param from the real path of the module that contains the specifier. */
   resolve(specifier: string, from: string, how: NamedFile['how']): Resolution;
-  /** The package.json that decides how a module is read and what its specifiers mean; undefined where there is none. */
+  /** Returns the package.json that determines how a module is read and what its specifiers mean; undefined if there is none. */
   findScope(path: string): { readonly path: string; readonly manifest: JsonObject } | undefined;
-  /** The folder of a package, as modules in `from` find it. */
+  /** Returns the folder of a package as modules in `from` find it. */
   findPackage(name: string, from: string): PackageFolder | undefined;
   manifestOf(folder: string): JsonObject | undefined;
 }
@@ -41,7 +41,7 @@ export interface Resolver {
 const MISSING: Resolution = { kind: 'missing' };
 const ENDINGS = ['', '.js', '.json', '.node'] as const;
 
-/** A path, a name that stands for one, or the word that there is none. */
+/** A path, another specifier to resolve, 'none' for an explicit exclusion, or undefined for no match. */
 type Target = { readonly path: string } | { readonly name: string } | 'none' | undefined;
 
 export function createResolver(files: ModuleFiles): Resolver {
@@ -119,7 +119,7 @@ export function createResolver(files: ModuleFiles): Resolver {
     return found(how === 'require' ? (asFile(path) ?? asFolder(path)) : exact(path), located);
   };
 
-  /** CommonJS finds single files in node_modules too. */
+  /** CommonJS also finds single files in node_modules. */
   const findLoneFile = (specifier: string, from: string): string | undefined => {
     for (const folder of foldersAbove(from)) {
       const path = folder.endsWith(`${sep}node_modules`) ? undefined : asFile(join(folder, 'node_modules', specifier));
@@ -141,7 +141,7 @@ export function createResolver(files: ModuleFiles): Resolver {
         const folder = dirname(scope?.path ?? from);
         return byTarget(resolveKeys(scope?.manifest.imports, specifier, folder, conditionsOf(how), 'names'), folder, how);
       } catch (error) {
-        // What is no URL, and what may not be looked at, Node does not load either.
+        // Node does not load an invalid URL or an inaccessible file either.
         if (error instanceof Error && 'code' in error) return MISSING;
         throw error;
       }
@@ -149,7 +149,7 @@ export function createResolver(files: ModuleFiles): Resolver {
   };
 }
 
-/** Is it where package managers install? What they link to, as of a workspace, lies elsewhere. */
+/** Whether the path is inside a folder where package managers install. Packages that they only link, such as those of a workspace, are elsewhere. */
 export function isInstalled(realPath: string): boolean {
   return realPath.split(sep).includes('node_modules');
 }
@@ -163,7 +163,7 @@ function conditionsOf(how: NamedFile['how']): ReadonlySet<string> {
   return new Set(['node', 'node-addons', how === 'require' ? 'require' : 'import', ...both]);
 }
 
-/** "@scope/name/inner/file" → "@scope/name" and "./inner/file". */
+/** Splits "@scope/name/inner/file" into "@scope/name" and "./inner/file". */
 function splitName(specifier: string): { readonly name: string; readonly inner: string } {
   const parts = specifier.split('/');
   const count = specifier.startsWith('@') ? 2 : 1;
@@ -176,7 +176,7 @@ function resolveExports(exports: Json, inner: string, folder: string, conditions
   return resolveKeys(exports, inner, folder, conditions, 'paths');
 }
 
-/** The entry for `key`: its own, or else that of the pattern with the longest start. */
+/** Returns the entry for `key`: the exact one, or else that of the pattern with the longest prefix. */
 function resolveKeys(
   entries: Json | undefined,
   key: string,
@@ -216,7 +216,7 @@ function resolveTarget(target: Json, folder: string, star: string, conditions: R
   return undefined;
 }
 
-/** The folders above a path, the nearest first. */
+/** Returns the parent folders of a path, the nearest first. */
 function foldersAbove(path: string): readonly string[] {
   const above: string[] = [];
   for (let at = path; dirname(at) !== at; at = dirname(at)) above.push(dirname(at));
