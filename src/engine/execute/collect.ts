@@ -1,4 +1,4 @@
-/** What did a run write, and is it what the stage declares? */
+/** Collection of a run's outputs: checks against the stage's declaration, and digests. */
 import { copyFileSync, realpathSync, rmSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { ARTIFACT_KINDS } from '../../stage/ports.js';
@@ -12,16 +12,16 @@ import type { TreeEntry } from '../store/files/tree.js';
 import { isInnerLink, treeArtifact, walkFolder } from '../store/files/tree.js';
 import { findEscape } from '../store/files/tree-links.js';
 
-/** An output as it lies in the run folder. */
+/** An output in the run folder. */
 export interface CollectedOutput {
   readonly path: string;
   readonly artifact: Artifact;
-  /** Of a folder: its entries. */
+  /** For a folder: its entries. */
   readonly tree: readonly TreeEntry[] | undefined;
 }
 
 /**
- * Digests every declared output that a run wrote.
+ * Digests every declared output that the run wrote.
  * @param paths absolute paths by port.
  * @throws EngineError `output-missing`, `output-form`, `output-escapes`, `special-file`.
  */
@@ -49,7 +49,7 @@ export async function collectOutputs(
   });
 }
 
-/** An output that is a link is replaced by what it points to, where that is in the run folder. */
+/** Replaces an output that is a link by a copy of its target, if the target is in the run folder. */
 function lookAtOutput(port: string, path: string, runFolder: string): FileLook | undefined {
   const look = lookAtLink(path);
   if (look?.kind !== 'symlink') return look;

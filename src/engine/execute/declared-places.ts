@@ -1,4 +1,4 @@
-/** Which files may a run touch? What its stage declares, as paths for a guard. */
+/** The files that a run may access: the stage's declarations as paths for a guard. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PinnedCode } from '../action/code/pinned-code.js';
@@ -9,7 +9,7 @@ import { isInProcess } from '../model/plugin-entry.js';
 import type { GuardedRun } from './guard/guard.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 
-/** Programs that the stage starts itself see its scratch folder and its tools; a worker also its inputs, its code, and kept parts. */
+/** Programs that a stage starts directly see its scratch folder and its tools. A worker also sees its inputs, its code, and cached parts. */
 export function declaredBy(session: Session, stage: PlannedStage, pinned: PinnedStage, folder: string): GuardedRun {
   const { projectFolder } = session.plan;
   const shared = { projectFolder, ownCopies: [], network: stage.network, besides: folder } as const;
@@ -22,7 +22,7 @@ export function declaredBy(session: Session, stage: PlannedStage, pinned: Pinned
   return { ...shared, writable: [folder], readable: [...tools, ...code, ...inputs, ...parts] };
 }
 
-/** Node itself, Tanren, the modules that the plugin reaches, and the packages that both may import. */
+/** Returns Node itself, Tanren, the modules that the plugin reaches, and the packages that both may import. */
 function codePlaces(installRoot: string, { root, modules }: PinnedCode): readonly string[] {
   const shared = [process.execPath, installRoot, ...packagesAbove(installRoot)];
   if (modules === undefined) return shared;
@@ -30,7 +30,7 @@ function codePlaces(installRoot: string, { root, modules }: PinnedCode): readonl
   return [...new Set([...shared, root.modulePath, ...modules.paths, ...above])];
 }
 
-/** What Node looks for from a folder upwards. */
+/** Returns the node_modules and package.json that Node looks up from a folder to the root. */
 function packagesAbove(folder: string): readonly string[] {
   const found: string[] = [];
   for (let at = folder; ; at = dirname(at)) {

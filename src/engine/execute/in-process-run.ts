@@ -1,4 +1,4 @@
-/** The runner of plugins that only start programs: no worker, as the programs are the processes. */
+/** The runner for plugins that only start programs. It needs no worker, because the programs are separate processes. */
 import { join } from 'node:path';
 import type { JsonObject } from '../../base/json.js';
 import type { Context } from '../../stage/context.js';
@@ -17,10 +17,10 @@ export function inProcessRunner(plugin: StagePlugin): Runner {
 }
 
 async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Failure | undefined> {
-  // A plugin takes params of its own type: these were checked against its schema when the plan was made.
+  // The cast is safe: the params were checked against the plugin's schema when the plan was made.
   const plugin = declared as unknown as StagePlugin<JsonObject>;
   const { action } = order;
-  // No program sees these paths, so that the inputs are read where they stand.
+  // The inputs are read in place, because no program sees these paths.
   const places = new Map(order.links.map(({ link, to }) => [link, to]));
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
   const watched = { signal: order.signal, log: order.listener.log };

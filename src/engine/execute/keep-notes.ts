@@ -1,4 +1,4 @@
-/** What must be kept with a result so that a later change of its inputs can be told file by file, and one of its code module by module? */
+/** Storage of the documents behind a result's digests, by which later changes of its inputs are explained per file, and of its code per module. */
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { digestBytes, parseDigest } from '../../base/digest.js';
 import { codeOf } from '../action/code/pinned-code.js';
@@ -8,7 +8,7 @@ import { messageOf } from '../model/engine-error.js';
 import type { PlannedStage } from '../model/plan.js';
 import { encodeTree } from '../store/files/tree.js';
 
-/** Keeps the documents that digests in the manifest are of. Where that fails, later changes are only told as such: a warning. */
+/** Stores the documents behind the digests in the manifest. If that fails, it warns; later changes are then reported without details. */
 export async function keepNotes(session: Session, stage: PlannedStage, pinned: PinnedStage): Promise<void> {
   try {
     for (const { tree } of pinned.inputs) if (tree !== undefined) await session.store.keepBytes(encodeTree(tree), 'no-flush');
@@ -19,7 +19,7 @@ export async function keepNotes(session: Session, stage: PlannedStage, pinned: P
   }
 }
 
-/** Once per code and cache: modules are read again only for this. */
+/** Stores the document of each code digest once per cache, because the modules are read again for it. */
 async function noteCode({ code, noted, store }: Session, { plugin }: PlannedStage, { manifest }: PinnedStage): Promise<void> {
   const digest = parseDigest(manifest.code);
   if (digest === undefined || noted.has(digest)) return;

@@ -1,4 +1,4 @@
-/** How does a completed run become the stage's result? Blobs, then the record, then what users see, then the state. */
+/** Keeping of a completed run as the stage's result: first the blobs, then the record, then the published artifacts, then the state. */
 import { constants, existsSync } from 'node:fs';
 import { chmod, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import { measure } from './measure.js';
 import { publishStage } from './publish-stage.js';
 import type { CompletedRun } from './run-once.js';
 
-/** Stores, records and publishes a run. A failed cache write is a warning; @throws where the artifacts cannot be written. */
+/** Stores, records and publishes a run. A failed cache write is a warning. @throws EngineError if the artifacts cannot be written. */
 export async function keepResult(session: Session, stage: PlannedStage, pinned: PinnedStage, run: CompletedRun): Promise<AcceptedStage> {
   const artifacts = artifactsOf(run);
   const warn = (message: string): void => session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
@@ -46,7 +46,7 @@ export async function keepResult(session: Session, stage: PlannedStage, pinned: 
   return accept(session, stage, pinned, { ...published, metrics: run.metrics, durationMs: run.durationMs });
 }
 
-/** Makes a published result the stage's accepted one, and writes that down. */
+/** Makes a published result the accepted result of the stage and writes it to the state. */
 export function accept(
   session: Session,
   stage: PlannedStage,
@@ -75,7 +75,7 @@ function artifactsOf(run: CompletedRun): Record<string, Artifact> {
   return Object.fromEntries(Object.entries(run.outputs).map(([port, { artifact }]) => [port, artifact]));
 }
 
-/** A power cut may cost what took less to make: such a blob does not have its digest then, and its stage runs again. */
+/** A result that took less time to make is not flushed. A power failure may damage it: the blob then does not match its digest, and the stage runs again. */
 const WORTH_FLUSHING_MS = 1_000;
 
 async function storeOutputs({ store }: Session, run: CompletedRun): Promise<void> {
@@ -91,7 +91,7 @@ function filesOf({ path, artifact, tree }: CollectedOutput): readonly (readonly 
   return tree.flatMap(entry => (entry.kind === 'file' ? [[join(path, entry.path), entry.digest] as const] : []));
 }
 
-/** The run's own files where the store did not take them, else the store's, verified. */
+/** Returns the run's own files if the store did not take them; otherwise the store's files, verified. */
 function contentOfRun(session: Session, run: CompletedRun): Content {
   const stored = contentOf(session.store, session.ports.artifacts ?? 'copies');
   const left = new Map<Digest, string>();

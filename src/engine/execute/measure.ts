@@ -1,9 +1,9 @@
-/** How long does a piece of a stage's way through the build take? Told as an event when it has ended, however it ended. */
+/** Measurement of spans of a stage's work. Each span is emitted as an event when it ends, whether or not the work succeeded. */
 import type { Span, SpanKind } from '../model/events.js';
 import type { StageId } from '../model/plan.js';
 import type { EnginePorts } from '../model/ports.js';
 
-/** @param more what else is to be told of it, known when it has ended. */
+/** @param more supplies further fields of the span, which are known when the work has ended. */
 export async function measure<T>(
   { emit }: Pick<EnginePorts, 'emit'>,
   stage: StageId,

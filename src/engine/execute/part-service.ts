@@ -1,4 +1,4 @@
-/** Which parts of stages' work are kept? The engine's side of `context.memo`: keys, records, and no part computed twice at a time. */
+/** The engine's side of `context.memo`: keys and records of cached parts. No part is computed twice at the same time. */
 import { join } from 'node:path';
 import { digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
@@ -18,18 +18,24 @@ import type { PartAnswer, PartQuestion } from './worker/messages.js';
 import type { PartKeeper } from './worker/run-parts.js';
 
 export interface PartService {
-  /** The keeper of one run. `kept: 'ignore'` computes every part again. */
+  /** Returns the keeper of one run. `kept: 'ignore'` computes every part again. */
   keeperFor(run: {
-    /** What it declares to read belongs to its parts too. */
+    /** The plugin's declared `reads` belong to its parts too. */
     plugin: CodeRoot;
     kept: 'use' | 'ignore';
     warn: (code: WarningCode, message: string) => void;
-    /** Names what of the stage's code is not as it was when the run began: the run has loaded the older code, so its parts belong to no key. */
+    /**
+     * Returns the changed file if the stage's code has changed since the run began.
+     * The run has loaded the older code, so its parts belong to no key.
+     */
     findChangedCode: () => Promise<string | undefined>;
-    /** Told of each part when it has its answer. Times by `performance.now()`. */
+    /** Called for each part when its answer is known. Times are from `performance.now()`. */
     onPart: (part: { readonly name: string; readonly answer: PartAnswerKind }, startMs: number, endMs: number) => void;
   }): RunKeeper;
-  /** The keeper of a run whose results are only compared: every part is computed, none kept; `differs` is told of files that are not as the kept ones. */
+  /**
+   * Returns the keeper of a run whose results are only compared. Every part is computed and none is stored.
+   * `differs` is called for each file that differs from the stored one.
+   */
   comparingKeeper(run: {
     plugin: CodeRoot;
     differs: (path: string) => void;
@@ -38,9 +44,9 @@ export interface PartService {
 }
 
 export interface RunKeeper extends PartKeeper {
-  /** Keys of the kept parts that the run has used so far. */
+  /** Keys of the cached parts that the run has used so far. */
   readonly used: ReadonlySet<string>;
-  /** Gives up what the run asked for and did not answer: others may compute it. */
+  /** Drops the parts that the run requested and did not answer, so that other runs can compute them. */
   release(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Publishing what a stage has made, and saying which files stood in its folder that no build wrote. */
+/** Publication of a stage's outputs, with a warning about files in its folder that no build wrote. */
 import { join } from 'node:path';
 import { listSome } from '../../base/list-some.js';
 import { placeOf, type Session } from '../action/session.js';
@@ -11,7 +11,10 @@ import type { StageEnd } from '../model/stage-end.js';
 import type { Content } from '../store/publish.js';
 import { publish } from '../store/publish.js';
 
-/** Publishes artifacts; undefined where content is not to be had whole, and nothing was changed. @throws EngineError `not-published`, `output-blocked`. */
+/**
+ * Publishes artifacts. Returns undefined if some content is not available; nothing has changed then.
+ * @throws EngineError `not-published`, `output-blocked`.
+ */
 export async function publishStage(
   session: Session,
   stage: PlannedStage,
@@ -39,14 +42,14 @@ export async function publishStage(
   }
 }
 
-/** Says which files in the stage's folder no build wrote, where there are any. */
+/** Warns of the files in the stage's folder that no build wrote, if there are any. */
 export function warnOfForeign(session: Session, stage: PlannedStage, names: readonly string[]): void {
   if (names.length === 0) return;
   const message = `artifacts/${nameOf(session, stage)} holds what no build wrote: ${listSome(names)}; it stays`;
   session.ports.emit({ kind: 'warning', stage: stage.id, code: 'foreign-files', message });
 }
 
-/** Brings the list of published names in line with what the stages have now. */
+/** Updates the list of published names to the current results of the stages. */
 export function savePublishedNames(session: Session, ends: ReadonlyMap<StageId, StageEnd>): void {
   try {
     for (const [id, { accepted }] of ends) {
@@ -65,7 +68,7 @@ export function savePublishedNames(session: Session, ends: ReadonlyMap<StageId, 
   }
 }
 
-/** The stage's folder, relative to artifacts/. */
+/** Returns the stage's folder, relative to artifacts/. */
 function nameOf({ plan }: Session, stage: PlannedStage): string {
   return artifactFolder(plan, stage).slice('artifacts/'.length);
 }

@@ -1,20 +1,23 @@
-/** Ends what a build has started when the build itself is killed: a small shell that outlives it and reads which process groups are running. */
+/** The reaper: a small shell process that outlives a killed build and then kills the process groups that the build started. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
 export interface Reaper {
-  /** Starts the shell, so that it is there before the first process to watch: starting it takes longer than telling it. */
+  /** Starts the shell before the first process to watch, because starting it takes longer than sending it a message. */
   open(): void;
-  /** Watches the group of a process that leads one. @returns what to call when the process has ended. */
+  /** Watches the process group that the process leads. @returns a function to call when the process has ended. */
   watch(pid: number): () => void;
-  /** The shell's input, for another process that tells it of groups as `watch` does; undefined where there is no shell. It reaps when all that hold this are gone. */
+  /**
+   * Returns the shell's input for another process that reports groups as `watch` does; undefined if there is no shell.
+   * The shell kills the groups once every process that holds this input is gone.
+   */
   input(): Writable | undefined;
-  /** Ends the shell; nothing may be running any more. */
+  /** Ends the shell. No watched process may be running any more. */
   close(): void;
 }
 
-/** Keeps the list of running groups; when its input ends, because the build closed it or is gone, kills those that are left. */
+/** Tracks the running groups. When its input ends, because the build closed it or is gone, it kills the groups that remain. */
 const SCRIPT = `
 running=' '
 while read -r sign pid; do
@@ -26,7 +29,7 @@ done
 for pid in $running; do kill -9 "-$pid"; done
 `;
 
-/** On Windows, where there is no such shell, nothing is watched. */
+/** On Windows there is no such shell, and nothing is watched. */
 export function createReaper(): Reaper {
   let shell: ChildProcess | undefined;
   const open = (): void => {
@@ -53,10 +56,10 @@ export function createReaper(): Reaper {
   };
 }
 
-/** In a session of its own, so that neither Ctrl-C nor the end of the terminal reaches it before it has done its work. */
+/** The shell has its own session, so that neither Ctrl-C nor the end of the terminal stops it before its work is done. */
 function startShell(): ChildProcess {
   const shell = spawn('/bin/sh', ['-c', SCRIPT], { cwd: '/', env: {}, stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-  // Without a shell nothing is watched: builds that are not killed do not need it.
+  // Without a shell nothing is watched. Only a build that is killed needs it.
   shell.on('error', () => undefined);
   shell.stdin?.on('error', () => undefined);
   shell.unref();

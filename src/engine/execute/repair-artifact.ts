@@ -1,4 +1,4 @@
-/** Restores an artifact that was written to while a build runs. */
+/** Repair of an artifact that was written to during a build. */
 import { getDefined } from '../../base/invariant.js';
 import type { PinnedInput } from '../action/pinned-stage.js';
 import { placeOf, type Session } from '../action/session.js';
@@ -8,10 +8,13 @@ import { resign } from '../store/published.js';
 import { publishStage } from './publish-stage.js';
 import { cannotRestore } from './written-inputs.js';
 
-/** Repairs that are under way, by the stage whose artifacts they restore: one at a time for each. */
+/** Ongoing repairs by the stage whose artifacts they restore. Each stage has at most one at a time. */
 export type Repairs = Map<StageId, Promise<void>>;
 
-/** Restores the artifacts of the stage that made the input. Its accepted result stays. @throws EngineError `input-written` where the store does not have it. */
+/**
+ * Restores the artifacts of the stage that made the input. Its accepted result stays.
+ * @throws EngineError `input-written` if the store does not have the content.
+ */
 export async function repairArtifact(session: Session, input: PinnedInput, repairs: Repairs): Promise<void> {
   const { ref } = input;
   if (ref.kind === 'source') return;

@@ -1,4 +1,4 @@
-/** How does a known result come to stand under artifacts/ again? From the store, checked; or it stands there already. */
+/** Restoring of a known result under artifacts/: from the verified content of the store, or in place if it is still there. */
 import { rm } from 'node:fs/promises';
 import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
@@ -17,7 +17,7 @@ import { accept } from './keep-result.js';
 import { measure } from './measure.js';
 import { publishStage, warnOfForeign } from './publish-stage.js';
 
-/** The accepted result, where it is this action's and stands where it was published, or can be put there again. */
+/** Returns the accepted result if it belongs to this action and is still in place or can be restored; otherwise undefined. */
 export async function keepInPlace(session: Session, stage: PlannedStage, pinned: PinnedStage): Promise<StageEnd | undefined> {
   const accepted = session.state.stages.get(stage.id);
   if (accepted?.key !== pinned.key) return undefined;
@@ -41,7 +41,7 @@ export async function keepInPlace(session: Session, stage: PlannedStage, pinned:
   });
 }
 
-/** Undefined where the store does not have it whole: that is said, and nothing has changed. */
+/** Returns undefined if the store does not have the whole result. A warning is emitted, and nothing has changed. */
 export async function restoreResult(
   session: Session,
   stage: PlannedStage,
@@ -68,7 +68,10 @@ export async function restoreResult(
   return { outcome: { kind: 'restored', sizeBytes }, accepted, previousMetrics: before?.metrics };
 }
 
-/** `tanren log` shows the log of the run that made the result; where that wrote nothing, nothing, and not what a run since then wrote that failed. */
+/**
+ * Restores the log of the run that made the result, for `tanren log`.
+ * If that run wrote no log, the log is removed, because it would be from a later run that failed.
+ */
 async function restoreLog(session: Session, stage: PlannedStage, { log }: ActionResult): Promise<void> {
   const path = session.cache.log(session.plan.pipeline, stage.id);
   const bytes = log === undefined ? undefined : await session.store.read(log.digest);

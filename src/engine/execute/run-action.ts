@@ -1,4 +1,4 @@
-/** One run of a stage's action: makes its order, and asks the runner of its plugin. */
+/** One run of a stage's action: creation of its order, and its execution by the plugin's runner. */
 
 import { clipText, MAX_PROGRESS_CHARACTERS } from '../../base/clip-text.js';
 import type { JsonObject } from '../../base/json.js';
@@ -30,22 +30,22 @@ export interface RunHelpers {
   readonly keeper: RunKeeper;
   readonly reaper: Reaper;
   readonly starters: Starters;
-  /** How the stages before it have ended. */
+  /** Returns the end of each stage that this one depends on. */
   readonly endOf: (stage: StageId) => StageEnd | undefined;
   /** Absolute path of the run's log. */
   readonly logPath: string;
   readonly guard: Guard | undefined;
-  /** 'copies': each artifact that it reads is a copy of its own. */
+  /** 'copies': the run reads a private copy of each artifact. */
   readonly artifacts: 'links' | 'copies';
 }
 
-/** What is heard of a run before it is masked and reported. */
+/** Receives the messages of a run. They are masked and reported by `listenTo`. */
 export interface RunEar extends Pick<RunListener, 'identify' | 'usage'> {
   write(level: 'info' | 'warning' | 'output', text: string): void;
   readonly mask: Mask;
 }
 
-/** Runs the action in a run folder that was made for it. @returns undefined where it succeeded. */
+/** Runs the action in its run folder. @returns undefined if it succeeded, else the failure. */
 export async function runAction(
   session: Session,
   stage: PlannedStage,
@@ -115,12 +115,12 @@ function makeDocuments(
   };
 }
 
-/** Secrets leave the machine for nobody, and what a stage may fetch is in no key. */
+/** Reasons to run on this machine only: secrets must not leave it, and content fetched from the network is in no key. */
 function reasonsToStay({ secrets, network }: PlannedStage): ActionDocument['local'] {
   return [...(secrets.length > 0 ? (['secrets'] as const) : []), ...(network === 'allowed' ? (['network'] as const) : [])];
 }
 
-/** What a run says becomes events and lines of its log, without secrets. */
+/** Converts messages of a run to events and log lines, with secrets masked. */
 function listenTo({ ports: { emit } }: Session, { id }: PlannedStage, { write, identify, usage, mask }: RunEar): RunListener {
   return {
     log(level, said) {
@@ -148,7 +148,7 @@ function toRunInput(input: PinnedInput, beganMs: number): RunInput {
   return { port, entry, path, kind: artifact.kind, known };
 }
 
-/** Where each output port is written, relative to the run folder. */
+/** Returns the path of each output port, relative to the run folder. */
 export function outputPaths(stage: PlannedStage): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.keys(stage.outputPorts).map(port => [port, `${RUN_LAYOUT.outputs}/${artifactName(stage, port)}`]));
 }

@@ -1,4 +1,4 @@
-/** The folder in which one run works: links to its inputs, an empty place for its outputs, and scratch. */
+/** The folder of one run: links to its inputs, an empty folder for its outputs, and a scratch folder. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -12,11 +12,11 @@ export interface RunInput {
   /** Absolute path of the source or artifact. */
   readonly path: string;
   readonly kind: 'file' | 'tree';
-  /** Where stamps prove what the file holds. */
+  /** The digest of the file, if stamps prove it. */
   readonly known: { readonly stamp: string; readonly digest: Digest } | undefined;
 }
 
-/** A link to an input, relative to the run folder, and the absolute path that it leads to. */
+/** A link to an input, relative to the run folder, and the absolute path of its target. */
 export interface InputLink {
   readonly link: string;
   readonly to: string;
@@ -25,7 +25,7 @@ export interface InputLink {
 
 export type RunPaths = Pick<ActionDocument, 'inputs'> & Pick<LocalDocument, 'known'> & { readonly links: readonly InputLink[] };
 
-/** Makes the folder, which is not there yet. */
+/** Creates the folder, which must not exist. */
 export function makeRunFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of [RUN_LAYOUT.outputs, RUN_LAYOUT.scratch]) mkdirSync(join(folder, name), { mode: 0o700 });
@@ -47,7 +47,7 @@ export function nameInputs(inputs: readonly RunInput[]): RunPaths {
   const plain = [...paths].map(([port, at]) => [port, typeof at === 'string' ? at : Object.fromEntries(at)] as const);
   return { inputs: Object.fromEntries(plain), known, links };
 
-  /** The record of a port that has entries. */
+  /** Returns the record of a port that has entries. */
   function entriesOf(port: string): Map<string, string> {
     const there = paths.get(port);
     if (there instanceof Map) return there;
@@ -57,7 +57,7 @@ export function nameInputs(inputs: readonly RunInput[]): RunPaths {
   }
 }
 
-/** Makes the links that `nameInputs` named. */
+/** Creates the links that `nameInputs` named. */
 export function linkInputs(folder: string, links: readonly InputLink[]): void {
   for (const at of new Set([RUN_LAYOUT.inputs, ...links.map(({ link }) => dirname(link))]))
     mkdirSync(join(folder, at), { recursive: true, mode: 0o700 });

@@ -1,17 +1,20 @@
-/** What did a run say? A file per stage that grows while it runs, and stays when it fails. */
+/** The log of a run: one file per stage, which grows during the run and stays if the run fails. */
 import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../model/engine-error.js';
 
 export interface RunLog {
   write(text: string): void;
-  /** Ends the log. @returns what was written; undefined where nothing was. */
+  /** Ends the log. @returns the written bytes; undefined if nothing was written. */
   close(): Buffer | undefined;
 }
 
 const LIMIT_BYTES = 16 << 20;
 
-/** The log at `path`, made with its first line; an older one is gone at once. `warn` is told once where it cannot be written. */
+/**
+ * Opens the log at `path`. The file is created with its first line, and an older log is removed at once.
+ * `warn` is called once if the log cannot be written.
+ */
 export function openRunLog(path: string, warn: (message: string) => void): RunLog {
   let file: number | undefined;
   let writtenBytes = 0;

@@ -1,4 +1,4 @@
-/** One try to run an action: its outputs, digested, in a folder of their own, or the failure. */
+/** One attempt to run an action in its own run folder: its digested outputs, or its failure. */
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -26,15 +26,15 @@ import { clockOf } from './written-inputs.js';
 export interface CompletedRun {
   readonly kind: 'completed';
   readonly folder: string;
-  /** When it began to read published artifacts, by the clock of the file system; undefined where it read copies of its own. */
+  /** The time at which it began to read published artifacts, by the clock of the file system; undefined if it read private copies. */
   readonly sharedMs: number | undefined;
   readonly outputs: Readonly<Record<string, CollectedOutput>>;
   readonly metrics: JsonObject | undefined;
   readonly log: Buffer | undefined;
-  /** Keys of the kept parts that it used. */
+  /** Keys of the cached parts that it used. */
   readonly parts: ReadonlySet<string>;
   readonly durationMs: number;
-  /** What the device says it is, on which the stage measured. */
+  /** The identity of the device on which the stage measured. */
   readonly device: JsonObject | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The contract of what runs an action: a worker process, this process, or another machine. */
+/** The contract of runners. A runner executes an action in a worker process, in this process, or on another machine. */
 import type { JsonObject } from '../../base/json.js';
 import type { Mask } from '../../stage/mask.js';
 import type { Failure } from '../model/failure.js';
@@ -9,31 +9,31 @@ import type { InputLink } from './run-folder.js';
 import type { Starters } from './starter/starters.js';
 import type { ActionDocument, LocalDocument } from './worker/action-document.js';
 
-/** One contract test holds for all of them: test/contract/runner.test.ts. */
+/** One contract test covers all runners: test/contract/runner.test.ts. */
 export interface Runner {
   /**
-   * Runs the action of the order. Its outputs are written in the order's folder.
-   * When it returns, nothing that it started still runs.
-   * @returns undefined where it succeeded, else the failure. After the signal was aborted, it says nothing.
+   * Runs the action of the order. The outputs are written to the order's folder.
+   * No process that it started is running when it returns.
+   * @returns undefined if the action succeeded, else the failure. After the signal was aborted, the listener is not called any more.
    */
   run(order: RunOrder): Promise<Failure | undefined>;
 }
 
-/** What a running stage says, whoever runs it. */
+/** Receives the messages of a running stage from any runner. */
 export interface RunListener {
   log(level: 'info' | 'warning' | 'output', text: string): void;
   progress(done: number, total: number, what: string): void;
-  /** Of the device that the stage measures on. */
+  /** The identity of the device that the stage measures on. */
   identify(identity: JsonObject): void;
-  /** The most memory that the worker had at a time; nothing where there is no worker. */
+  /** Peak memory of the worker in bytes. Not called if there is no worker. */
   usage(peakBytes: number): void;
 }
 
-/** Everything that one run needs. What decides its result is in `action`; the rest says where and under whose eyes it runs. */
+/** Everything that one run needs. `action` alone determines the result; the other fields supply paths, services and supervision. */
 export interface RunOrder {
   readonly action: ActionDocument;
   readonly local: LocalDocument;
-  /** What the input paths of `action` lead to. A runner whose plugin sees the paths themselves makes these links. */
+  /** Targets of the input paths of `action`. A runner whose plugin sees these paths creates the links. */
   readonly links: readonly InputLink[];
   /** Absolute. The paths of `action` are relative to it. */
   readonly folder: string;
@@ -45,8 +45,8 @@ export interface RunOrder {
   readonly signal: AbortSignal;
   readonly reaper: Reaper;
   readonly starters: Starters;
-  /** Where what the run starts is to be watched. */
+  /** Defined if the processes of the run are guarded. */
   readonly guard: RunGuard | undefined;
-  /** Takes the stage's secrets out of a text. */
+  /** Removes the stage's secrets from a text. */
   readonly mask: Mask;
 }

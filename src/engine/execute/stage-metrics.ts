@@ -1,4 +1,4 @@
-/** Reads the metrics of a stage from its output ports of that kind: bounded in size and depth, with figures that JSON can hold. */
+/** Reading of a stage's metrics from its output ports of that kind, with bounded size and depth and only numbers that JSON can represent. */
 import { findNonFinite } from '../../base/figure.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
@@ -7,19 +7,19 @@ import { EngineError, messageOf } from '../model/engine-error.js';
 import { joinMetrics } from '../model/metrics.js';
 import type { PlannedStage } from '../model/plan.js';
 
-/** An output, and how its bytes are read. */
+/** An output and a function that reads its bytes. */
 export interface MetricsFile {
   readonly artifact: Pick<Artifact, 'sizeBytes'>;
   readonly read: () => Promise<string | undefined>;
 }
 
-/** Metrics stand in the state, in records and in the history: they are figures, not tensors. */
+/** Limits of metrics, which are stored in the state, in records and in the history. They are single numbers, not tensors. */
 const MOST_BYTES = 16_000_000;
 const MOST_LEVELS = 64;
 
 const EQUAL_HELP = 'write "equal" for an infinite ratio, such as the SQNR of equal tensors, and null for a figure that is not known';
 
-/** @param find the output of a port; undefined where it was not written. @throws EngineError `metrics-malformed`. */
+/** @param find returns the output of a port; undefined if it was not written. @throws EngineError `metrics-malformed`. */
 export async function readMetrics(
   { outputPorts }: PlannedStage,
   find: (port: string) => MetricsFile | undefined,
@@ -60,7 +60,7 @@ function parse(port: string, text: string): Json {
   }
 }
 
-/** How deep objects and lists are nested in a JSON text. Counted before parsing, which takes memory per level. */
+/** Returns the nesting depth of objects and lists in a JSON text. It is counted before parsing, because the parser needs memory per level. */
 function nestingOf(text: string): number {
   let [level, deepest, inText] = [0, 0, false];
   for (let i = 0; i < text.length; i++) {

@@ -1,4 +1,4 @@
-/** What does the device say it is that a run measures on? Kept from the moment it says it, checked when the run has ended. */
+/** The identity of the device that a run measures on. It is stored as soon as the run reports it, and checked when the run has ended. */
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
@@ -12,11 +12,11 @@ import type { PlannedStage } from '../model/plan.js';
 
 export interface DeviceWatch {
   identify(identity: JsonObject): void;
-  /** The identity where the stage has a device. @throws EngineError `device-unidentified`, `device-changed`, `device-undeclared`. */
+  /** Returns the identity if the stage declares a device. @throws EngineError `device-unidentified`, `device-changed`, `device-undeclared`. */
   get(): JsonObject | undefined;
 }
 
-/** For one run. An identity is known to other stages, and to later builds, also where the run fails. */
+/** Watches the device of one run. Other stages and later builds know a reported identity even if the run fails. */
 export function watchDevice(session: Session, stage: PlannedStage): DeviceWatch {
   const description = describeDevice(stage);
   const said: JsonObject[] = [];
@@ -52,7 +52,7 @@ export function watchDevice(session: Session, stage: PlannedStage): DeviceWatch 
 
 function note({ state, writer, ports }: Session, stage: PlannedStage, description: Digest, identity: JsonObject): void {
   const before = state.devices.get(description);
-  // The order of names says nothing, and a manifest's quick key would see it.
+  // The order of the keys has no meaning, but it would change a manifest's quick key. The stored identity is therefore kept if it is equal.
   const isSame = before !== undefined && encodeCanonicalJson(before.identity) === encodeCanonicalJson(identity);
   if (before !== undefined && !isSame) {
     const changes = findChanges(before.identity, identity).map(describeChange).join('; ');

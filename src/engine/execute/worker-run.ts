@@ -1,4 +1,4 @@
-/** The worker runner: an action in a process of its own, and a failure for each way in which that process can end badly. */
+/** The worker runner: it runs an action in a separate process and has a failure for each way in which that process can end abnormally. */
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -16,13 +16,13 @@ import type { Runner, RunOrder } from './runner.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 import { isFromWorker, type ToWorker } from './worker/messages.js';
 
-/** V8 collects garbage and compiles in the worker's own thread: the stages are what runs in parallel, and helper threads cost more processor time than they save. */
+/** V8 compiles and collects garbage in the worker's main thread. Stages already run in parallel, and helper threads cost more processor time than they save. */
 const WORKER_FLAGS = ['--single-threaded'];
 
 const WORKER_GRACE_MS = 100;
 const TAIL_CHARACTERS = 4_000;
 
-/** Runs an action in a process of its own, which gets the action's document and its folder. */
+/** Runs an action in a separate process, which receives the action's document and folder. */
 export const workerRunner: Runner = {
   async run(order) {
     linkInputs(order.folder, order.links);
@@ -68,7 +68,7 @@ async function runWorker(order: RunOrder): Promise<Failure | undefined> {
   }
 }
 
-/** The module that a worker starts with. */
+/** Returns the main module of a worker. */
 export function workerMain(installRoot: string): string {
   return join(installRoot, 'src/engine/execute/worker/main.js');
 }
@@ -154,7 +154,7 @@ function describeDeath(code: number | null, signal: NodeJS.Signals | null, tail:
       }),
     );
   }
-  // A shell between, as in the sandbox, says signals as exit codes.
+  // A shell in between, as in the sandbox, reports signals as exit codes.
   if (signal === 'SIGKILL' || code === 128 + constants.signals.SIGKILL) {
     return toFailure(
       new EngineError('worker-died', 'the worker was killed (SIGKILL): most likely the system ran out of memory', {

@@ -1,6 +1,6 @@
 /**
- * Finds writes to artifacts that a stage reads. Tanren alone writes artifacts, so such a write is the work of a stage that reads it, or of a person:
- * a run on copies that nobody else knows shows who it was.
+ * Detection of writes to artifacts that a stage reads. Only Tanren writes artifacts, so such a write comes from a stage that reads the artifact, or from a person.
+ * A run on private copies shows which of the two it was.
  */
 import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -13,7 +13,7 @@ import { contentOf, place } from '../store/publish.js';
 import { holds, publishedSignature } from '../store/published.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
 
-/** The first artifact among the inputs that is not what was pinned. @param beganMs see `clockOf`. */
+/** Returns the first artifact among the inputs that has changed since it was pinned. @param beganMs see `clockOf`. */
 export async function findWritten(inputs: readonly PinnedInput[], beganMs: number): Promise<PinnedInput | undefined> {
   for (const input of inputs) if (input.ref.kind === 'artifact' && (await isWritten(input, beganMs))) return input;
   return undefined;
@@ -25,7 +25,7 @@ async function isWritten({ path, artifact, signature }: PinnedInput, beganMs: nu
   return mayHideWrites(look, beganMs) && !(await holds(path, artifact));
 }
 
-/** Does the stamp prove what the artifact holds in a run that began at `beganMs`? */
+/** Whether the stamp proves the content of the artifact in a run that began at `beganMs`. */
 export function isProvenFor({ path, artifact }: PinnedInput, beganMs: number): boolean {
   const look = lookAtArtifact(path, artifact.kind);
   return look !== undefined && !mayHideWrites(look, beganMs);
@@ -33,7 +33,7 @@ export function isProvenFor({ path, artifact }: PinnedInput, beganMs: number): b
 
 interface ArtifactLook {
   readonly signature: string;
-  /** When the newest inode in it last changed. */
+  /** Change time of the most recently changed inode in it. */
   readonly changedMs: number;
   readonly isCoarse: boolean;
 }
@@ -48,17 +48,17 @@ function lookAtArtifact(path: string, kind: 'file' | 'tree'): ArtifactLook | und
 
 const COARSE_MS = 2_000;
 
-/** A write in the tick in which the artifact was published leaves its time of change as it is: only where the run began later does every write show. */
+/** A write in the same clock tick as the publication does not alter the change time. All writes are visible only if the run began after that tick. */
 function mayHideWrites({ changedMs, isCoarse: coarse }: ArtifactLook, beganMs: number): boolean {
   return changedMs >= beganMs - (coarse ? COARSE_MS : 0);
 }
 
-/** The time of the file system at which a run folder that was just made has begun. */
+/** Returns the start time of a run by the clock of the file system, which is the change time of its newly created folder. */
 export function clockOf(runFolder: string): number {
   return lookAtLink(runFolder)?.changedMs ?? 0;
 }
 
-/** The inputs of a run that shares no artifact with anybody: each artifact as a verified copy in the run's folder. @throws EngineError `input-written`. */
+/** Returns the inputs with each artifact replaced by a private, verified copy in the run's folder. @throws EngineError `input-written`. */
 export async function copyArtifacts(session: Session, folder: string, inputs: readonly PinnedInput[]): Promise<readonly PinnedInput[]> {
   const content = contentOf(session.store, 'copies');
   const copied: PinnedInput[] = [];
@@ -76,7 +76,7 @@ export async function copyArtifacts(session: Session, folder: string, inputs: re
   return copied;
 }
 
-/** @param copies of `copyArtifacts`, after the run. @throws EngineError `input-written`. */
+/** Checks the copies after the run. @param copies result of `copyArtifacts`. @throws EngineError `input-written`. */
 export async function assertUnwritten(copies: readonly PinnedInput[]): Promise<void> {
   for (const copy of copies) {
     const { ref, port, path, artifact, signature } = copy;
@@ -87,7 +87,7 @@ export async function assertUnwritten(copies: readonly PinnedInput[]): Promise<v
   }
 }
 
-/** Of an input whose artifact the store does not have. */
+/** Returns the error for an input whose artifact is not complete in the store. */
 export function cannotRestore(input: PinnedInput): EngineError {
   return new EngineError('input-written', `${nameOf(input)} was written to while the stage ran, and the cache does not have it whole`, {
     help: 'build again: the stage that makes it then runs again',

@@ -1,14 +1,14 @@
-/** What does a program in the sandbox see? An almost empty root folder, and what is mounted on it: made here as plain files, mounted by the program's own namespace. */
+/** The root folder of a sandbox: an almost empty folder with a mount table. It is made here as plain files, and mounted inside the program's own namespace. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { GuardedRun } from './guard.js';
 import { escapeField, type MountTable } from './mount-table.js';
 import { DEVICES, isAmong, MACHINE_FACTS, NETWORK_SETTINGS, SYSTEM_FOLDERS, SYSTEM_SETTINGS, TEMPORARY } from './system-places.js';
 
-/** The files of a box: `table` in the form of fstab(5); `readOnly` has a line for each mount that mount(8) has to set read-only by itself: options, a space, path. */
+/** The files of a box. `table` has the form of fstab(5). `readOnly` has one line per mount that mount(8) must set read-only separately: options, a space, path. */
 export const BOX_LAYOUT = { root: 'root', temporary: 'tmp', empty: 'empty', table: 'fstab', readOnly: 'read-only' } as const;
 
-/** Makes the folder `box`, which must not exist. */
+/** Creates the folder `box`, which must not exist. */
 export function makeBox(box: string, run: GuardedRun, mounts: MountTable): void {
   const root = join(box, BOX_LAYOUT.root);
   const temporary = join(box, BOX_LAYOUT.temporary);
@@ -16,7 +16,7 @@ export function makeBox(box: string, run: GuardedRun, mounts: MountTable): void 
   for (const folder of [root, temporary, empty]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lines: string[] = [];
   const readOnly: string[] = [];
-  /** What is mounted so far, by its place in the box; `own`: mount points can be made in it. */
+  /** The mounts so far, by their target in the box. `own`: mount points can be created in it. */
   const covers: { readonly target: string; readonly source: string; readonly own: boolean }[] = [{ target: '/', source: root, own: true }];
   const coverOf = (target: string) => covers.findLast(cover => isAmong([cover.target], target)) ?? { target: '/', source: root, own: true };
 
@@ -43,7 +43,7 @@ export function makeBox(box: string, run: GuardedRun, mounts: MountTable): void 
       readOnly.push(`remount,bind,ro,${innerOptions} ${join(root, target, relative(source, inner))}`);
     }
   };
-  /** Shows what stands at `path`; through links by their own names. */
+  /** Makes `path` visible. If it contains links, a link at the original path leads to the mount. */
   const show = (path: string, access: 'read' | 'write'): void => {
     if (!existsSync(path)) return;
     const real = realpathSync(path);
@@ -68,7 +68,7 @@ export function makeBox(box: string, run: GuardedRun, mounts: MountTable): void 
     const real = realpathSync(path);
     if (lstatSync(real).isDirectory() || lstatSync(real).isFile()) bind(real, path, 'read');
   }
-  // A project below /opt would be seen with it; one below /tmp seem to take what is written there.
+  // Otherwise a project below /opt would be visible, and one below /tmp would appear to accept writes.
   if (isAmong([...SYSTEM_FOLDERS, ...TEMPORARY], run.projectFolder)) bind(empty, run.projectFolder, 'read');
   for (const path of run.readable) show(path, 'read');
   for (const path of run.writable) show(path, 'write');
@@ -83,7 +83,7 @@ const DEVICE_LINKS = [
   ['stderr', '/proc/self/fd/2'],
 ] as const;
 
-/** /bin is a link to usr/bin on most systems. */
+/** Mounts a system folder, or copies the link: /bin is a link to usr/bin on most systems. */
 function showSystem(folder: string, root: string, bind: (source: string) => void): void {
   const look = lstatSync(folder, { throwIfNoEntry: false });
   if (look?.isSymbolicLink() === true) symlinkSync(readlinkSync(folder), join(root, folder));

@@ -1,24 +1,24 @@
-/** Which guard can this machine give a build that asks for one? */
+/** Selection of the guard for a build that asks for one, depending on what this machine supports. */
 import { EngineError } from '../../model/engine-error.js';
 import type { Guard } from './guard.js';
 import { findSandbox } from './sandbox.js';
 import { combine, findStrict } from './strict.js';
 
 export interface GuardWish {
-  /** Hide what a stage has not declared. */
+  /** Hide files that a stage has not declared. */
   readonly sandbox: 'yes' | 'no';
-  /** Find what a stage reads and writes besides. */
+  /** Detect undeclared reads and writes of a stage. */
   readonly strict: 'yes' | 'no';
 }
 
 export interface FoundGuard {
   readonly guard: Guard;
-  /** Why it is not quite what was asked for. */
+  /** The reason why the guard is not exactly the requested one. */
   readonly instead: { readonly code: 'strict-by-sandbox'; readonly message: string } | undefined;
 }
 
 /**
- * Tries out what is asked for. Without strace a sandbox does for `strict`: there, what is not declared is not found.
+ * Tests the requested guard on this machine. Without strace, a sandbox replaces `strict`: undeclared files do not exist in it.
  * @throws EngineError `sandbox-unavailable`, `strict-unavailable`.
  */
 export async function findGuard(wish: GuardWish, environment: Readonly<Record<string, string | undefined>>): Promise<FoundGuard> {

@@ -1,29 +1,29 @@
-/** Who watches a stage's processes, and keeps them from what the stage has not declared? One interface for the sandbox, the trace of system calls, and both. */
+/** The interface of guards, which restrict or observe a stage's processes. Implemented by the sandbox, the system call trace, and both combined. */
 import type { Failure } from '../../model/failure.js';
 
-/** Ready for a build: it has been tried out on this machine. */
+/** A guard that was tested on this machine and is ready for a build. */
 export interface Guard {
   open(run: GuardedRun): RunGuard;
 }
 
-/** What a run has declared. All paths are absolute. */
+/** The declaration of a run. All paths are absolute. */
 export interface GuardedRun {
   readonly projectFolder: string;
-  /** The folders that it may write to, and read what it has written there. */
+  /** Folders that it may write to, and in which it may read what it has written. */
   readonly writable: readonly string[];
-  /** Files and folders that it may read: its programs, and, of a worker, its inputs and its code. */
+  /** Files and folders that it may read: its programs, and for a worker also its inputs and its code. */
   readonly readable: readonly string[];
-  /** Folders that stand in the sandbox under names of the system's, such as /tmp, and that are the run's own: what it really finds there it may read and write. */
+  /** Folders of the run that appear in the sandbox under system paths, such as /tmp. The run may read and write whatever exists there. */
   readonly ownCopies: readonly string[];
   readonly network: 'none' | 'allowed';
-  /** Where the guard may make folders of its own; they are removed by `close`. */
+  /** Path prefix under which the guard may create its own folders. `close` removes them. */
   readonly besides: string;
 }
 
 export interface RunGuard {
-  /** The command line that starts `command` in `cwd` under guard. */
+  /** Returns the command line that starts `command` in `cwd` under guard. */
   wrap(command: readonly string[], cwd: string): readonly string[];
-  /** What the run did against its declaration. To be asked when everything it started has ended. */
+  /** Returns a failure if the run violated its declaration. Must be called after all its processes have ended. */
   judge(): Failure | undefined;
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
-/** What is mounted on this machine, and what must be known of it to show a folder read-only elsewhere? */
+/** The mounts of this machine, with the options that a read-only bind mount in a sandbox has to keep. */
 import { readFileSync } from 'node:fs';
 
 export interface MountTable {
-  /** Options that a read-only view of `path` has to keep: the kernel does not let a user namespace lift them. */
+  /** Returns the options that a read-only view of `path` must keep. The kernel does not let a user namespace clear them. */
   lockedOptions(path: string): readonly string[];
-  /** Mount points below `path`. */
+  /** Returns the mount points below `path`. */
   below(path: string): readonly string[];
 }
 
@@ -12,7 +12,7 @@ export function readMountTable(path = '/proc/self/mountinfo'): MountTable {
   return parseMountTable(readFileSync(path, 'utf8'));
 }
 
-/** @see proc(5), /proc/pid/mountinfo: the fifth field is the mount point, the sixth its options. */
+/** Parses the table. Field 5 is the mount point, field 6 its options. @see proc(5), /proc/pid/mountinfo. */
 export function parseMountTable(text: string): MountTable {
   const mounts = text
     .split('\n')
@@ -21,7 +21,7 @@ export function parseMountTable(text: string): MountTable {
     .map(fields => ({ point: unescapeField(fields[4] ?? ''), options: (fields[5] ?? '').split(',') }));
   return {
     lockedOptions(path) {
-      // The last one of the longest covers the others.
+      // Among mounts with the longest matching path, the last one hides the others.
       const found = mounts
         .filter(({ point }) => point === '/' || path === point || path.startsWith(`${point}/`))
         .reduce((best, mount) => (mount.point.length >= (best?.point.length ?? 0) ? mount : best), mounts[0]);
@@ -35,7 +35,7 @@ function unescapeField(field: string): string {
   return field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
-/** A field of fstab(5). */
+/** Escapes a path as a field of fstab(5). */
 export function escapeField(path: string): string {
   return path.replace(/[\s\\#]/g, char => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
 }

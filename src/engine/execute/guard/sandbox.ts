@@ -1,4 +1,4 @@
-/** How is a program run where it sees what its stage declared and nothing else of the user's files? In Linux namespaces, by the programs of util-linux. */
+/** The sandbox: programs run in Linux namespaces, set up with util-linux, where only the declared files of the stage are visible of the user's files. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -11,13 +11,13 @@ import { type MountTable, readMountTable } from './mount-table.js';
 
 export type SandboxSearch = { readonly kind: 'found'; readonly guard: Guard } | { readonly kind: 'impossible'; readonly why: string };
 
-/** The programs that set a sandbox up. */
+/** The programs that set up a sandbox. */
 const PROGRAMS = ['unshare', 'mount', 'umount', 'pivot_root'] as const;
 type Programs = Readonly<Record<(typeof PROGRAMS)[number], string>>;
 
 /**
- * As process 1 of its namespaces: mounts the box's table, makes the box's root the only root there is, and starts the program in a user namespace of its own,
- * where it has the user's id and no right over what is mounted.
+ * Runs as process 1 of its namespaces. It mounts the box's table and makes the box's root the only root.
+ * Then it starts the program in a separate user namespace, where the program has the user's id and no rights over the mounts.
  */
 const SCRIPT = `
 box=$1 mount=$2 umount=$3 pivot=$4 unshare=$5 uid=$6 gid=$7 cwd=$8
@@ -31,7 +31,7 @@ unset PWD OLDPWD
 "$unshare" --user --map-user="$uid" --map-group="$gid" -- "$@"
 `;
 
-/** Tries a sandbox out on this machine: whether there can be one depends on kernel, system settings and containers around. */
+/** Tests a sandbox on this machine. Whether it works depends on the kernel, system settings, and an enclosing container. */
 export async function findSandbox(): Promise<SandboxSearch> {
   if (process.platform !== 'linux') return { kind: 'impossible', why: `it is made of Linux namespaces, and this is ${process.platform}` };
   const programs: Record<keyof Programs, string> = { unshare: '', mount: '', umount: '', pivot_root: '' };
@@ -67,7 +67,7 @@ function makeSandbox(programs: Programs, mounts: MountTable): Guard {
   };
 }
 
-/** @returns why not; undefined where it works. */
+/** @returns the reason why the sandbox does not work; undefined if it works. */
 async function tryOut(guard: Guard): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'tanren-sandbox-'));
   const trial: GuardedRun = {
@@ -88,7 +88,7 @@ async function tryOut(guard: Guard): Promise<string | undefined> {
   }
 }
 
-/** What a command wrote on failing; undefined where it did not. */
+/** Returns the error output of a command that failed; undefined if it succeeded. */
 function complain([program = '', ...args]: readonly string[]): Promise<string | undefined> {
   return new Promise(resolve => {
     const child = spawn(program, args, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], timeout: 10_000 });
@@ -101,7 +101,7 @@ function complain([program = '', ...args]: readonly string[]): Promise<string | 
   });
 }
 
-/** Settings that are known to forbid user namespaces. */
+/** Returns settings that are known to forbid user namespaces. */
 function findCauses(): readonly string[] {
   const causes: string[] = [];
   if (readSetting('/proc/sys/kernel/unprivileged_userns_clone') === '0') causes.push('kernel.unprivileged_userns_clone is 0');

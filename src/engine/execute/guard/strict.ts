@@ -1,4 +1,4 @@
-/** How is found out what a stage's programs read and write besides what they declared? strace follows them; afterwards its record is held against the declaration. */
+/** The strict guard: strace records the file accesses of a stage's programs, and the record is compared with the stage's declaration afterwards. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import type { Guard, GuardedRun, RunGuard } from './guard.js';
 import { isAmong, READABLE, TEMPORARY, WRITABLE } from './system-places.js';
 import { type Access, readTrace, straceArguments } from './trace.js';
 
-/** The guard by strace; undefined where there is none, or where it may not trace. */
+/** Returns the strace guard; undefined if strace is missing or may not trace. */
 export function findStrict(environment: Readonly<Record<string, string | undefined>>): Guard | undefined {
   const strace = (environment.PATH ?? '')
     .split(delimiter)
@@ -46,12 +46,12 @@ function makeStrict(strace: string): Guard {
   };
 }
 
-/** Where strace writes: a sandbox around it has to let it. */
+/** Returns the folder that strace writes to. A surrounding sandbox must allow it. */
 export function tracesOf({ besides }: GuardedRun): string {
   return `${besides}-traces`;
 }
 
-/** Both: strace within the sandbox. What is looked for outside of it and exists there is an undeclared read too, though nothing was found. */
+/** Combines both guards: strace runs inside the sandbox. A failed access to a path that exists outside the sandbox also counts as undeclared. */
 export function combine(sandbox: Guard, strict: Guard): Guard {
   return {
     open(run): RunGuard {
@@ -69,7 +69,7 @@ export function combine(sandbox: Guard, strict: Guard): Guard {
   };
 }
 
-/** Some two million system calls. */
+/** About two million system calls. */
 const LARGEST_TRACE_BYTES = 400 << 20;
 
 function traceTooLarge(): EngineError {
@@ -78,7 +78,7 @@ function traceTooLarge(): EngineError {
   });
 }
 
-/** How many paths a message names. */
+/** Maximum number of paths in a message. */
 const NAMED = 10;
 
 export function judge(run: GuardedRun, accesses: readonly Access[]): Failure | undefined {
@@ -87,7 +87,7 @@ export function judge(run: GuardedRun, accesses: readonly Access[]): Failure | u
   const readable = [...READABLE, ...run.readable.flatMap(withReal), ...own];
   const writable = [...WRITABLE, ...own];
   for (const { kind, path, end } of accesses) {
-    // A link itself is what is removed or made; what it leads to is what is read.
+    // A read follows the link to its target. A write creates or removes the link itself.
     const place = kind === 'read' ? realPlace(path) : join(realPlace(dirname(path)), basename(path));
     if (end === 'done' && isAmong(run.ownCopies, place)) continue;
     if (isAmong(kind === 'read' ? readable : writable, place)) continue;
@@ -122,7 +122,7 @@ function describe(run: GuardedRun, reads: readonly string[], writes: readonly st
   );
 }
 
-/** A failed look is a dependency where the sandbox hid something: the file itself, or for a write the folder it would stand in. */
+/** Whether the sandbox hid something from a failed access: the file itself, or for a write its parent folder. The access is then a dependency. */
 function isThere(kind: Access['kind'], path: string): boolean {
   return existsSync(kind === 'read' ? path : dirname(path));
 }
@@ -131,7 +131,7 @@ function withReal(path: string): readonly string[] {
   return [path, realPlace(path)];
 }
 
-/** The path with the links in its folders followed; of what is gone, as far as it is there. */
+/** Returns the path with links in its folders resolved. For a path that does not exist, it resolves the part that exists. */
 function realPlace(path: string): string {
   if (path === '/') return path;
   try {

@@ -1,4 +1,4 @@
-/** Which places belong to the system, so that every program may read them without saying so? docs/sandbox.md lists them. */
+/** System paths that every program may read or write without a declaration. docs/sandbox.md lists them. */
 
 /** Folders with programs and libraries. */
 export const SYSTEM_FOLDERS: readonly string[] = [
@@ -14,7 +14,7 @@ export const SYSTEM_FOLDERS: readonly string[] = [
   '/gnu/store',
 ];
 
-/** What of /etc is in the sandbox: how libraries, names, fonts, certificates and language runtimes are found. A name that ends with * is a beginning. */
+/** Entries of /etc that are visible in the sandbox, for libraries, names, fonts, certificates and language runtimes. A name that ends with * is a prefix. */
 export const SYSTEM_SETTINGS: readonly string[] = [
   'ImageMagick-*',
   'OpenCL',
@@ -45,15 +45,15 @@ export const SYSTEM_SETTINGS: readonly string[] = [
   'vulkan',
 ];
 
-/** And, for a stage that may use the network. */
+/** Further entries of /etc for a stage that may use the network. */
 export const NETWORK_SETTINGS: readonly string[] = ['gai.conf', 'host.conf', 'hosts', 'resolv.conf'];
 
 export const DEVICES: readonly string[] = ['full', 'null', 'random', 'tty', 'urandom', 'zero'];
 
-/** Facts about the machine's processors, which numerical libraries ask for. */
+/** Facts about the machine's processors, which numerical libraries query. */
 export const MACHINE_FACTS = '/sys/devices/system';
 
-/** What a traced program may read: all of the above, and the kernel's own files. */
+/** Paths that a traced program may read: all of the above, and the kernel's own files. */
 export const READABLE: readonly string[] = [
   ...SYSTEM_FOLDERS,
   '/etc',
@@ -67,7 +67,7 @@ export const READABLE: readonly string[] = [
   ...DEVICES.map(name => `/dev/${name}`),
 ];
 
-/** What it may write to. */
+/** Paths that it may write to. */
 export const WRITABLE: readonly string[] = [
   '/proc',
   '/dev/fd',
@@ -77,10 +77,10 @@ export const WRITABLE: readonly string[] = [
   ...DEVICES.map(name => `/dev/${name}`),
 ];
 
-/** Where programs put files that nobody keeps: in the sandbox, each run has its own. */
+/** Folders for temporary files of programs. In the sandbox each run has its own. */
 export const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp'];
 
-/** Is `path` one of the places, or below one? Both are absolute and without `..`. */
+/** Whether `path` is one of the places or below one. Both must be absolute and without `..`. */
 export function isAmong(places: readonly string[], path: string): boolean {
   return places.some(place => path === place || path.startsWith(place === '/' ? '/' : `${place}/`));
 }

@@ -1,18 +1,18 @@
-/** What did traced processes do with files? The output of strace, read back: which paths were read, and which written. */
+/** Parser of strace output: the paths that traced processes read and wrote. */
 import { posix } from 'node:path';
 
 export interface Access {
   readonly kind: 'read' | 'write';
   /** Absolute, as the process saw it. */
   readonly path: string;
-  /** 'refused': there was no such file, or the place is read-only. */
+  /** 'refused': the file does not exist, is read-only, or is not accessible. */
   readonly end: 'done' | 'refused';
 }
 
-/** System calls that read or change what stands at a path. "?": not every architecture has every call. */
+/** System calls that read or change the file at a path. `straceArguments` prefixes them with "?", because not every architecture has every call. */
 const OPENING = ['open', 'openat', 'openat2', 'creat'];
 const EXECUTING = ['execve', 'execveat'];
-/** Which of its paths a call changes. */
+/** Which of the call's paths it changes. */
 const CHANGING: Readonly<Record<string, 'first' | 'last' | 'all'>> = {
   unlink: 'first',
   unlinkat: 'first',
@@ -48,7 +48,7 @@ const CHANGING: Readonly<Record<string, 'first' | 'last' | 'all'>> = {
 const MOVING = ['chdir', 'fchdir'];
 const FORKING = ['clone', 'clone3', 'fork', 'vfork'];
 
-/** Arguments of strace: what is traced, in which form, and that nothing else is said. */
+/** Returns the arguments of strace: the traced calls, the output format, and the suppression of other messages. */
 export function straceArguments(output: string): readonly string[] {
   const calls = [...OPENING, ...EXECUTING, ...Object.keys(CHANGING), ...MOVING, ...FORKING].map(name => `?${name}`).join(',');
   return ['-f', '-qq', '--seccomp-bpf', '-y', '-xx', '-e', 'signal=none', '-e', `trace=${calls}`, '-o', output];
@@ -58,11 +58,11 @@ interface Call {
   readonly pid: string;
   readonly name: string;
   readonly args: string;
-  /** What stands behind the last "=". */
+  /** The text after the last "=". */
   readonly result: string;
 }
 
-/** @param cwd where the first process started. */
+/** @param cwd working directory of the first process. */
 export function readTrace(text: string, cwd: string): readonly Access[] {
   const calls = readCalls(text);
   const parents = new Map(
@@ -89,7 +89,7 @@ export function readTrace(text: string, cwd: string): readonly Access[] {
   return found.filter(({ path }) => path.startsWith('/') && !path.startsWith('/memfd:'));
 }
 
-/** Whole calls in the order of their ends; what was interrupted by another process's line is joined. */
+/** Returns complete calls in the order in which they ended. Calls that were interrupted by lines of other processes are joined. */
 function readCalls(text: string): readonly Call[] {
   const open = new Map<string, string>();
   const calls: Call[] = [];
@@ -112,7 +112,7 @@ function readCalls(text: string): readonly Call[] {
 
 const TOKEN = /(?:AT_FDCWD|\b\d+)<((?:\\x[0-9a-f]{2})+)>|(AT_FDCWD)|"((?:\\x[0-9a-f]{2})*)"/g;
 
-/** The paths that a call names, made absolute; `folder` where it tells the process's working directory. */
+/** Returns the paths that a call names, as absolute paths. `folder` is the process's working directory, if the call reveals it. */
 function pathsOf({ name, args }: Call, cwd: string): { readonly named: readonly string[]; readonly folder: string | undefined } {
   const named: string[] = [];
   const handles: string[] = [];
@@ -120,7 +120,7 @@ function pathsOf({ name, args }: Call, cwd: string): { readonly named: readonly 
   let folder: string | undefined;
   for (const [whole, handle, , text] of args.matchAll(TOKEN)) {
     if (text !== undefined) {
-      // Of execve, the arguments follow.
+      // The further strings of execve are its arguments, not paths.
       if (EXECUTING.includes(name) && named.length > 0) break;
       const path = decode(text);
       named.push(path === '' ? base : posix.resolve(base, path));
@@ -138,7 +138,7 @@ function accessesOf({ name, args, result }: Call, named: readonly string[], end:
   if (OPENING.includes(name)) {
     if (/\bO_PATH\b/.test(args)) return [];
     const kind = name === 'creat' || /\bO_(?:WRONLY|RDWR|CREAT|TRUNC)\b/.test(args) ? 'write' : 'read';
-    // The descriptor says where links led.
+    // The descriptor of the result shows where links led.
     const opened = /^\d+<((?:\\x[0-9a-f]{2})+)>/.exec(result)?.[1];
     const path = opened === undefined ? named[0] : decode(opened);
     return path === undefined ? [] : [{ kind, path, end }];

@@ -1,4 +1,4 @@
-/** The main module of a starter process, which starts programs for a build, passes on what they write, and kills them when the build is gone. */
+/** The main module of a starter process. It starts programs for a build, forwards their output, and kills them when the build is gone. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -8,13 +8,13 @@ import type { OutputStream, Program } from '../../../stage/tool-runner.js';
 import type { FromStarter, ToStarter } from './messages.js';
 import { isSmallFolder, removeRunFolder } from './remove-run-folder.js';
 
-/** Until their output has ended. */
+/** Started programs by id, until their output has ended. */
 const running = new Map<number, ChildProcess>();
 
-/** The input of the shell that kills the groups which are left when the build and this process are gone. */
+/** The file descriptor of the reaper's input. The reaper kills the remaining groups when the build and this process are gone. */
 const REAPER_INPUT = 4;
 
-// Programs inherit the umask and may write it into what they make: the user's own is in no key.
+// Programs inherit the umask, and it may affect the files they write. The user's own umask is in no key, so a fixed one is set.
 process.umask(0o022);
 process.on('message', (message: ToStarter) => {
   switch (message.kind) {
@@ -55,7 +55,7 @@ function start(id: number, { command, cwd, env }: Program): void {
   passOn(id, 'stderr', child.stderr);
   child.on('error', error => fail(id, error));
   child.on('exit', () => {
-    // A background child of the program may hold its output open: it goes with the program.
+    // A background child of the program may keep its output open. It is ended together with the program.
     sweepGroup(child);
   });
   child.on('close', (code, signal) => {
@@ -65,7 +65,7 @@ function start(id: number, { command, cwd, env }: Program): void {
   });
 }
 
-/** File systems may take the longer to make a file the more were removed a moment ago: small folders go together. */
+/** On some file systems, creating a file takes longer after many recent removals. Small folders are therefore removed together. */
 const MOST_KEPT_FOLDERS = 1_000;
 const kept: string[] = [];
 
@@ -82,7 +82,10 @@ function stop(id: number): void {
   if (child !== undefined) killGroup(child, 'group');
 }
 
-/** A program is read no faster than the build takes its output. Null or undefined where the system had no handle left: then 'error' follows. */
+/**
+ * Forwards output. The program is read no faster than the build takes its output.
+ * `from` is null or undefined if the system had no file descriptor left; an 'error' event follows then.
+ */
 function passOn(id: number, stream: OutputStream, from: Readable | null | undefined): void {
   from?.setEncoding('utf8').on('data', (text: string) => {
     from.pause();
@@ -90,14 +93,14 @@ function passOn(id: number, stream: OutputStream, from: Readable | null | undefi
   });
 }
 
-/** At once: the program runs already. */
+/** The write is synchronous, because the program is already running. */
 function tellReaper(line: string): void {
   for (;;) {
     try {
       writeSync(REAPER_INPUT, line);
       return;
     } catch (error) {
-      // Its buffer is full for a moment; anything else: it is gone, and with it this net under builds that are killed.
+      // EAGAIN means that the pipe is full for a moment. Any other error means that the reaper is gone, and with it the protection of killed builds.
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
     }
   }
@@ -109,6 +112,6 @@ function fail(id: number, error: unknown): void {
 }
 
 function say(message: FromStarter, onSent: () => void = () => undefined): void {
-  // Where the build is gone, 'disconnect' ends this process.
+  // If the build is gone, 'disconnect' ends this process.
   if (process.connected) process.send?.(message, onSent);
 }

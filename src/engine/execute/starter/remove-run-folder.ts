@@ -1,23 +1,23 @@
-/** Removing the folder of a run that has ended. */
+/** Removal of the folder of a run that has ended. */
 import { lstatSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withOpenFolders } from '../../store/files/open-folders.js';
 
-/** So many files are removed at once; a folder with more of them by another thread. */
+/** Maximum number of entries that are removed synchronously. A larger folder is removed asynchronously, in another thread. */
 const AT_ONCE_FILES = 100;
 
-/** Removes a run folder. What cannot be removed now goes when the next build starts. */
+/** Removes a run folder. What cannot be removed now is removed when the next build starts. */
 export async function removeRunFolder(folder: string): Promise<void> {
   try {
     if (removeAtOnce(folder, AT_ONCE_FILES) >= 0) return;
   } catch {
-    // The other way tries again.
+    // The asynchronous removal below tries again.
   }
   await withOpenFolders(folder, () => rm(folder, { recursive: true, force: true, maxRetries: 2 })).catch(() => undefined);
 }
 
-/** Whether the folder takes next to no space. */
+/** Whether the folder takes almost no disk space. */
 export function isSmallFolder(folder: string): boolean {
   try {
     return roomLeft(folder, { entries: 30, bytes: 1 << 16 }).entries >= 0;
@@ -33,7 +33,7 @@ interface Room {
 
 const NO_ROOM: Room = { entries: -1, bytes: 0 };
 
-/** What is left of the room when the folder's content has its place in it. */
+/** Returns what is left of `room` after the folder's content is subtracted. */
 function roomLeft(folder: string, room: Room): Room {
   let left = room;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -46,7 +46,7 @@ function roomLeft(folder: string, room: Room): Room {
   return left;
 }
 
-/** @returns how many more may go; negative: these were too many, and some are left. */
+/** @returns the number of entries that may still be removed. Negative: there were too many, and some remain. */
 function removeAtOnce(folder: string, budget: number): number {
   let left = budget;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

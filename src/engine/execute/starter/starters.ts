@@ -1,4 +1,4 @@
-/** The starter processes of a build: small processes that start its programs, as a process takes the longer to start another the more memory it has. */
+/** The starter processes of a build: small processes that start its programs, because starting a program takes longer the more memory the parent process has. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -11,20 +11,20 @@ import type { FromStarter, ToStarter } from './messages.js';
 import { removeRunFolder } from './remove-run-folder.js';
 
 export interface Starters {
-  /** Undefined where no starter is ready: then the caller starts the program itself. */
+  /** Returns undefined if no starter is ready. The caller then starts the program itself. */
   start(program: Program, hear: (stream: OutputStream, text: string) => void): StartedProgram | undefined;
-  /** Removes the folder of a run that has ended: where there are starters, later and in one of them, as removing folders may wait for the disk. */
+  /** Removes the folder of a run that has ended. If there are starters, one of them removes it later, because removing folders may wait for the disk. */
   remove(folder: string): Promise<void>;
-  /** Ends the starters, and with them what still runs, when all folders are removed. */
+  /** Ends the starters and the programs that still run, once all folders are removed. */
   close(): Promise<void>;
 }
 
 export interface StarterOptions {
-  /** How many processes. */
+  /** Number of processes. */
   readonly count: number;
-  /** So many programs are started without them: a small build is over before a starter is up. */
+  /** Number of programs that are started without starters, because a small build ends before a starter is running. */
   readonly after: number;
-  /** Told by the starters of each group that starts and ends. */
+  /** The starters report to it each process group that starts or ends. */
   readonly reaper: { input(): Writable | undefined } | undefined;
 }
 
@@ -43,11 +43,11 @@ interface Starter {
   close(): void;
 }
 
-/** So many folders are removed by one message, and so many messages may be on their way: the space of folders is free only then. */
+/** Number of folders per removal message, and maximum number of such messages in flight. The limit bounds the disk space of folders that are not yet removed. */
 const FOLDERS_AT_ONCE = 8;
 const MOST_REMOVALS = 8;
 
-/** More than a starter takes to end a program that does not want to. */
+/** More than the time a starter needs to end a program that does not stop by itself. */
 const ANSWER_MS = 5_000;
 
 /** The processes are started when they are needed. On Windows there are none. */
@@ -95,14 +95,14 @@ export function createStarters(installRoot: string, { count, after, reaper }: St
   };
 }
 
-/** A small heap: what a process has mapped is what starting another one costs. */
+/** A small heap, because the cost of starting a process grows with the memory that the parent has mapped. */
 const HEAP = ['--max-semi-space-size=1'];
 
 function openStarter(installRoot: string, reaper: StarterOptions['reaper']): Starter {
   const entries = new Map<number, Entry>();
   const removals = new Map<number, () => void>();
   let state: 'starting' | 'ready' | 'gone' = 'starting';
-  // In a session of its own: neither Ctrl-C nor the end of the terminal reaches it before the build has ended what runs.
+  // The starter has its own session: neither Ctrl-C nor the end of the terminal reaches it before the build has ended its programs.
   const child = fork(join(installRoot, 'src/engine/execute/starter/main.js'), [], {
     cwd: '/',
     env: {},
@@ -117,7 +117,7 @@ function openStarter(installRoot: string, reaper: StarterOptions['reaper']): Sta
       reject(starterDied());
     }
     entries.clear();
-    // What is left goes when the build ends.
+    // The remaining folders are removed when the build ends.
     for (const resolve of removals.values()) resolve();
     removals.clear();
   };
@@ -174,7 +174,7 @@ function openStarter(installRoot: string, reaper: StarterOptions['reaper']): Sta
       tell({ kind: 'start', id, program });
       const stop = (): void => {
         tell({ kind: 'stop', id });
-        // One that does not answer, as it was stopped or hangs, is no reason to wait for ever.
+        // A starter that does not answer, because it was stopped or hangs, must not block the build forever.
         const timer = setTimeout(() => entries.has(id) && child.kill('SIGKILL'), ANSWER_MS);
         ended.catch(() => undefined).finally(() => clearTimeout(timer));
       };
@@ -192,7 +192,7 @@ function openStarter(installRoot: string, reaper: StarterOptions['reaper']): Sta
   };
 }
 
-/** Nothing waits for an idle starter. */
+/** Lets this process exit while the starter is idle. */
 function letGo(child: ChildProcess): void {
   child.unref();
   child.channel?.unref();

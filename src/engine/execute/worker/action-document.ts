@@ -1,4 +1,4 @@
-/** The two documents that a worker is given: the action, equal on every machine, and where its code stands on this one. */
+/** The two documents of a worker: the action, which is equal on every machine, and the paths on this machine. */
 import { join } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
 import type { JsonObject } from '../../../base/json.js';
@@ -6,34 +6,34 @@ import type { BuildSummary } from '../../../stage/build-summary.js';
 import type { InputPaths } from '../../../stage/define-stage.js';
 import type { LoadRule } from './load-rule.js';
 
-/** Its paths are relative to the run folder. */
+/** The action. Its paths are relative to the run folder. */
 export interface ActionDocument {
   readonly format: 1;
   readonly plugin: string;
-  /** Seeds the stage's random numbers. */
+  /** Seed of the stage's random numbers. */
   readonly key: string;
   readonly params: JsonObject;
   readonly inputs: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly outputs: Readonly<Record<string, string>>;
   /** Names of the declared environment variables. */
   readonly env: readonly string[];
-  /** Names of those among them whose values are masked in what programs write. */
+  /** The subset of these names whose values are masked in the output of programs. */
   readonly secrets: readonly string[];
-  /** Only where the plugin needs it. */
+  /** Defined only if the plugin needs it. */
   readonly build?: BuildSummary;
-  /** Why no other machine may run it: it gets secrets, or it may use the network. Empty: any may. */
+  /** Reasons why no other machine may run it: it receives secrets, or it may use the network. Empty: any machine may. */
   readonly local: readonly ('secrets' | 'network')[];
 }
 
-/** What holds on this machine alone, and decides nothing about the result. */
+/** Values that are valid on this machine only and do not affect the result. */
 export interface LocalDocument {
   /** Absolute path of the plugin's module. */
   readonly modulePath: string;
-  /** What it may load: only of a third party's plugin. */
+  /** The modules that it may load. Defined only for a third-party plugin. */
   readonly modules?: LoadRule;
-  /** Digests of single files among the inputs that are known, by path relative to the run folder, as long as the stamps are these. */
+  /** Known digests of input files by path relative to the run folder. Each is valid as long as the file has this stamp. */
   readonly known: Readonly<Record<string, { readonly stamp: string; readonly digest: Digest }>>;
-  /** Files of the programs that the stage declares, by the names that it gives them. */
+  /** Files of the declared programs, by the names that the stage uses. */
   readonly tools: Readonly<Record<string, string>>;
 }
 
@@ -47,12 +47,12 @@ export const RUN_LAYOUT = {
   copies: 'copies',
 } as const;
 
-/** The document's paths made absolute. */
+/** Returns the document's input paths as absolute paths. */
 export function absoluteInputs(folder: string, inputs: ActionDocument['inputs']): InputPaths {
   return mapInputs(inputs, path => join(folder, path));
 }
 
-/** The inputs with another path for each. */
+/** Returns the inputs with each path mapped by `to`. */
 export function mapInputs(inputs: ActionDocument['inputs'], to: (path: string) => string): InputPaths {
   const mapEntries = (paths: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(paths).map(([entry, path]) => [entry, to(path)]));

@@ -1,9 +1,9 @@
-/** Hooks of the loader of ES modules for Node before 22.15, where they run in a thread of their own: loaded only where they are needed. */
+/** Installation of ES module loader hooks for Node before 22.15, where they run in a separate thread. Loaded only if they are needed. */
 import { register } from 'node:module';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import type { LoadRule, Stranger } from './load-rule.js';
 
-/** @returns what gives the first module that was refused. */
+/** @returns a function that returns the first refused module, if there is one. */
 export function guardImports(rule: LoadRule, installRoot: string): () => Stranger | undefined {
   const { port1, port2 } = new MessageChannel();
   port1.unref();

@@ -1,4 +1,4 @@
-/** How does a worker ask the engine about parts? Each question over IPC, matched to its answer by number. */
+/** The worker's requests to the engine about parts: each question is sent over IPC and matched to its answer by number. */
 import { assertNever } from '../../../base/assert-never.js';
 import { CodedError } from '../../../base/coded-error.js';
 import { InternalError } from '../../../base/invariant.js';

@@ -1,9 +1,9 @@
-/** Which plugin does a module declare? Its default export, or the export whose declaration has the name. */
+/** Loading of a plugin from a module: the export whose declaration has the given name. */
 import { pathToFileURL } from 'node:url';
 import type { StagePlugin } from '../../../stage/define-stage.js';
 import { EngineError } from '../../model/engine-error.js';
 
-/** A plugin whose params have been parsed against its own schema: any plugin takes its own. */
+/** A plugin whose params were already parsed against its own schema. */
 export type LoadedPlugin = StagePlugin<unknown>;
 
 /** @throws EngineError `plugin-module`. */

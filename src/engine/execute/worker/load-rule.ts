@@ -1,32 +1,32 @@
-/** May a worker load a module? Pure rules, for the hooks of both loaders. */
+/** The rule for modules that a worker may load, as pure functions for the hooks of both module loaders. */
 import { sep } from 'node:path';
 
-/** What a worker of a third party's plugin may load besides Tanren and Node. All paths are absolute, without links. */
+/** The modules that a worker of a third-party plugin may load besides Tanren and Node. All paths are absolute, without links. */
 export interface LoadRule {
-  /** Modules that the code digest is of. */
+  /** Modules that the code digest covers. */
   readonly paths: readonly string[];
   /** Folders of the installed packages that they import. */
   readonly packages: readonly string[];
-  /** 'computed': some module may import what no literal in it names. */
+  /** 'computed': some module may import files that no literal in it names. */
   readonly imports: 'named' | 'computed';
 }
 
 /** A module that was refused. */
 export interface Stranger {
   readonly path: string;
-  /** Who asked for it, where that is known. */
+  /** The module that imports it, if known. */
   readonly importer: string | undefined;
 }
 
 export type FindStranger = (path: string, importer: string | undefined) => Stranger | undefined;
 
-/** @param installRoot Tanren's own modules. */
+/** @param installRoot folder of Tanren's own modules, which may load anything. */
 export function makeFindStranger({ paths, packages }: LoadRule, installRoot: string): FindStranger {
   const known = new Set(paths);
   const isOwn = (path: string): boolean => path.startsWith(installRoot + sep);
   return (path, importer) => {
     if (known.has(path) || (importer !== undefined && isOwn(importer))) return undefined;
-    // What an installed package loads of installed packages is pinned by their versions.
+    // Imports between installed packages are pinned by their versions.
     if (isInstalled(path) && (importer === undefined || (isInstalled(importer) && !known.has(importer)))) return undefined;
     if (packages.some(folder => path.startsWith(folder + sep))) return undefined;
     return { path, importer };

@@ -1,4 +1,4 @@
-/** What runs in a worker process? One action: its document is read, its plugin imported, its outputs written; then the process ends. */
+/** The main module of a worker process. It runs one action: it reads the documents, imports the plugin, runs it, and exits. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clipText, MAX_PROGRESS_CHARACTERS } from '../../../base/clip-text.js';
@@ -19,8 +19,8 @@ import { createMemo } from './run-parts.js';
 const folder = process.argv[2];
 if (folder === undefined || process.send === undefined) throw new InternalError('a worker is started by the engine, with a run folder');
 
-// The engine is gone, or has closed the channel: nobody waits for this work, nor for what it started.
-// 0 is its process group: in a namespace of its own the worker has another number than the group.
+// A disconnect means that the engine is gone or has closed the channel: nothing waits for this work or for the processes it started.
+// Pid 0 means the worker's process group. In a PID namespace the worker's own number differs from that of the group.
 process.on('disconnect', () => process.kill(process.platform === 'win32' ? process.pid : 0, 'SIGKILL'));
 
 const say = (message: FromWorker): void => {
@@ -29,7 +29,7 @@ const say = (message: FromWorker): void => {
 const abort = new AbortController();
 const keeper = createIpcKeeper(say);
 process.on('message', (message: ToWorker) => keeper.receive(message));
-// A plugin that listens gets a moment to stop by itself; the engine kills what is left.
+// A plugin that listens to the signal gets a moment to stop by itself. The engine kills what remains.
 process.on('SIGTERM', () => abort.abort(new Error('the stage was cancelled')));
 
 const action = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.action), 'utf8')) as ActionDocument;
@@ -40,7 +40,7 @@ process.chdir(scratch);
 const mask = makeMask(action.secrets.map(name => process.env[name]));
 const watched: Pick<Context, 'signal' | 'log'> = {
   signal: abort.signal,
-  // Masked before it is cut, as half a secret is not recognized.
+  // Masking precedes clipping, because a part of a secret would not be recognized.
   log: (level, message) =>
     sayChecked(
       { kind: 'log', level, message: typeof message === 'string' ? clipText(mask.apply(message)) : message },
@@ -96,13 +96,13 @@ for (const [name, { kept, computed }] of tally) watched.log('info', `part ${name
 say({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 });
 process.send(last, () => process.exit(0));
 
-/** A third party's JavaScript may pass anything. @throws TypeError at the call at fault. */
+/** JavaScript of third parties may pass any value. @throws TypeError at the faulty call. */
 function sayChecked(message: FromWorker, contract: string): void {
   if (!isFromWorker(message)) throw new TypeError(contract);
   say(message);
 }
 
-/** The log says how much of a stage was there already. */
+/** Counts the parts, so that the log can report how many were reused. */
 function countParts(memo: Context['memo']): Context['memo'] {
   return async (part, request) => {
     const result = await memo(part, request);

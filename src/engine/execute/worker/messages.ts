@@ -1,9 +1,9 @@
-/** What do a worker and the engine say to each other? Closed unions of plain data over IPC. */
+/** The messages between a worker and the engine: closed unions of plain data over IPC. */
 import type { Digest } from '../../../base/digest.js';
 import type { JsonObject } from '../../../base/json.js';
 import type { Failure } from '../../model/failure.js';
 
-/** Which part, on what? The engine adds code digest and platform class, and mints the key. */
+/** A request for a part: its name, version and inputs. The engine adds the code digest and the platform class, and computes the key. */
 export interface PartQuestion {
   readonly name: string;
   readonly version: number;
@@ -14,7 +14,7 @@ export interface PartQuestion {
   readonly blobs: Readonly<Record<string, Digest>>;
 }
 
-/** Paths of kept files by name; undefined: the asker computes it. `ticket` names the question when its answer is kept. */
+/** 'found': paths of stored files by name. 'missing': the worker computes the part; `ticket` identifies the request when the result is stored. */
 export type PartAnswer =
   | { readonly kind: 'found'; readonly files: Readonly<Record<string, string>> }
   | { readonly kind: 'missing'; readonly ticket: string };
@@ -23,7 +23,7 @@ export type FromWorker =
   | { readonly kind: 'log'; readonly level: 'info' | 'warning'; readonly message: string }
   | { readonly kind: 'output'; readonly text: string }
   | { readonly kind: 'progress'; readonly done: number; readonly total: number; readonly what: string }
-  /** Of the device that the stage measures on. */
+  /** The identity of the device that the stage measures on. */
   | { readonly kind: 'identity'; readonly identity: JsonObject }
   | { readonly kind: 'find-part'; readonly call: number; readonly question: PartQuestion }
   | {
@@ -33,9 +33,9 @@ export type FromWorker =
       readonly folder: string;
       readonly names: readonly string[];
     }
-  /** The part's blobs changed while it ran: its result is used, but not kept. */
+  /** The part's result is not stored, for example because its blobs changed while it ran. The run still uses it. */
   | { readonly kind: 'drop-part'; readonly ticket: string; readonly why: string }
-  /** The most memory that the worker had at a time. */
+  /** Peak memory of the worker in bytes. */
   | { readonly kind: 'usage'; readonly peakBytes: number }
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly failure: Failure };
@@ -58,7 +58,7 @@ const FIELDS: Readonly<Record<FromWorker['kind'], Readonly<Record<string, 'strin
   failed: { failure: 'object' },
 };
 
-/** Is it one of the messages above? A plugin shares the worker's channel, so that anything may come over it. */
+/** Whether the value is one of the messages above. A plugin shares the worker's channel, so any value may arrive. */
 export function isFromWorker(value: unknown): value is FromWorker {
   if (!isRecord(value) || typeof value.kind !== 'string' || !Object.hasOwn(FIELDS, value.kind)) return false;
   const fields = Object.entries(FIELDS[value.kind as FromWorker['kind']]);

@@ -1,4 +1,4 @@
-/** Keeps a worker from loading modules that its code digest does not cover: they would change results under an old key. */
+/** The module guard: it keeps a worker from loading modules that its code digest does not cover, because they would change results under an old key. */
 import * as nodeModule from 'node:module';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -8,11 +8,11 @@ import { type FindStranger, type LoadRule, makeFindStranger, type Stranger } fro
 import { judgeResolved } from './module-hooks.js';
 
 export interface ModuleGuard {
-  /** The first module that was refused: the run has failed, also where its plugin caught the error. */
+  /** Returns an error for the first refused module. The run then counts as failed, even if its plugin caught the error. */
   findRefused(): EngineError | undefined;
 }
 
-/** Watches everything that this process loads from now on. */
+/** Checks every module that this process loads from now on. */
 export async function guardModules(rule: LoadRule): Promise<ModuleGuard> {
   const installRoot = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
   const refused: Stranger[] = [];
@@ -31,13 +31,13 @@ export async function guardModules(rule: LoadRule): Promise<ModuleGuard> {
     return { findRefused: () => toError(refused[0]) };
   }
   guardRequire(findStranger);
-  // These hooks cost a thread: they are not needed where every import is named, as then each is in the digest.
+  // These hooks need a thread. They are not needed if every import is a literal, because each imported module is then in the digest.
   const isNeeded = rule.imports === 'computed';
   const findOther = isNeeded ? (await import('./import-guard.js')).guardImports(rule, installRoot) : () => undefined;
   return { findRefused: () => toError(refused[0] ?? findOther()) };
 }
 
-/** Before Node 22.15: the loader of CommonJS modules, in this thread. */
+/** For Node before 22.15: guards the loader of CommonJS modules, in this thread. */
 function guardRequire(findStranger: FindStranger): void {
   const { extensions } = createRequire(import.meta.url);
   for (const [ending, load] of Object.entries(extensions)) {

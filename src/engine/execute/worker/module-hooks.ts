@@ -1,4 +1,4 @@
-/** Hooks of Node's loaders that refuse modules outside of the code digest. Node loads this file into a thread of its own where it has no hooks in the thread. */
+/** Hooks of Node's module loaders that refuse modules outside the code digest. Node without in-thread hooks loads this file into a separate thread. */
 import { fileURLToPath } from 'node:url';
 import type { MessagePort } from 'node:worker_threads';
 import { type FindStranger, type LoadRule, makeFindStranger } from './load-rule.js';
@@ -32,7 +32,7 @@ export async function resolve(
   return judgeResolved(await next(specifier, context), context.parentURL, findStranger);
 }
 
-/** @throws Error where the module is refused. */
+/** @throws Error if the module is refused. */
 export function judgeResolved<T extends Resolved>(resolved: T, parentUrl: string | undefined, find: FindStranger): T {
   if (!resolved.url.startsWith('file:')) return resolved;
   const stranger = find(fileURLToPath(resolved.url), parentUrl?.startsWith('file:') === true ? fileURLToPath(parentUrl) : undefined);

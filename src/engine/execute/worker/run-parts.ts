@@ -1,4 +1,4 @@
-/** How is a part of a stage's work found again, or computed and kept? Asked by the worker; the engine holds the store. */
+/** The worker's side of `context.memo`: a part is found in the cache, or computed and stored. The engine owns the store. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ import type { PartAnswer, PartQuestion } from './messages.js';
 /** The engine's side of parts. */
 export interface PartKeeper {
   find(question: PartQuestion): Promise<PartAnswer>;
-  /** Keeps the files; gives their paths, which hold while the stage runs. */
+  /** Stores the files. Returns their paths, which are valid while the stage runs. */
   keep(ticket: string, folder: string, names: readonly string[]): Promise<Readonly<Record<string, string>>>;
   drop(ticket: string, why: string): void;
 }
@@ -25,7 +25,7 @@ interface BlobDigest {
   readonly proof: 'settled' | 'racy';
 }
 
-/** `memo` of a stage's context. `folder` is where parts may write; `known` has digests of inputs by path. */
+/** Returns `memo` of a stage's context. Parts write to `folder`; `known` has digests of inputs by path. */
 export function createMemo(
   keeper: PartKeeper,
   folder: string,
@@ -47,7 +47,7 @@ export function createMemo(
     return entry;
   };
 
-  /** Undefined where every blob is what it was when it was digested. */
+  /** Returns the role of a blob that has changed since it was digested; undefined if none has. */
   const findChanged = async (
     blobs: Readonly<Record<string, string>>,
     before: ReadonlyMap<string, BlobDigest>,
