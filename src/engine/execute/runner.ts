@@ -14,7 +14,7 @@ export interface Runner {
   /**
    * Runs the action of the order. The outputs are written to the order's folder.
    * No process that it started is running when it returns.
-   * @returns undefined if the action succeeded, else the failure. After the signal was aborted, the listener is not called any more.
+   * @returns undefined if the action succeeded, else the failure. After the signal was aborted, the result has no meaning.
    */
   run(order: RunOrder): Promise<Failure | undefined>;
 }

@@ -1,4 +1,4 @@
-/** How is one stage brought up to date? Kept where it stands, restored from the cache, or run. */
+/** The build of one stage: its result is kept in place, restored from the cache, or made by a run. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { onAbort } from '../../base/on-abort.js';
 import { describeChange, findChanges } from '../action/changes.js';
@@ -25,11 +25,11 @@ import type { OngoingRun } from './ongoing-runs.js';
 import type { ResultRule } from './result-rule.js';
 import type { RunRoom } from './run-room.js';
 
-/** What there is to do for a stage: nothing any more, or a run. */
+/** The next step for a stage: it has ended, a run is needed, or an ongoing run is joined. */
 export type Approach =
   | { readonly kind: 'ended'; readonly end: StageEnd }
   | { readonly kind: 'run'; readonly pinned: PinnedStage; readonly reasons: readonly string[] }
-  /** A run of exactly this goes on since before the build turned to a newer plan. */
+  /** A run of exactly this action has been going on since before the build switched to a newer plan. */
   | { readonly kind: 'join'; readonly run: OngoingRun };
 
 export interface StageNeeds {
@@ -37,18 +37,18 @@ export interface StageNeeds {
   readonly stage: PlannedStage;
   readonly forced: boolean;
   readonly parts: PartService;
-  /** Warnings of this stage so far. */
+  /** Warnings of this stage that were already emitted. */
   readonly said: Set<string>;
   readonly room: RunRoom;
-  /** Aborted when the build turns to a newer plan: runs go on, and nothing waits for them. */
+  /** Aborted when the build switches to a newer plan. Runs then continue, but nothing waits for them. */
   readonly superseded: AbortSignal;
-  /** Of a frozen build. */
+  /** Defined only in a frozen build. */
   readonly rule: ResultRule | undefined;
-  /** How the stages that it depends on, directly or not, have ended. */
+  /** Returns the end of each stage that this one depends on, directly or indirectly. */
   readonly endOf: (stage: StageId) => StageEnd | undefined;
 }
 
-/** Looks for a result that makes a run unnecessary: in place, or in the cache. @throws EngineError where an input cannot be pinned. */
+/** Looks for a result that makes a run unnecessary, in place or in the cache. @throws EngineError if an input cannot be pinned. */
 export async function approach(needs: StageNeeds): Promise<Approach> {
   const { session, stage } = needs;
   const pinned = await pinNow(needs);
@@ -72,7 +72,7 @@ function pinNow({ session, stage, endOf }: StageNeeds): Promise<PinnedStage> {
   return measure(session.ports, stage.id, 'hash', () => session.pinner.pin(stage, id => endOf(id)?.accepted));
 }
 
-/** The stage's ongoing run where it is of this action and what it reads is untouched; any other is stopped at once. */
+/** Returns the stage's ongoing run if it is of this action and its inputs are unchanged. Any other ongoing run is stopped at once. */
 async function findWantedRun({ session, stage, room: { runs } }: StageNeeds, pinned: PinnedStage): Promise<OngoingRun | undefined> {
   const run = await runs.find(stage.id);
   if (run === undefined) return undefined;
@@ -84,7 +84,7 @@ async function findWantedRun({ session, stage, room: { runs } }: StageNeeds, pin
   return undefined;
 }
 
-/** What failed in this build under an older plan fails as well under a newer one that asks for the same. */
+/** Returns the failure of the same action under an older plan of this build. With unchanged inputs it would fail again. */
 async function findFailure({ session, stage, room }: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
   const failure = room.failures.get(stage.id);
   if (failure === undefined || failure.pinned.key !== pinned.key) return undefined;
@@ -107,7 +107,7 @@ async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promis
   return undefined;
 }
 
-/** A record may come from elsewhere: its outputs are those that the stage has. */
+/** Checks that the outputs of a result fit the stage's ports, because a record may come from another cache. */
 function fitsPorts(needs: StageNeeds, { outputs }: ActionResult): boolean {
   const { id, outputPorts } = needs.stage;
   const stray = Object.keys(outputs).find(name => !Object.hasOwn(outputPorts, name));
@@ -120,7 +120,7 @@ function fitsPorts(needs: StageNeeds, { outputs }: ActionResult): boolean {
 
 const BACK_OFF_MS = 1_000;
 
-/** Runs the stage, as often as its retries allow, and once more where an input changed under it. */
+/** Runs the stage. It runs again after a failure as often as `retries` allows, and once more if an input changed during a run. */
 export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: readonly string[]): Promise<StageEnd> {
   const { session, stage } = needs;
   const { emit, signal } = session.ports;
@@ -157,7 +157,7 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
   }
 }
 
-/** Takes over a run that was started before the build turned to a newer plan. @returns undefined where the stage has to run once more. */
+/** Takes over a run that was started before the build switched to a newer plan. @returns undefined if the stage must run again. */
 export async function joinRun(needs: StageNeeds, run: OngoingRun): Promise<StageEnd | undefined> {
   const conclusion = await concludeRun(needs, run);
   if (conclusion.kind === 'ended') return conclusion.end;
@@ -199,11 +199,11 @@ type Conclusion =
   | { readonly kind: 'ended'; readonly end: StageEnd }
   /** `what`: a source, an artifact, a program, or a module of the plugin. */
   | { readonly kind: 'input-changed'; readonly what: string }
-  /** An artifact that it read was written to, and is restored. */
+  /** An artifact that the run read was written to. It is already restored. */
   | { readonly kind: 'artifact-written'; readonly artifact: string }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** Waits for a run, and keeps what it made where that is of its inputs as they still are. */
+/** Waits for a run. Keeps its result if the inputs have not changed since the run began. */
 async function concludeRun({ session, stage, room, superseded, rule }: StageNeeds, run: OngoingRun): Promise<Conclusion> {
   const end = await unlessAborted(run.ended, superseded);
   if (end === 'aborted') return { kind: 'ended', end: cancelled };
@@ -232,12 +232,12 @@ async function concludeRun({ session, stage, room, superseded, rule }: StageNeed
   }
 }
 
-/** Artifacts are looked at apart. */
+/** Artifacts are checked separately, by `findWritten`. */
 function withoutArtifacts(pinned: PinnedStage): PinnedStage {
   return { ...pinned, inputs: pinned.inputs.filter(({ ref }) => ref.kind === 'source') };
 }
 
-/** Waits for `work`, or for the signal where that comes first. */
+/** Waits for `work` or for the signal, whichever comes first. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'aborted'> {
   if (signal.aborted) return 'aborted';
   let forget: () => void = () => undefined;
@@ -251,7 +251,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** Anything thrown on the way becomes the stage's failure. */
+/** Converts anything thrown to a failure of the stage. */
 export async function endWithFailure<T = StageEnd>(work: () => Promise<StageEnd | T>): Promise<StageEnd | T> {
   try {
     return await work();
@@ -270,7 +270,7 @@ function inputChanged(what: string): EngineError {
   });
 }
 
-/** Once: a stage is looked at again just before it runs, and finds the same. */
+/** Emits each warning once, because a stage is checked again just before it runs and finds the same problems. */
 function warn({ session, stage, said }: StageNeeds, code: WarningCode, message: string): void {
   if (said.has(message)) return;
   said.add(message);

@@ -1,4 +1,4 @@
-/** In which order, and how many at a time, are stages built? Each when all that it reads is there, the most urgent first. */
+/** The scheduler: it builds each stage when all its inputs are ready, the most urgent first, as far as the pools allow. */
 import { setMaxListeners } from 'node:events';
 import PQueue from 'p-queue';
 import type { Session } from '../action/session.js';
@@ -27,38 +27,38 @@ export interface StagesToBuild {
   readonly forced: ReadonlySet<StageId>;
   readonly jobs: number | undefined;
   readonly failures: 'stop' | 'keep-going';
-  /** Stages that run once more when they have ended well, to compare the results. */
+  /** Stages that run a second time after they succeeded, to compare the results. */
   readonly checked: ReadonlySet<StageId>;
-  /** Of a frozen build. */
+  /** Defined only in a frozen build. */
   readonly rule: ResultRule | undefined;
   readonly room: RunRoom;
-  /** Aborted when there is a newer plan: nothing more is begun, and runs go on without this build of the old one. */
+  /** Aborted when there is a newer plan. Nothing more is started then, and runs continue without this build of the older plan. */
   readonly superseded: AbortSignal;
 }
 
 export interface StagesBuilt {
   /** An end for every selected stage. */
   readonly ends: ReadonlyMap<StageId, StageEnd>;
-  /** Of every checked stage that has a result. */
+  /** A check result for every checked stage that has a result. */
   readonly checks: readonly CheckResult[];
 }
 
-/** Builds what is not settled, and checks what is to be checked. */
+/** Builds the stages that are not settled, and checks the stages to be checked. */
 export async function buildStages(session: Session, order: StagesToBuild): Promise<StagesBuilt> {
   const { plan, ports } = session;
   const { room, superseded } = order;
   const cpu = cpuUnits(plan, order.jobs);
   room.setCapacity(poolUnits(plan, order.jobs));
-  // Looking (digests, restores) takes little of a processor: it does not wait for the slots of runs.
+  // Checks for existing results (digests, restores) need little processor time, so they do not wait for the slots of runs.
   const looks = new PQueue({ concurrency: 2 * cpu });
-  // Every stage that runs listens to them: with many at once no sign of a leak.
+  // The listener limit is off, because every stage listens to these signals. Many listeners are no sign of a leak.
   setMaxListeners(0, ports.signal, superseded);
   const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
   const priority = computePriority(order.selected);
   const urgencyOf = (id: StageId): number => (priority.get(id) ?? 0) * PRIORITY_FIRST + (urgency.get(id) ?? 0);
   ports.emit({ kind: 'outlook', outlook: outlookOf(session, order) });
   const parts = createPartService({ ...session, platformClass: session.platformClass.get });
-  // Runs from before the build turned to this plan.
+  // Runs from before the build switched to this plan.
   const carried = room.runs.stages();
   const told = new Set([...room.failures.values()].map(({ end }) => end));
   const ends = new Map<StageId, Promise<StageEnd>>();
@@ -74,7 +74,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
       : undefined;
   };
 
-  /** Artifacts may have been restored since their stage ended: the state knows how they stand. */
+  /** Returns a stage's end with the state's current result, because artifacts may have been restored since the stage ended. */
   const endOf = (id: StageId): StageEnd | undefined => {
     const end = finished.get(id);
     return end?.accepted === undefined ? end : { ...end, accepted: session.state.stages.get(id) ?? end.accepted };
@@ -123,7 +123,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     });
   };
 
-  /** A run that goes on although its stage has come to another end is wanted by nobody. */
+  /** Stops a run that still continues although its stage has ended in another way, because nothing needs its result. */
   const buildAndClear = async (stage: PlannedStage): Promise<StageEnd> => {
     const end = await buildOne(stage);
     if (!superseded.aborted) await room.runs.stop(stage.id, 'nothing wants its result any more');
@@ -134,7 +134,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     if (finished.has(stage)) return end;
     finished.set(stage, end);
     if (end.outcome.kind === 'failed') failed ??= stage;
-    // What the newer plan makes of it is told then.
+    // The newer plan determines and reports the outcome.
     if (end.outcome.kind === 'cancelled' && superseded.aborted && !ports.signal.aborted) return end;
     if (!told.has(end)) ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
     return end;
@@ -158,7 +158,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
 
 const leftAlone: Approach = { kind: 'ended', end: cancelled };
 
-/** Time may have passed in the queue: everything is looked at again just before the run. */
+/** Runs the stage in a slot. Everything is checked again just before the run, because the wait in the queue may have been long. */
 async function runInSlot(
   needs: StageNeeds,
   urgency: number,
@@ -183,10 +183,10 @@ async function runInSlot(
             endTurn = turnEnd;
           });
         const end = await measure(ports, stage.id, 'slot', () => endWithFailure(work));
-        // While the slot is still taken: what waits for it must know of a failure, and starts after this has ended.
+        // The end is announced before the slot is free: stages that wait for the slot must know of a failure, and they start after this stage has ended.
         if (!isOtherTurn(end)) onEnd(end);
         resolve(end);
-        // A run that goes on without its build keeps its slot.
+        // A run that continues without its build keeps its slot.
         await runs.whenEnded(stage.id);
         await endTurn();
       };
@@ -203,7 +203,7 @@ async function runInSlot(
   }
 }
 
-/** After everything that waits to be built: nothing waits for a check. */
+/** Checks run after all stages that wait to be built, because nothing depends on a check. */
 async function checkInSlot(needs: StageNeeds, accepted: AcceptedStage, urgency: number): Promise<CheckResult> {
   const { checkStage } = await import('./check-stage.js');
   const { session, stage } = needs;
@@ -212,17 +212,17 @@ async function checkInSlot(needs: StageNeeds, accepted: AcceptedStage, urgency: 
   return needs.room.slots.add(run, { urgency: urgency - CHECKS_LAST, units: { cpu: 1, ...stage.resources } });
 }
 
-/** More than any build takes, in milliseconds. */
+/** Larger than the duration of any build in milliseconds, so that priority outranks urgency. */
 const PRIORITY_FIRST = 1e12;
 
-/** And more than any priority. */
+/** Larger than any priority times PRIORITY_FIRST, so that checks come last. */
 const CHECKS_LAST = 1e16;
 
 function leaveOut({ id }: PlannedStage): CheckResult {
   return { verdict: 'measured', stage: id };
 }
 
-/** What is not settled, by what it took last. */
+/** Returns the stages that are not settled, with the durations of their last runs. */
 function outlookOf({ plan, state }: Session, { selected, settled, jobs }: StagesToBuild): Outlook {
   const tasks = selected
     .filter(({ id }) => !settled.has(id))
@@ -240,7 +240,7 @@ function stoppedBy(dependency: StageId, end: StageEnd): Outcome {
   return { kind: 'skipped', because: end.outcome.kind === 'skipped' ? end.outcome.because : dependency };
 }
 
-/** Does `reader` read, directly or not, what `stage` makes? */
+/** Whether `reader` depends on `stage`, directly or indirectly. */
 function dependsOn(plan: Plan, reader: StageId, stage: StageId): boolean {
   const seen = new Set<StageId>();
   const queue = [reader];

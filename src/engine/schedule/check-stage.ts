@@ -1,4 +1,4 @@
-/** Does a stage give the same bytes again? One more run in a new folder, every part computed anew, held against the result; nothing of it is kept. */
+/** The reproducibility check: a stage runs again in a new folder, every part is computed again, and the outputs are compared with its result. Nothing is stored. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDigest } from '../../base/digest.js';
@@ -16,7 +16,7 @@ import type { StageNeeds } from './build-stage.js';
 import { type FirstResult, findDifferences } from './differences.js';
 
 /**
- * Runs the stage once more. `accepted` is the first of the two runs, whether it was made in this build or is recorded: its key names the same action.
+ * Runs the stage a second time. `accepted` is the result of the first run, from this build or from a record. Its key identifies the same action.
  */
 export async function checkStage(needs: StageNeeds, accepted: AcceptedStage): Promise<CheckResult> {
   const { id } = needs.stage;
@@ -56,7 +56,7 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
     if (run.kind === 'failed') return { verdict: 'failed', stage: stage.id, failure: run.failure };
     const { names } = placeOf(plan, stage);
     const differences = await findDifferences(firstResult(needs, accepted), run.outputs, names);
-    // A part that differs is the cause of outputs that do, or would be once it is used.
+    // A part that differs is the cause of different outputs, or will be once it is used.
     const all = [...differences, ...partsThatDiffer];
     return all.length === 0 ? { verdict: 'same', stage: stage.id } : { verdict: 'different', stage: stage.id, differences: all };
   } finally {
@@ -64,7 +64,7 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
   }
 }
 
-/** Its bytes are in the store; where they could not be kept, under artifacts/. */
+/** Returns the first result. Its bytes are in the store, or under artifacts/ if the store could not keep them. */
 function firstResult({ session, stage }: StageNeeds, { outputs }: AcceptedStage): FirstResult {
   const { folder } = placeOf(session.plan, stage);
   return {

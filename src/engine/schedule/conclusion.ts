@@ -1,4 +1,4 @@
-/** What a build comes to: its gates, its conclusion, and its report. */
+/** The conclusion of a build: its gates, its verdict, and its report. */
 import { artifactPath } from '../model/artifact-path.js';
 import type { CheckResult } from '../model/check-result.js';
 import type { GateResult } from '../model/gate-result.js';
@@ -10,19 +10,19 @@ import { cancelled } from '../model/stage-end.js';
 
 export type StageEnds = ReadonlyMap<StageId, StageEnd>;
 
-/** How the stages of a plan ended: of the last plan, where newer ones came during the build. */
+/** The ends of all stages of a plan. If newer plans arrived during the build, it is the last plan. */
 export interface EndedBuild {
   readonly plan: Plan;
   readonly selected: readonly PlannedStage[];
   readonly ends: StageEnds;
   readonly checks: readonly CheckResult[];
-  /** How a result relates to the lock; only in a frozen build. */
+  /** Compares a result with the lock. Defined only in a frozen build. */
   readonly verdictOf?: VerdictOf | undefined;
 }
 
 export type VerdictOf = (stage: StageId, accepted: NonNullable<StageEnd['accepted']>) => LockVerdict;
 
-/** Every gate of every stage that has a result. */
+/** Checks every gate of every stage that has a result. */
 export function checkGates(selected: readonly PlannedStage[], ends: StageEnds): readonly GateResult[] {
   return selected.flatMap(stage => {
     const accepted = stage.gate.length === 0 ? undefined : ends.get(stage.id)?.accepted;
@@ -30,7 +30,7 @@ export function checkGates(selected: readonly PlannedStage[], ends: StageEnds): 
   });
 }
 
-/** The worst that happened: cancelled, then failed, then a second run that differed, then a missed gate. */
+/** Returns the worst result: cancelled, then failed, then a second run that differed, then a missed gate. */
 export function concludeBuild(
   { ends, checks }: Pick<EndedBuild, 'ends' | 'checks'>,
   gates: readonly GateResult[],
@@ -60,7 +60,7 @@ function reportStage({ plan, ends, verdictOf }: EndedBuild, stage: PlannedStage)
   };
 }
 
-/** After newer plans: a stage that ran or was restored under an older one is reported as that, not as up to date. */
+/** Merges the ends under an older and a newer plan. A stage that was executed or restored under the older plan is reported so, not as up to date. */
 export function mergeEnds(before: StageEnds, after: StageEnds): StageEnds {
   const merged = new Map(after);
   for (const [stage, end] of after) {

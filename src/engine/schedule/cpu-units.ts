@@ -1,19 +1,19 @@
-/** How many units do the pools of a build have? */
+/** The capacity of a build's pools. */
 import { availableParallelism, totalmem } from 'node:os';
 import type { Plan } from '../model/plan.js';
 
-/** As many as the user says; else as the pipeline says; else a unit per processor. */
+/** Returns the number that the user gave, else that of the pipeline, else one unit per processor. */
 export function cpuUnits({ pools }: Pick<Plan, 'pools'>, jobs: number | undefined): number {
   return jobs ?? pools.cpu ?? availableParallelism();
 }
 
-/** Every pool; `memory` in bytes: as much as the pipeline says, else as this machine, or the container, has. */
+/** Returns the units of every pool. `memory` is in bytes: as the pipeline says, else the memory of this machine or container. */
 export function poolUnits({ pools }: Pick<Plan, 'pools'>, jobs: number | undefined): Readonly<Record<string, number>> {
   return { ...pools, memory: pools.memory ?? machineMemory(), cpu: cpuUnits({ pools }, jobs) };
 }
 
 function machineMemory(): number {
-  // 0, or beyond all memory, where nothing constrains the process.
+  // The limit is 0, or larger than the total memory, if nothing constrains the process.
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }

@@ -1,10 +1,11 @@
-/** How long is the way from a stage to the end? Stages on the longest way start first. */
+/** Critical paths: the urgency and effective priority of each stage. */
 
 import { dependenciesOf } from '../model/dependencies.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
 
 /**
- * For each stage the sum of durations on the longest chain of stages from it to one that nothing depends on, itself included.
+ * Returns for each stage the total duration of the longest chain from it to a stage without dependents, the stage itself included.
+ * Stages with a higher value start first.
  * @param stages in topological order.
  */
 export function computeUrgency(stages: readonly PlannedStage[], durationOf: (stage: StageId) => number): ReadonlyMap<StageId, number> {
@@ -19,7 +20,7 @@ export function computeUrgency(stages: readonly PlannedStage[], durationOf: (sta
 }
 
 /**
- * The highest priority among a stage and all that wait for it: what an urgent stage reads is as urgent.
+ * Returns for each stage the highest priority among the stage and all its dependents, because the inputs of an urgent stage are equally urgent.
  * @param stages in topological order.
  */
 export function computePriority(stages: readonly PlannedStage[]): ReadonlyMap<StageId, number> {

@@ -1,4 +1,4 @@
-/** Where do two results of one action differ? File by file, with the first byte that is another. */
+/** Comparison of two results of one action, file by file, down to the first different byte. */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
@@ -7,16 +7,16 @@ import type { Artifact } from '../model/artifact.js';
 import type { Difference } from '../model/check-result.js';
 import type { TreeEntry } from '../store/files/tree.js';
 
-/** The first result: what it was, and where its bytes are to be had. */
+/** The first result, with access to its bytes. */
 export interface FirstResult {
   readonly outputs: Readonly<Record<string, Artifact>>;
-  /** Of a folder. */
+  /** Returns the entries of a folder. */
   findTree(artifact: Artifact): Promise<readonly TreeEntry[] | undefined>;
-  /** A path with the bytes of a digest. `published`: where they stand under artifacts/. */
+  /** Returns a path with the bytes of a digest. `published`: the file's path under artifacts/<stage>/. */
   findFile(digest: string, published: string): string | undefined;
 }
 
-/** How many entries of one output are named. */
+/** Maximum number of reported entries per output. */
 const NAMED = 20;
 
 /** @param names the name of each port under artifacts/<stage>/. */
@@ -97,7 +97,7 @@ async function compareFiles(first: FirstResult, path: string, digest: string, se
 
 const CHUNK_BYTES = 1 << 20;
 
-/** Where two files part; neither is held in memory. */
+/** Returns the offset of the first different byte. Neither file is read into memory as a whole. */
 export async function findFirstByte(a: string, b: string): Promise<{ offset: number; sizes: readonly [number, number] }> {
   const files = [await open(a, 'r'), await open(b, 'r')] as const;
   try {

@@ -1,17 +1,17 @@
 /**
- * Runs that go on while a build turns to a newer plan. What becomes of a stage then:
+ * Runs that continue while a build switches to a newer plan. The table shows what happens to each stage:
  *
- * | its run or end under the older plan | its action under the newer plan | then | decided by |
+ * | its run or end under the older plan | its action under the newer plan | what happens | decided by |
  * |---|---|---|---|
- * | runs | the same, and nothing that it read has changed | joined | `approach`, `joinRun` |
- * | runs | another one, or something that it read has changed | stopped, runs again | `findWantedRun` |
- * | runs | has a result already | stopped | `buildAndClear` |
- * | runs | reads from a stage that runs again | stopped when that one starts | `stopReaders` |
- * | runs | none: it is not built any more | stopped | `buildStages` |
- * | waits for its pool | any | waits anew under the newer plan | `runInSlot` |
- * | ended well | the same | kept, reported as it ended | `mergeEnds` |
- * | failed | the same, and nothing that it read has changed | stays failed | `findFailure` |
- * | failed | another one, or something that it read has changed | tried again | `findFailure` |
+ * | runs | the same, and its inputs are unchanged | joined | `approach`, `joinRun` |
+ * | runs | a different one, or an input has changed | stopped, runs again | `findWantedRun` |
+ * | runs | already has a result | stopped | `buildAndClear` |
+ * | runs | reads from a stage that runs again | stopped when that stage starts | `stopReaders` |
+ * | runs | none: the stage is no longer built | stopped | `buildStages` |
+ * | waits for its pool | any | waits again under the newer plan | `runInSlot` |
+ * | ended with a result | the same | kept, reported as it ended | `mergeEnds` |
+ * | failed | the same, and its inputs are unchanged | stays failed | `findFailure` |
+ * | failed | a different one, or an input has changed | runs again | `findFailure` |
  */
 
 import type { PinnedStage } from '../action/pinned-stage.js';
@@ -20,23 +20,23 @@ import { removeRunFolder } from '../execute/starter/remove-run-folder.js';
 import type { StageId } from '../model/plan.js';
 
 export interface OngoingRun {
-  /** The action as it was when the run began: what it reads is held against this. */
+  /** The action at the start of the run. Its inputs are later compared with this. */
   readonly pinned: PinnedStage;
   readonly ended: Promise<RunEnd>;
 }
 
 export interface OngoingRuns {
-  /** The stage's run, once one that is being stopped has ended. */
+  /** Returns the stage's run. If a run is being stopped, waits for its end first. */
   find(stage: StageId): Promise<OngoingRun | undefined>;
-  /** @param run ends soon when the signal is aborted. One that rejects is not ongoing any more. */
+  /** @param run must end soon after the signal is aborted. A run that rejects is no longer ongoing. */
   start(stage: StageId, pinned: PinnedStage, run: (stop: AbortSignal) => Promise<RunEnd>): OngoingRun;
-  /** The run has ended, and the caller has its end with its folder. */
+  /** Forgets the run, which has ended. The caller owns its end and its folder. */
   release(stage: StageId): void;
-  /** Kills the stage's run, if it has one, as `why` says; resolves when nothing of it is left. */
+  /** Kills the stage's run, if there is one. `why` is the reported reason. Resolves when the run has ended and its folder is removed. */
   stop(stage: StageId, why: string): Promise<void>;
-  /** Resolves when the stage's present run, if there is one, has ended. */
+  /** Resolves when the stage's current run, if there is one, has ended. */
   whenEnded(stage: StageId): Promise<void>;
-  /** Stages with a run. */
+  /** Returns the stages that have a run. */
   stages(): readonly StageId[];
 }
 
@@ -45,7 +45,7 @@ interface Entry extends OngoingRun {
   stopping: Promise<void> | undefined;
 }
 
-/** @param onStopped told once of each run that is stopped before it has ended. */
+/** @param onStopped called once for each run that is stopped before its end. */
 export function createOngoingRuns(onStopped: (stage: StageId, why: string) => void): OngoingRuns {
   const entries = new Map<StageId, Entry>();
   const forget = (stage: StageId, entry: Entry): void => {

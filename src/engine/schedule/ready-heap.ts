@@ -1,4 +1,4 @@
-/** A heap of what waits: the most urgent first, equals in the order in which they came. */
+/** A heap of waiting items: the most urgent first, equally urgent ones in the order in which they were added. */
 
 export interface Waiting {
   readonly urgency: number;
@@ -6,7 +6,7 @@ export interface Waiting {
 
 export interface ReadyHeap<T extends Waiting> {
   add(item: T): void;
-  /** The most urgent; `order` says when it came. */
+  /** Returns the most urgent item. `order` is its insertion number. */
   peek(): Ranked<T> | undefined;
   take(): T | undefined;
 }
@@ -20,9 +20,9 @@ export function comesFirst<T extends Waiting>(a: Ranked<T>, b: Ranked<T>): boole
   return a.item.urgency === b.item.urgency ? a.order < b.order : a.item.urgency > b.item.urgency;
 }
 
-/** @param nextOrder gives the numbers by which equals are told apart: heaps that share it can be compared. */
+/** @param nextOrder supplies insertion numbers, which break ties. Heaps that share it can be compared. */
 export function createReadyHeap<T extends Waiting>(nextOrder: () => number): ReadyHeap<T> {
-  /** The children of i stand at 2i + 1 and 2i + 2, and come after it. */
+  /** The children of i are at 2i + 1 and 2i + 2, and come after it. */
   const heap: Ranked<T>[] = [];
   const firstOf = (i: number, j: number): number => {
     const [a, b] = [heap[i], heap[j]];

@@ -1,18 +1,18 @@
-/** How does a stage come to its result where another checkout may be running the same action? It looks, takes its turn, looks again, and runs. */
+/** A stage's path to its result when another stage or checkout may be running the same action: check, take a turn, check again, and run. */
 
 import type { StageEnd } from '../model/stage-end.js';
 import type { Turn } from '../store/lock/turns.js';
 import type { Approach, StageNeeds } from './build-stage.js';
 import { approach, joinRun, runStage } from './build-stage.js';
 
-/** Somebody else runs it. */
+/** Another stage or checkout runs the action. */
 export type OtherTurn = Extract<Turn, { readonly kind: 'other' }>;
 
 export function isOtherTurn(end: StageEnd | OtherTurn): end is OtherTurn {
   return 'over' in end;
 }
 
-/** @param keepTurn gets what ends the turn that was taken: to be called when the run has ended, which may be later than this. */
+/** @param keepTurn receives the function that ends the turn. It must be called when the run has ended, which may be after this function returns. */
 export async function runInTurn(needs: StageNeeds, keepTurn: (end: () => Promise<void>) => void): Promise<StageEnd | OtherTurn> {
   const look = await approach(needs);
   if (look.kind !== 'run' || needs.forced) return follow(needs, look);

@@ -1,4 +1,4 @@
-/** What do runs share, and keep while their build turns to a newer plan? Slots, who ends them when the build is killed, and what has failed. */
+/** The shared environment of runs: slots, helper processes and past failures. It persists while a build switches to a newer plan. */
 import { availableParallelism } from 'node:os';
 import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Guard } from '../execute/guard/guard.js';
@@ -13,7 +13,7 @@ import { createTurns, type Turns } from '../store/lock/turns.js';
 import { createOngoingRuns, type OngoingRuns } from './ongoing-runs.js';
 import { createStageQueue, type StageQueue, type Units } from './stage-queue.js';
 
-/** A failure of this build: the same action is not tried again in it. */
+/** A failure in this build. The same action is not run again in it. */
 export interface FailedRun {
   readonly pinned: PinnedStage;
   readonly end: StageEnd;
@@ -24,21 +24,21 @@ export interface RunRoom {
   readonly runs: OngoingRuns;
   readonly reaper: Reaper;
   readonly starters: Starters;
-  /** Who watches what runs start. */
+  /** Guards the processes of runs. Defined only if the build asks for a guard. */
   readonly guard: Guard | undefined;
   readonly failures: Map<StageId, FailedRun>;
   readonly turns: Turns;
   readonly repairs: Repairs;
-  /** Units of each pool; what runs already keeps those that it has. */
+  /** Sets the units of each pool. Ongoing runs keep the units that they have. */
   setCapacity(capacity: Units): void;
-  /** Ends what still runs. */
+  /** Stops all ongoing runs. */
   close(): Promise<void>;
 }
 
-/** A starter takes as long to be up as some programs take to start. */
+/** Number of programs that are started directly, because a starter needs as long to start as some programs run. */
 const DIRECT_STARTS = 4;
 
-/** One process starts some hundreds of programs a second, more than two cores run. */
+/** Processor cores per starter. One starter starts some hundreds of programs per second, more than two cores can run. */
 const CORES_PER_STARTER = 2;
 const MOST_STARTERS = 4;
 

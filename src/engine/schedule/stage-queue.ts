@@ -1,4 +1,4 @@
-/** The queue of stages that are ready: the most urgent one whose units are free in every pool that it takes from runs next. */
+/** The queue of ready stages: the next to run is the most urgent one whose units are free in all its pools. */
 import PQueue from 'p-queue';
 import { comesFirst, createReadyHeap, type ReadyHeap, type Waiting } from './ready-heap.js';
 
@@ -6,7 +6,7 @@ import { comesFirst, createReadyHeap, type ReadyHeap, type Waiting } from './rea
 export type Units = Readonly<Record<string, number>>;
 
 export interface StageQueue {
-  /** Runs `work` when its units are free; the higher `urgency` goes first. */
+  /** Runs `work` when its units are free. Higher `urgency` goes first. */
   add<T>(work: () => Promise<T>, options: { readonly urgency: number; readonly units: Units }): Promise<T>;
 }
 
@@ -16,15 +16,15 @@ interface ReadyRun extends Waiting {
 
 type Taken = readonly (readonly [pool: string, units: number])[];
 
-/** Runs that take the same units: one of them fits when all do. */
+/** Runs that take the same units. If one of them fits, all do. */
 interface Lane {
   readonly units: Units;
   readonly waiting: ReadyHeap<ReadyRun>;
 }
 
 /**
- * Units are admitted first, and p-queue runs what is admitted: it is never given more than fits, and says when a run has ended.
- * @param capacity units of each pool. A run that asks for more than there are takes them all; a pool that is not named has one unit.
+ * The queue admits runs by their units, and p-queue executes the admitted ones. p-queue never receives more than fits, and reports when a run has ended.
+ * @param capacity units of each pool. A run that needs more than the capacity takes all of it; a pool that is not listed has one unit.
  */
 export function createStageQueue(capacity: Units): StageQueue {
   const running = new PQueue();
@@ -54,7 +54,7 @@ export function createStageQueue(capacity: Units): StageQueue {
   };
   const startWhatFits = (): void => {
     for (let lane = findNext(); lane !== undefined; lane = findNext()) {
-      // The capacity may change while it runs: it gives back what it took.
+      // The capacity may change during the run. The run returns exactly the units that it took.
       const units = wanted(lane.units);
       change(units, 1);
       lane.waiting.take()?.start(() => change(units, -1));
