@@ -5,7 +5,10 @@ import type { Json, JsonObject } from '../../base/json.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import { type Located, locate, toJson } from './located.js';
 
-/** 'foreign': written by a third party, so the schema itself is validated too. 'own': shipped with Tanren. A test validates those schemas, because validation takes longer than all other work here. */
+/**
+ * 'foreign': written by a third party, so the schema itself is validated too. 'own': shipped with Tanren.
+ * A test validates those schemas, because validation takes longer than all other work here.
+ */
 export type SchemaOrigin = 'own' | 'foreign';
 
 const OPTIONS = { allErrors: true, strict: false, useDefaults: true, verbose: true, allowUnionTypes: true } as const;

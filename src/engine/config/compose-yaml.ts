@@ -62,7 +62,10 @@ function tightenClosed(open: Token[], stack: readonly Token[]): void {
   }
 }
 
-/** Replaces lists of a token by copies of the exact size. The parser grows lists of one or two tokens by 16; the copies save a third of the memory for the whole file. */
+/**
+ * Replaces lists of a token by copies of the exact size.
+ * The parser grows lists of one or two tokens by 16; the copies save a third of the memory for the whole file.
+ */
 function tighten(token: Token | undefined): void {
   if (token === undefined || !('items' in token)) return;
   for (const item of token.items) {

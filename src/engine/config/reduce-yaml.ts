@@ -1,4 +1,4 @@
-/** Conversion of the finished items of a large block collection while the rest of the file is parsed. The syntax tree takes ten times the memory of its values. */
+/** Conversion of the finished items of a large block collection during parsing of the rest of the file. The syntax tree takes ten times the memory of its values. */
 import { type CST, type Document, isMap, isSeq, type Node } from 'yaml';
 
 /** Number of items that are composed together. Smaller collections are left to the composer. */

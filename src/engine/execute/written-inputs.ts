@@ -1,5 +1,6 @@
 /**
- * Detection of writes to artifacts that a stage reads. Only Tanren writes artifacts, so such a write comes from a stage that reads the artifact, or from a person.
+ * Detection of writes to artifacts that a stage reads.
+ * Only Tanren writes artifacts, so such a write comes from a stage that reads the artifact, or from a person.
  * A run on private copies shows which of the two it was.
  */
 import { mkdirSync } from 'node:fs';

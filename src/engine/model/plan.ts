@@ -9,7 +9,7 @@ import type { SourceSpan } from './source-span.js';
 export type StageId = Brand<string, 'StageId'>;
 
 export interface Plan {
-  /** 'pipeline' for pipeline.yaml, 'x' for pipelines/x.yaml. It names the state and the folder under artifacts/ ('' for the default). */
+  /** 'pipeline' for pipeline.yaml, 'x' for pipelines/x.yaml. It names the state, and the folder under artifacts/ except for the default pipeline. */
   readonly pipeline: string;
   /** Project folder: relative sources start there, and it holds artifacts/ and cache/. */
   readonly projectFolder: string;

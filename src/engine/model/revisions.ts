@@ -11,7 +11,10 @@ export interface Revision {
 export interface RevisionSource {
   /** Returns the newest revision and marks it as taken. */
   take(): Revision;
-  /** Aborted when a newer revision exists than the one taken last. The build then checks everything again, and runs that the change does not affect continue. */
+  /**
+   * Aborted when a newer revision exists than the one taken last.
+   * The build then checks everything again, and runs that the change does not affect continue.
+   */
   superseded(): AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-/** The reproducibility check: a stage runs again in a new folder, every part is computed again, and the outputs are compared with its result. Nothing is stored. */
+/** The reproducibility check: a second run of a stage in a new folder, with every part computed again and its outputs compared. Nothing is stored. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDigest } from '../../base/digest.js';

@@ -1,4 +1,4 @@
-/** Code digests of plugins and parts. A digest covers all modules that the root reaches; it comes from the table of built-in modules, from stamps, or from reading the modules. */
+/** Code digests of plugins and parts. Each covers all modules that the root reaches. It comes from the table of built-in modules, from stamps, or from the modules. */
 import { encodeCanonicalJson } from '../../../base/canonical-json.js';
 import type { Json } from '../../../base/json.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';

@@ -5,7 +5,10 @@ import type { GuardedRun } from './guard.js';
 import { escapeField, type MountTable } from './mount-table.js';
 import { DEVICES, isAmong, MACHINE_FACTS, NETWORK_SETTINGS, SYSTEM_FOLDERS, SYSTEM_SETTINGS, TEMPORARY } from './system-places.js';
 
-/** The files of a box. `table` has the form of fstab(5). `readOnly` has one line per mount that mount(8) must set read-only separately: options, a space, path. */
+/**
+ * The files of a box. `table` has the form of fstab(5).
+ * `readOnly` has one line per mount that mount(8) must set read-only separately: options, a space, path.
+ */
 export const BOX_LAYOUT = { root: 'root', temporary: 'tmp', empty: 'empty', table: 'fstab', readOnly: 'read-only' } as const;
 
 /** Creates the folder `box`, which must not exist. */

@@ -1,4 +1,4 @@
-/** The starter processes of a build: small processes that start its programs, because starting a program takes longer the more memory the parent process has. */
+/** The starter processes of a build: small processes that start its programs. Starting a program takes longer the more memory the parent process has. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -13,7 +13,10 @@ import { removeRunFolder } from './remove-run-folder.js';
 export interface Starters {
   /** Returns undefined if no starter is ready. The caller then starts the program itself. */
   start(program: Program, hear: (stream: OutputStream, text: string) => void): StartedProgram | undefined;
-  /** Removes the folder of a run that has ended. If there are starters, one of them removes it later, because removing folders may wait for the disk. */
+  /**
+   * Removes the folder of a run that has ended.
+   * If there are starters, one of them removes it later, because removing folders may wait for the disk.
+   */
   remove(folder: string): Promise<void>;
   /** Ends the starters and the programs that still run, once all folders are removed. */
   close(): Promise<void>;
@@ -43,7 +46,10 @@ interface Starter {
   close(): void;
 }
 
-/** Number of folders per removal message, and maximum number of such messages in flight. The limit bounds the disk space of folders that are not yet removed. */
+/**
+ * Number of folders per removal message, and maximum number of such messages in flight.
+ * The limit bounds the disk space of folders that are not yet removed.
+ */
 const FOLDERS_AT_ONCE = 8;
 const MOST_REMOVALS = 8;
 
