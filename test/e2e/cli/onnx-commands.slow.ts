@@ -89,7 +89,7 @@ describe('tanren onnx', () => {
 
   it('edits by options and by steps, swaps a part, renames and merges', async () => {
     expect(onnx('edit', 'model.onnx', 'edited.onnx', '--select', 'op=Sigmoid', '--set', '__note=why', '--remove', 'same').stdout).toBe(
-      'Sigmoid "sigmoid": attribute __note was absent, is "why"\nIdentity "same" removed\n',
+      'Sigmoid "sigmoid": attribute __note changed from absent to "why"\nIdentity "same" removed\n',
     );
     world.write('steps.json', JSON.stringify([{ swap: { inputs: ['c'], outputs: ['n'], with: 'scale.onnx' } }, { addOutput: 'n' }]));
     await writeModel(
@@ -98,7 +98,7 @@ describe('tanren onnx', () => {
     );
     expect(json('edit', 'model.onnx', 'swapped.onnx', '--script', 'steps.json')).toEqual({
       file: 'swapped.onnx',
-      done: ['norm removed', 'n is an output'].toSpliced(1, 0, ...['scale', 'bias', 'mean', 'var'].map(name => `${name} removed`)),
+      done: ['norm removed', 'n added to the outputs'].toSpliced(1, 0, ...['scale', 'bias', 'mean', 'var'].map(name => `${name} removed`)),
     });
     expect(onnx('rename', 'model.onnx', 'renamed.onnx', '--value', 'x=image', '--node', '*=net/*').stdout).toContain(
       '1 value and 5 nodes renamed',
