@@ -1,12 +1,16 @@
 /** After a build that died between any two of its writes, or in the middle of one, the next build is right. */
 import { type CrashPlan, playCrashPoints } from '../../support/crash-points.js';
+import { strideOfPoints } from '../../support/rounds.js';
+
+// With TANREN_ROUNDS_SHARE a share of the points.
+const stride = strideOfPoints();
 
 const plans: readonly CrashPlan[] = (['cold', 'edit', 'restore', 'gc'] as const).flatMap(occasion =>
-  (['before', 'torn'] as const).map(how => ({ occasion, how, stride: 1 })),
+  (['before', 'torn'] as const).map(how => ({ occasion, how, stride })),
 );
 
 const besides: readonly CrashPlan[] = (['edit', 'restore'] as const).flatMap(occasion =>
-  (['before', 'torn'] as const).map(how => ({ occasion, how, stride: 1, beside: 'a file' })),
+  (['before', 'torn'] as const).map(how => ({ occasion, how, stride, beside: 'a file' })),
 );
 
 it.each(besides)('$occasion, $how every write, beside files that no build wrote, which stay', plan => {
