@@ -102,10 +102,7 @@ describe('capture', () => {
 
   it('a missing input is an error that names it', async () => {
     const opened = openCapture(skipping(), { budgetBytes: 1e9, freeDim: 1 });
-    expect(await failureOf(() => opened.run({}, () => undefined))).toMatchObject({
-      code: 'missing-input',
-      message: 'input "x" is missing',
-    });
+    expect(await failureOf(() => opened.run({}, () => undefined))).toEqual({ code: 'missing-input', message: 'input "x" is missing' });
   });
 });
 
