@@ -2,10 +2,8 @@
 import { writeSync } from 'node:fs';
 import { systemCode } from '../engine/model/engine-error.js';
 import { watchOutput } from './lost-output.js';
-import { flushOutput } from './render/batched-output.js';
 
 export function writeNow(text: string): void {
-  flushOutput();
   let rest = Buffer.from(text);
   while (rest.length > 0) {
     try {

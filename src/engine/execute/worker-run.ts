@@ -42,7 +42,7 @@ function folderRemoved({ message }: Failure): Failure {
 }
 
 async function runWorker(order: RunOrder): Promise<Failure | undefined> {
-  // A worker is soon far enough to start a program, though it is told to end.
+  // A worker that is told to end right after its start may still start a program.
   if (order.signal.aborted) return toFailure(order.signal.reason);
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
   const main = workerMain(order.installRoot);
